@@ -230,6 +230,7 @@ class Statistics:
         macro = level == "macro" or (level in ("segment", "reference") and not aggregation.has_corpus_score)
         label = (scorer.called or scorer.label) + " (macro)" * (level == "macro")
         streamed = None if self.streamed is None else self.streamed.scores()
+        named = str(self.metric), label, signature, short, scorer.higher_is_better
         results = []
         for number, system in enumerate(self.systems):
             rows = self.rows[number]
@@ -253,7 +254,6 @@ class Statistics:
                 parts["references"] = tuple(aggregation.reference_scores(rows, offsets))
             elif documents is not None:
                 parts["documents"] = documents[number]
-            named = str(self.metric), label, signature, short, scorer.higher_is_better
             results.append(Result(system, score, *named, coverage, **parts))
         return results
 

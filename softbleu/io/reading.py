@@ -315,10 +315,10 @@ class NotJsonError(InputError):
     """The text is not JSON."""
 
 
-def parse_json(text: str, where: str) -> Any:
-    """Read JSON that stands at a place, such as a file and its line.
+def parse_json(text: str, where: str, *, gaps: bool = False) -> Any:
+    """Read JSON that stands at a place, such as a file and its line; with `gaps`, NaN is null.
 
-    Raises `NotJsonError` for anything else, `InputError` for what is out of bounds.
+    Raises `NotJsonError` for anything else, `InputError` for what is out of bounds, and for a key twice in an object.
 
     >>> parse_json('{"a": [1, 2.5, null]}', "x.json")
     {'a': [1, 2.5, None]}
@@ -329,11 +329,22 @@ def parse_json(text: str, where: str) -> Any:
     number = _floats(where)
     with _bounded(where):
         try:
-            value = json.loads(text, parse_float=number, parse_constant=number)
+            constant = (lambda text: None if text == "NaN" else number(text)) if gaps else number
+            pairs = partial(_object, where)
+            value = json.loads(text, parse_float=number, parse_constant=constant, object_pairs_hook=pairs)
         except json.JSONDecodeError as error:
             line = f", line {error.lineno}" if error.lineno > 1 else ""
             raise NotJsonError(f"{where}{line}, column {error.colno}: not JSON ({error.msg})") from None
     _check_bounds(value, where)
+    return value
+
+
+def _object(where: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in value if names.count(name) > 1)
+        raise InputError(f"{where}: the key {twice[:40]!r} is twice in one object: leave out or rename one")
     return value
 
 

@@ -192,8 +192,9 @@ class Scores(Metric):
         fewer than must be.
         """
         table, where = self._known, self.place
+        scored = table.segments or table.systems
         for system in systems:
-            if system not in self.systems:
+            if system not in scored:
                 raise UnknownNameError("system", system, self.systems, place=where)
             if table.segments and (count := len(table.segments[system])) != segments:
                 raise InputError(f"{where}: {count:,} segments of {system} have scores, the corpus has {segments:,}")

@@ -11,7 +11,7 @@ from typing import Any
 
 from softbleu.config.declare import parse_signature
 from softbleu.corpora.files import open_text
-from softbleu.corpora.judgements.scores import scored_rows
+from softbleu.corpora.judgements.programs.own import scored_rows
 from softbleu.errors import InputError, Parameter
 from softbleu.io.reading import parse_score
 from softbleu.io.tabular import Tabular

@@ -12,9 +12,9 @@ from softbleu.corpora.judgements.scores import ScoreTable as ScoreTable
 from softbleu.corpora.judgements.scores import file_stem as file_stem
 from softbleu.corpora.judgements.scores import in_order_of as in_order_of
 from softbleu.corpora.judgements.scores import merge_scores as merge_scores
-from softbleu.corpora.judgements.scores import plain_names as plain_names
 from softbleu.corpora.judgements.scores import read_scores as read_scores
 from softbleu.corpora.judgements.spans import MarkedOutput as MarkedOutput
 from softbleu.corpora.judgements.spans import MarkedSpan as MarkedSpan
 from softbleu.corpora.judgements.spans import SpanTable as SpanTable
 from softbleu.corpora.judgements.spans import read_spans as read_spans
+from softbleu.corpora.judgements.tables import plain_names as plain_names

@@ -12,18 +12,19 @@ import numpy as np
 
 from softbleu.corpora.corpus import Segments
 from softbleu.corpora.judgements.numbering import KnownOutputs, find_start
-from softbleu.corpora.judgements.scores import (
+from softbleu.corpora.judgements.scores import score_rows
+from softbleu.corpora.judgements.spans import annotated_rows
+from softbleu.corpora.judgements.tables import (
     SCORED,
     TableRow,
+    content_of,
+    meanings,
     of_direction,
     place_rows,
     plain_names,
     score_of,
-    score_rows,
     table_rows,
-    text_of,
 )
-from softbleu.corpora.judgements.spans import annotated_rows
 from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.progress import note
@@ -233,7 +234,7 @@ def read_assessments(
     """
     if standardise is not None:
         known_name("way to standardise", standardise, ("annotator",))
-    text = text_of(name, encoding)
+    text = content_of(name, encoding)
     judged = annotated_rows(name, text, texts if callable(texts) else None)
     by_system, of_whole, numbered = True, False, judged is not None
     if judged is None:
@@ -243,6 +244,7 @@ def read_assessments(
             renamed = [(where, {texts_in.get(key, key): cell for key, cell in row.items()}) for where, row in rows]
             return _judged_texts(name, of_direction(name, renamed, direction), unescape, standardise)
         by_system = not set(_BY_NUMBER) <= known
+        known = {*meanings(columns)}
         of_whole = by_system and not {"system", "segment"} <= known and ".seg.score" not in name
         if of_whole and not {"system", "document"} <= known:
             needed = f"system segment score, or {' '.join(_BY_NUMBER)}, or {' '.join(_BY_TEXT)}"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.numbering import KnownOutputs, find_start
-from softbleu.corpora.judgements.scores import csv_lines, first_line, plain_names, table_rows
+from softbleu.corpora.judgements.tables import first_line, plain_names, table_rows
 from softbleu.errors import InputError, Parameter
 from softbleu.io.arguments import Limit
 from softbleu.io.progress import note
@@ -213,7 +213,7 @@ def read_rankings(
 def _read_csv(name: str, lines: Sequence[str], least: int | None) -> tuple[int, list[Ranking]]:
     """The usual number of the first segment, and the rankings; their segments are numbered as in the file."""
     wanted = [column.lower() for column in _RANKED.findall(first_line(lines))]
-    columns, rows = table_rows(name, csv_lines(name, lines), wanted=wanted)
+    columns, rows = table_rows(name, lines, wanted=wanted, delimiter=",")
     numbers = [match[1] for column in columns if (match := _SYSTEM.fullmatch(column))]
     if len(numbers) < _PAIR:
         raise InputError(f"{name}, line 1: rankings need columns system1Id, system1rank, system2Id, system2rank, …")

@@ -11,17 +11,18 @@ from typing import Any, NamedTuple
 
 from softbleu.corpora.files import name_files
 from softbleu.corpora.judgements.numbering import LinesBySystem
-from softbleu.corpora.judgements.scores import (
+from softbleu.corpora.judgements.tables import (
+    Content,
     TableRow,
     Values,
-    first_line,
+    content_of,
+    head_of,
     is_json,
     json_values,
     of_direction,
     place_rows,
     plain_names,
     table_rows,
-    text_of,
 )
 from softbleu.errors import InputError
 from softbleu.io.progress import note
@@ -128,7 +129,7 @@ def read_spans(
     InputError
         There are no spans, or a row is not valid.
     """
-    text = text_of(name, encoding)
+    text = content_of(name, encoding)
     rows = annotated_rows(name, text, texts)
     judged = _by_output(_span_rows(name, text)) if rows is None else of_direction(name, rows, direction)
     places, _ = place_rows(name, judged)
@@ -158,7 +159,7 @@ def _by_output(rows: Iterable[TableRow]) -> list[TableRow]:
     return list(outputs.values())
 
 
-def _span_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
+def _span_rows(name: str, text: Content) -> Iterator[TableRow]:
     """Rows of a table with the columns `_PLACED`, or of JSON: objects with these keys, or what xCOMET writes."""
     if not is_json(text):
         columns, rows = table_rows(name, text)
@@ -207,7 +208,7 @@ def _span(where: str, marked: Any) -> MarkedSpan | None:
     return MarkedSpan(start, end + inclusive, _SEVERITIES.get(str(cells[2]).lower(), ""))
 
 
-def annotated_rows(name: str, text: Sequence[str], texts: LinesBySystem | None = None) -> Iterator[TableRow] | None:
+def annotated_rows(name: str, text: Content, texts: LinesBySystem | None = None) -> Iterator[TableRow] | None:
     """Read judgements with spans as rows of `system`, `segment` (from 1), `annotator`, `score`, `spans`, `document`.
 
     Read are WMT24's CSV and JSON lines, WMT25's JSON lines, what Pearmut exports, and MQM's table of errors, whose
@@ -218,13 +219,13 @@ def annotated_rows(name: str, text: Sequence[str], texts: LinesBySystem | None =
     name
         Name of the file, for errors.
     text
-        Its lines, those of CSV with tabs.
+        What it has.
     texts
         Lines of the systems, among which outputs of Pearmut's items are looked for.
     """
     if is_json(text):
         return _json_rows(name, text, texts)
-    cells = first_line(text).split("\t")
+    cells = head_of(name, text)
     if {*_MQM} <= {cell.lower() for cell in cells}:
         return _mqm_rows(name, text)
     if len(cells) == _EXPORTED and cells[3] in _KINDS:
@@ -235,7 +236,7 @@ def annotated_rows(name: str, text: Sequence[str], texts: LinesBySystem | None =
     return _published_rows(name, text) if len(cells) == len(_PUBLISHED) and cells[3] in _KINDS else None
 
 
-def _published_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
+def _published_rows(name: str, text: Content) -> Iterator[TableRow]:
     """WMT24, as published, with lines from 0; see `_PUBLISHED`."""
     _, rows = table_rows(name, text, lambda cells: (_PUBLISHED, False))
     for where, row in rows:
@@ -250,7 +251,7 @@ def _after(where: str, line: object) -> int:
     return whole_number(where, "the number of a line", line) + 1
 
 
-def _json_rows(name: str, text: Sequence[str], texts: LinesBySystem | None) -> Iterator[TableRow] | None:
+def _json_rows(name: str, text: Content, texts: LinesBySystem | None) -> Iterator[TableRow] | None:
     values = json_values(name, text)
     whole = values[0][1] if len(values) == 1 else None
     if isinstance(whole, dict) and whole and all(map(_is_log, whole.values())):
@@ -456,7 +457,7 @@ def _in_text(where: str, spans: Sequence[Any], text: str) -> list[tuple[Any, Any
     return placed
 
 
-def _mqm_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
+def _mqm_rows(name: str, text: Content) -> Iterator[TableRow]:
     """MQM, as published: an error per row, its span between ``<v>`` and ``</v>``; a row per output and rater."""
     columns, rows = table_rows(name, text)
     number = next((column for column in _MQM_SEGMENTS if column in columns), None)

@@ -1,0 +1,53 @@
+"""Scores as other programs write them, a module per program: each gives rows of system, segment, metric and score."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from softbleu.corpora.judgements.programs import comet, harness, own, sacrebleu, wmt
+from softbleu.corpora.judgements.tables import Content, ParquetRows, TableRow, first_line, is_json, json_values
+
+
+class OutsideRows(NamedTuple):
+    """Rows of a file that is no table of columns."""
+
+    rows: Iterator[TableRow]
+    unnamed: bool  # Whether the file has one system and does not name it
+
+
+def outside_rows(name: str, content: Content, system: str) -> OutsideRows | None:
+    """Read JSON with scores, or the lines that a program prints; None: the file is none of these, but a table.
+
+    Parameters
+    ----------
+    name
+        Name of the file, for errors.
+    content
+        What it has.
+    system
+        Name of the system where the file does not say it.
+    """
+    if isinstance(content, ParquetRows):
+        return None
+    if not is_json(content):
+        if comet.is_log(content):
+            rows, unnamed = comet.log_rows(name, content, system)
+            return OutsideRows(rows, unnamed)
+        if sacrebleu.is_printed(first_line(content)):
+            return OutsideRows(sacrebleu.printed_rows(name, content, system), unnamed=True)
+        return None
+    values = json_values(name, content)
+    first = values[0][1]
+    if isinstance(first, dict) and "metric_scores" in first:
+        return OutsideRows(wmt.document_rows(values, system), unnamed=True)
+    objects = [value for _, value in values if isinstance(value, dict)]
+    if len(objects) == len(values) and all(map(sacrebleu.is_score, objects)):
+        return OutsideRows(sacrebleu.listed_rows(values, system), unnamed=True)
+    if len(objects) == len(values) and all(map(sacrebleu.is_row, objects)):
+        return OutsideRows(sacrebleu.system_rows(values), unnamed=False)
+    if len(objects) == len(values) and all(map(harness.is_sample, objects)):
+        return OutsideRows(harness.sample_rows(values, system), harness.is_unnamed(objects))
+    if len(values) == 1 and comet.is_by_file(first):
+        return OutsideRows(comet.file_rows(name, first), unnamed=False)
+    return OutsideRows(own.own_rows(name, values), unnamed=False)

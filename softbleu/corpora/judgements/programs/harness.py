@@ -1,0 +1,80 @@
+"""JSON lines of a segment each: samples of lm-evaluation-harness, MetricX, and others that say whom a score is of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from softbleu.corpora.judgements.tables import PLACES, TableRow, Values, meanings
+from softbleu.errors import InputError
+
+_SAMPLE = ("doc_id", "target")  # Keys of a sample of lm-evaluation-harness
+_PREDICTED = {"prediction", "hypothesis"}  # Keys of a segment of MetricX
+_ASIDE = ("doc", "doc_id", "filter", "version", "target", "better")
+"""Keys whose numbers are no scores."""
+
+
+def is_sample(row: Mapping[str, Any]) -> bool:
+    """Whether an object is a segment with scores by the names of its keys."""
+    if {*_SAMPLE} <= row.keys() or row.keys() >= _PREDICTED:
+        return True
+    return "score" not in row and "segment" in meanings(list(row)) and bool(_numbers(row))
+
+
+def is_unnamed(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether none of the rows says which system it is of."""
+    return not any("system" in _placed(row) for row in rows)
+
+
+def sample_rows(values: Values, system: str) -> Iterator[TableRow]:
+    """Read segments with scores; those that have no number are in order."""
+    counts: Counter[tuple[str, str]] = Counter()
+    numbered = _documents_are_segments([value for _, value in values])
+    metrics = list(dict.fromkeys(key for _, row in values for key in _numbers(row)))
+    for where, row in values:
+        placed = {"system": system, **_placed(row)}
+        if placed["system"] is None or isinstance(placed["system"], int | float):
+            placed["system"] = str(placed["system"])
+        chosen = row.get("filter") not in (None, "none")
+        scores = {"MetricX": row["prediction"]} if "prediction" in row else {key: row.get(key) for key in metrics}
+        if row.keys() >= _PREDICTED and isinstance(row["prediction"], str | list | dict):
+            raise InputError(f"{where}: the prediction is no score, but {str(row['prediction'])[:30]!r}")
+        for metric, score in scores.items():
+            named = f"{metric},{row['filter']}" if chosen else metric
+            better = {"better": "lower"} if "prediction" in row else {}
+            key = str(placed["system"]), named
+            segment = placed.get("document") if numbered else placed.get("segment", counts[key])
+            counts[key] += 1
+            about = {name: value for name, value in placed.items() if not (numbered and name == "document")}
+            yield where, {**about, "metric": named, "segment": segment, "score": score, **better}
+
+
+def _placed(row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a row says of whom it is of."""
+    if {*_SAMPLE} <= row.keys():
+        return {"segment": row["doc_id"]}
+    return {name: row[key] for key, name in zip(row, meanings(list(row)), strict=True) if name in PLACES}
+
+
+def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Scores of a row: its numbers, but those that say whom they are of."""
+    names = dict(zip(row, meanings(list(row)), strict=True))
+    known = {key: value for key, value in row.items() if isinstance(value, int | float) and key not in _ASIDE}
+    return {key: value for key, value in known.items() if names[key] not in PLACES}
+
+
+def _documents_are_segments(rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether documents number the segments of each system, all from 0 or 1, where nothing else does."""
+    placed = [_placed(row) for row in rows]
+    if any("segment" in one or not isinstance(one.get("document"), int) for one in placed):
+        return False
+    listed: dict[Any, list[int]] = {}
+    for one in placed:
+        listed.setdefault(one.get("system"), []).append(one["document"])
+    return all(_is_count(numbers) for numbers in listed.values())
+
+
+def _is_count(numbers: Sequence[int]) -> bool:
+    """Whether numbers are all those from 0, or from 1, in any order."""
+    return sorted(numbers) in ([*range(len(numbers))], [*range(1, 1 + len(numbers))])

@@ -1,0 +1,375 @@
+"""Files of judgements and scores as rows: tables of lines, CSV and Parquet, JSON; what their columns are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from softbleu.config.languages import find_direction
+from softbleu.corpora.files import open_text
+from softbleu.errors import InputError, MissingExtraError
+from softbleu.io.reading import (
+    NotJsonError,
+    check_columns,
+    longest_line,
+    parse_json,
+    parse_score,
+    read_rows,
+    refuse_line,
+    whole_number,
+    without_packing,
+)
+
+SCORED = ("score", "human", "z", "z.scr", "mqm", "mqm_avg_score", "esa", "da", "raw", "raw.scr", "overall")
+"""Columns of scores, of which the first that a table has is read."""
+PLACES = ("system", "segment", "lp", "document", "run")  # Columns that say what a score is of
+_SPELLINGS = {
+    "system": "system system_id systemid sys sysid sys_id system_name model model_id model_name name",
+    "segment": "segment segment_id segmentid seg seg_id segid sid sentence_id sent_id line_id line index idx id",
+    "document": "document document_id docid doc_id doc",
+    "lp": "lp language_pair langpair lang_pair langs direction",
+    "metric": "metric metric_name",
+}
+"""What columns are called that say whom a score is of, in the order in which one of several is taken."""
+_LANGUAGES = (("source_lang", "target_lang"), ("src_lang", "tgt_lang"), ("srclang", "trglang"))
+_READ = {
+    *(*PLACES, *SCORED, "metric", "testset", "annotator", "better", "group", "signature", "statistics"),
+    *("human_score", "translation", "source", "reference", "start", "end", "severity", "spans", "category", "target"),
+    *("rater", "seg_id", "doc", "sid", *chain.from_iterable(_LANGUAGES)),
+}
+"""Columns that mean something in a table of judgements; of others there may be several of one name."""
+TableRow = tuple[str, Mapping[str, Any]]
+"""Where a row stands, and its values by the names of columns."""
+Values = Sequence[tuple[str, Any]]
+"""Values of JSON, each with where it stands: the whole file, or its lines."""
+ColumnsOf = Callable[[Sequence[str]], tuple[Sequence[str], bool]]
+_DIRECTION = re.compile(r"[a-z]{2,3}-[a-z]{2,3}")
+_GAPS = ("", "none", "nan", "null", "na", "n/a")  # Where something was not scored
+_DECIMAL = re.compile(r"^([-+]?\d+),(\d+(?:[eE][-+]?\d+)?)$")  # A number with a decimal comma
+_TRUTH = {"true": 1.0, "false": 0.0}
+_MOST_GAPS, _MOST_SEGMENTS = 1000, 100_000  # Segments a score, or in all: with more it is numbered by something else
+_BATCH = 1024  # Rows of Parquet that are held at once
+_MOST_PACKED = 1000  # How many times its size a large column may unpack to
+
+
+def meanings(columns: Sequence[str], kept: Collection[str] = ()) -> list[str]:
+    """Say what columns mean, by every spelling that is known; others, and those that are `kept`, keep their names.
+
+    Of two columns that mean the same the first of `_SPELLINGS` is taken.
+
+    >>> meanings(["doc", "seg_id", "sysid", "COMET"])
+    ['document', 'segment', 'system', 'comet']
+    >>> meanings(["system", "model", "id", "idx"])
+    ['system', 'model', 'id', 'segment']
+    """
+    lower = [column.lower() for column in columns]
+    known = {*lower} - {name.lower() for name in kept}
+    taken = {
+        next((spelling for spelling in spellings.split() if spelling in known), ""): meaning
+        for meaning, spellings in _SPELLINGS.items()
+    }
+    return [taken.get(column, column) for column in lower]
+
+
+def with_direction(row: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Add the direction to a row that says both languages in columns of their own."""
+    if row.get("lp") not in (None, ""):
+        return row
+    for source, target in _LANGUAGES:
+        if row.get(source) and row.get(target):
+            return {**row, "lp": f"{row[source]}-{row[target]}"}
+    return row
+
+
+@dataclass(frozen=True)
+class ParquetRows:
+    """A file of Parquet, of which columns are read that are asked for, some rows at a time."""
+
+    name: str
+    file: Any  # A `pyarrow.parquet.ParquetFile`
+
+    @classmethod
+    def of(cls, name: str) -> ParquetRows:
+        """Open a file. InputError: it is no Parquet."""
+        try:
+            import pyarrow.parquet
+        except ImportError:
+            raise MissingExtraError("Parquet needs another package: pip install 'softbleu[parquet]'") from None
+        try:
+            file = pyarrow.parquet.ParquetFile(name)
+            text = [field.name for field in file.schema_arrow if "string" in str(field.type)]
+            # A text that many rows share is held once.
+            return cls(name, pyarrow.parquet.ParquetFile(name, read_dictionary=text))
+        except (OSError, pyarrow.ArrowException) as error:
+            raise cls._refusal(name, error) from None
+
+    @staticmethod
+    def _refusal(name: str, error: Exception) -> InputError:
+        return InputError(f"{name}: no Parquet that can be read ({str(error).splitlines()[0][:80]})")
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.file.schema_arrow.names)
+
+    def rows(self, places: Sequence[int]) -> Iterator[tuple[str, list[str]]]:
+        """Read rows of these columns, each behind what says where it stands; cells are bounded as lines are."""
+        import pyarrow
+
+        columns = self.columns
+        self._check_sizes({columns[place] for place in places})
+        number = 1
+        try:
+            for batch in self.file.iter_batches(_BATCH, columns=[columns[place] for place in places]):
+                for cells in zip(*(self._texts(column, number) for column in batch.columns), strict=True):
+                    number += 1
+                    yield f"{self.name}, line {number}", list(cells)
+        except (OSError, pyarrow.ArrowException) as error:
+            raise self._refusal(self.name, error) from None
+
+    def _check_sizes(self, wanted: Collection[str]) -> None:
+        """Check before anything is unpacked that no cell is longer than a line may be, as far as sizes tell."""
+        longest, metadata = longest_line(), self.file.metadata
+        for group in range(metadata.num_row_groups):
+            for place in range(metadata.num_columns):
+                part = metadata.row_group(group).column(place)
+                unpacked, packed = part.total_uncompressed_size, part.total_compressed_size
+                most = min(longest * max(part.num_values, 1), max(longest, _MOST_PACKED * packed))
+                if part.path_in_schema.partition(".")[0] in wanted and unpacked > most:
+                    refuse_line(f"{self.name}, column {part.path_in_schema}", longest)
+
+    def _texts(self, column: Any, number: int) -> list[str]:
+        longest = longest_line()
+        if hasattr(column, "dictionary"):
+            values = [_text(value) for value in column.dictionary.to_pylist()]
+            texts = ["" if place is None else values[place] for place in column.indices.to_pylist()]
+        else:
+            texts = [_text(value) for value in column.to_pylist()]
+        if max(map(len, texts), default=0) > longest:
+            refuse_line(f"{self.name}, lines {number + 1} to {number + len(texts)}", longest)
+        return texts
+
+
+Content = Sequence[str] | ParquetRows
+"""What a file has: its lines, or rows of Parquet."""
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else " ".join(str(value).split())
+
+
+def content_of(name: str, encoding: str = "utf-8") -> Content:
+    """Open a file of judgements or scores."""
+    if Path(without_packing(name)).suffix.lower() == ".parquet":
+        return ParquetRows.of(name)
+    return list(open_text(name, encoding))
+
+
+def first_line(text: Iterable[str]) -> str:
+    """The first line that is not blank; empty without one."""
+    return next((line for line in text if line.strip()), "")
+
+
+def is_json(content: Content) -> bool:
+    """Whether a text begins as JSON of objects or lists does."""
+    return not isinstance(content, ParquetRows) and first_line(content).lstrip()[:1] in ("{", "[")
+
+
+def delimiter_of(name: str, content: Sequence[str]) -> str | None:
+    """Find what stands between the cells of a table by its first line; None: blanks.
+
+    CSV has commas or, as spreadsheets write it where commas stand in numbers, semicolons.
+
+    >>> delimiter_of("x.csv", ["system;score", "A;0,85"]), delimiter_of("x.txt", ["system score"])
+    (';', None)
+    """
+    first = first_line(content)
+    if "\t" in first:
+        return "\t"
+    mark = max(",;", key=first.count)
+    spaced = len(first.split()) > 1 and Path(without_packing(name)).suffix.lower() != ".csv"
+    return mark if mark in first and not spaced else None
+
+
+def _cells_of(
+    name: str, content: Sequence[str], delimiter: str | None, comment: str
+) -> Iterator[tuple[str, list[str]]]:
+    """Cut lines that are not blank, and do not begin with the comment, into cells, each with where it stands."""
+    if delimiter not in (",", ";"):
+        for where, line in _numbered_lines(name, content):
+            if not (comment and line.startswith(comment)):
+                yield where, line.split(delimiter)
+        return
+    for number, cells in read_rows(content, name, delimiter):
+        cells = [_DECIMAL.sub(r"\1.\2", _text(cell)) if delimiter == ";" else _text(cell) for cell in cells]
+        if any(cells) and not (comment and cells[0].startswith(comment)):
+            yield f"{name}, line {number}", cells
+
+
+def _numbered_lines(name: str, text: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Lines that are not blank, each behind what says where it stands."""
+    return ((f"{name}, line {number}", line) for number, line in enumerate(text, start=1) if line.strip())
+
+
+def head_of(name: str, content: Content) -> list[str]:
+    """Cells of the first row of a table."""
+    if isinstance(content, ParquetRows):
+        return content.columns
+    return next(_cells_of(name, content, delimiter_of(name, content), ""), ("", [""]))[1]
+
+
+def _lower_names(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
+    """Names of columns in lower case, whatever the first line's cells are."""
+    return [cell.lower() for cell in cells], True
+
+
+def table_rows(
+    name: str,
+    content: Content,
+    columns_of: ColumnsOf = _lower_names,
+    comment: str = "",
+    wanted: Collection[str] = (),
+    delimiter: str | None = "",
+) -> tuple[Sequence[str], Iterator[TableRow]]:
+    """Read a table, its cells apart by tabs where the first line has any, by commas or semicolons, or by blanks.
+
+    `columns_of` finds the names of columns for the cells of the first line, and whether they are these cells. Lines
+    that begin with the comment are passed over. InputError: another number of cells than of columns, or two
+    columns of one name that is read.
+
+    Parameters
+    ----------
+    name
+        Name of the file, for errors.
+    content
+        What it has.
+    columns_of
+        Finds the names of columns for the first line's cells.
+    comment
+        How lines begin that are passed over.
+    wanted
+        Columns that are read beside those that mean something in any such table.
+    delimiter
+        What stands between cells; empty: as the first line has it.
+    """
+    if isinstance(content, ParquetRows):
+        place, first = f"{name}, line 1", content.columns
+        lines: Iterator[tuple[str, list[str]]] = iter(())
+    else:
+        mark = delimiter_of(name, content) if delimiter == "" else delimiter
+        lines = _cells_of(name, content, mark, comment)
+        place, first = next(lines, (f"{name}, line 1", []))
+    try:
+        columns, named = columns_of(first)
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+    read = [column if column in {*_READ, *wanted} else "" for column in columns]
+    if named:
+        check_columns(place, read, first)
+    if isinstance(content, ParquetRows):
+        places = [number for number, column in enumerate(read) if column or not named or columns_of is _lower_names]
+        columns = [columns[number] for number in places]
+        lines = content.rows(places)
+
+    def rows() -> Iterator[TableRow]:
+        headless = not named and first and not isinstance(content, ParquetRows)
+        for where, cells in chain([(place, first)], lines) if headless else lines:
+            if len(cells) != len(columns):
+                names = " ".join(columns[:6])
+                raise InputError(f"{where}: {len(cells)} cells under {len(columns)} column names: {names}")
+            yield where, dict(zip(columns, cells, strict=True))
+
+    return columns, rows()
+
+
+def json_values(name: str, content: Content) -> Values:
+    """Read JSON, the entries of a list one by one, or else JSON lines. InputError: the text is neither."""
+    lines: Sequence[str] = () if isinstance(content, ParquetRows) else content
+    try:
+        whole = parse_json("\n".join(lines), name, gaps=True)
+    except NotJsonError:
+        return [(where, parse_json(line, where, gaps=True)) for where, line in _numbered_lines(name, lines)]
+    if not isinstance(whole, list) or not whole:
+        return [(name, whole)]
+    return [(f"{name}, entry {number}", value) for number, value in enumerate(whole, start=1)]
+
+
+def of_direction(name: str, rows: Iterable[TableRow], direction: str | None) -> list[TableRow]:
+    """Take the rows of one direction. InputError: there are none, or several directions and none is named."""
+    listed = [(where, with_direction(row)) for where, row in rows]
+    there = sorted({row["lp"] for _, row in listed if "lp" in row})
+    if not listed:
+        raise InputError(f"{name}: there are no assessments")
+    chosen = None if direction is None else find_direction(direction, there)
+    if (direction is None and len(there) > 1) or (direction is not None and there and chosen is None):
+        raise InputError(f"{name}: name one direction of {', '.join(there)}")
+    return [(where, row) for where, row in listed if chosen in (None, row.get("lp", chosen))]
+
+
+def plain_names(names: Iterable[str]) -> dict[str, str]:
+    """Find the plain name of each: without test set and direction, where all names have both.
+
+    >>> plain_names(["newstest2013.fr-en.online-B", "newstest2013.fr-en.cu-zeman.2738"])
+    {'newstest2013.fr-en.online-B': 'online-B', 'newstest2013.fr-en.cu-zeman.2738': 'cu-zeman.2738'}
+    >>> plain_names(["conll14st-test.AMU.src-trg", "conll14st-test.PKU.src-trg"])["conll14st-test.AMU.src-trg"]
+    'AMU'
+    >>> plain_names(["umd.2922", "uu-nmt.1"])
+    {'umd.2922': 'umd.2922', 'uu-nmt.1': 'uu-nmt.1'}
+    """
+    parts = {name: name.split(".") for name in names}
+    common = set(next(iter(parts.values()), ()))
+    for pieces in parts.values():
+        common.intersection_update(pieces)
+    direction = next((part for part in sorted(common) if _DIRECTION.fullmatch(part)), None)
+    if direction is None or any(len(pieces) < 3 or pieces[0] not in common for pieces in parts.values()):
+        return {name: name for name in parts}
+    return {name: ".".join(part for part in pieces[1:] if part != direction) for name, pieces in parts.items()}
+
+
+def segment_number(where: str, text: object) -> int:
+    """Read the number of a segment. InputError: it is no whole number from 0.
+
+    >>> segment_number("x.tsv, line 2", "3.0")
+    3
+    """
+    what = "the number of a segment"
+    number = whole_number(where, what, re.sub(r"\.0+$", "", str(text)))
+    if number < 0:
+        raise InputError(f"{where}: {what} is needed, not {text!r}")
+    return number
+
+
+def place_rows(name: str, rows: Iterable[TableRow]) -> tuple[list[tuple[str, int]], int]:
+    """System and segment, from 0, of each row; and the number of the first segment in the file, 0 or 1."""
+    places = [(row["system"], segment_number(where, row["segment"])) for where, row in rows]
+    start = first_segment(name, (segment for _, segment in places))
+    return [(system, segment - start) for system, segment in places], start
+
+
+def score_of(where: str, value: object) -> float:
+    """Read a score, NaN where there is none; true is 1. InputError: it is no number of reasonable size."""
+    said = str(value).strip().lower() if isinstance(value, str | bool | None) else ""
+    if said in _TRUTH:
+        return _TRUTH[said]
+    if value is None or value != value or (isinstance(value, str) and said in _GAPS):
+        return np.nan
+    try:
+        return parse_score(value)
+    except ValueError as error:
+        raise InputError(f"{where}: {value!r} is no score: {error}") from None
+
+
+def first_segment(name: str, numbers: Iterable[int]) -> int:
+    """Find out whether segments are numbered from 0 or from 1. InputError: the numbers cannot be of segments."""
+    known = list(numbers)
+    if known and max(known) > max(_MOST_GAPS * len(known), _MOST_SEGMENTS):
+        raise InputError(
+            f"{name}: {len(known)} scores cannot be of {max(known):,} segments: are these their numbers?"
+        )
+    return int(min(known, default=0) > 0)
