@@ -254,6 +254,7 @@ class Given:
         Options without effect are noted, unless `also` names them.
         """
         from softbleu.engine.plan import distinct, make_given, make_plan
+        from softbleu.io.progress import note
         from softbleu.metrics.base import metric_from_signature
 
         def chosen(metric: str, matcher: str | None, tokenizer: str | None) -> dict[str, Any]:
@@ -272,7 +273,9 @@ class Given:
         if self.get("scores"):
             from softbleu.metrics.scores import read_outside
 
-            metrics = [*read_outside(self.scores, self.lower, self.encoding), *metrics]
+            metrics = [*read_outside(self.scores, self.lower, self.encoding, self.get("direction")), *metrics]
+        elif self.get("direction"):
+            note("--direction has no effect here, without --scores")
         measures, idle = make_given(metrics, chosen)
         plan = make_plan(measures)
         plan = replace(plan, metrics=tuple(distinct(plan.metrics)))

@@ -8,8 +8,8 @@ from softbleu.cli.command import Given, command
 @command(
     "score",
     "candidate reference source gold pairs input_format against blank_references resegment encoding metric scores "
-    "lower signature preset language level documents page_format score_only long spans title digits output jobs "
-    "cluster resume kernels",
+    "lower direction signature preset language level documents page_format score_only long spans title digits output "
+    "jobs cluster resume kernels",
     settings=lambda option: True,
 )
 def score(given: Given) -> None:

@@ -19,7 +19,7 @@ from softbleu.corpora.judgements.programs import outside_rows
 from softbleu.corpora.judgements.tables import (
     PLACES,
     SCORED,
-    Content,
+    LinesOrRows,
     TableRow,
     content_of,
     first_segment,
@@ -30,7 +30,7 @@ from softbleu.corpora.judgements.tables import (
     table_rows,
     with_direction,
 )
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.platform import cached_property
 from softbleu.io.reading import parse_score, without_packing
 
@@ -47,7 +47,7 @@ _COLUMNS = {
 
 
 def score_rows(
-    name: str, content: Content, column: str | None = None, metrics: Sequence[str] = ()
+    name: str, content: LinesOrRows, column: str | None = None, metrics: Sequence[str] = ()
 ) -> Iterator[TableRow]:
     """Read a table of scores by the columns `system`, `score`, `segment`, `lp`, `metric`, …; see `read_scores`.
 
@@ -460,7 +460,10 @@ def _gather(
         scores: dict[Any, float] = systems if entry.segment is None else parts.setdefault(system, {})
         key = system if entry.segment is None else entry.segment
         if key in scores:
-            raise InputError(f"{entry.where}: a second score of {system!r} (several directions? name one)")
+            said = (
+                f"{entry.where}: a second score of {system!r}: leave one out, or name one of several directions with "
+            )
+            raise InputError(said, Parameter("direction"))
         if entry.segment is not None or not np.isnan(entry.score):
             scores[key] = entry.score
             if entry.segment is not None and entry.statistics is not None:

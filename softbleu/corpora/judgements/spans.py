@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from softbleu.corpora.files import name_files
 from softbleu.corpora.judgements.numbering import LinesBySystem
 from softbleu.corpora.judgements.tables import (
-    Content,
+    LinesOrRows,
     TableRow,
     Values,
     content_of,
@@ -159,7 +159,7 @@ def _by_output(rows: Iterable[TableRow]) -> list[TableRow]:
     return list(outputs.values())
 
 
-def _span_rows(name: str, text: Content) -> Iterator[TableRow]:
+def _span_rows(name: str, text: LinesOrRows) -> Iterator[TableRow]:
     """Rows of a table with the columns `_PLACED`, or of JSON: objects with these keys, or what xCOMET writes."""
     if not is_json(text):
         columns, rows = table_rows(name, text)
@@ -208,7 +208,7 @@ def _span(where: str, marked: Any) -> MarkedSpan | None:
     return MarkedSpan(start, end + inclusive, _SEVERITIES.get(str(cells[2]).lower(), ""))
 
 
-def annotated_rows(name: str, text: Content, texts: LinesBySystem | None = None) -> Iterator[TableRow] | None:
+def annotated_rows(name: str, text: LinesOrRows, texts: LinesBySystem | None = None) -> Iterator[TableRow] | None:
     """Read judgements with spans as rows of `system`, `segment` (from 1), `annotator`, `score`, `spans`, `document`.
 
     Read are WMT24's CSV and JSON lines, WMT25's JSON lines, what Pearmut exports, and MQM's table of errors, whose
@@ -236,7 +236,7 @@ def annotated_rows(name: str, text: Content, texts: LinesBySystem | None = None)
     return _published_rows(name, text) if len(cells) == len(_PUBLISHED) and cells[3] in _KINDS else None
 
 
-def _published_rows(name: str, text: Content) -> Iterator[TableRow]:
+def _published_rows(name: str, text: LinesOrRows) -> Iterator[TableRow]:
     """WMT24, as published, with lines from 0; see `_PUBLISHED`."""
     _, rows = table_rows(name, text, lambda cells: (_PUBLISHED, False))
     for where, row in rows:
@@ -251,7 +251,7 @@ def _after(where: str, line: object) -> int:
     return whole_number(where, "the number of a line", line) + 1
 
 
-def _json_rows(name: str, text: Content, texts: LinesBySystem | None) -> Iterator[TableRow] | None:
+def _json_rows(name: str, text: LinesOrRows, texts: LinesBySystem | None) -> Iterator[TableRow] | None:
     values = json_values(name, text)
     whole = values[0][1] if len(values) == 1 else None
     if isinstance(whole, dict) and whole and all(map(_is_log, whole.values())):
@@ -457,7 +457,7 @@ def _in_text(where: str, spans: Sequence[Any], text: str) -> list[tuple[Any, Any
     return placed
 
 
-def _mqm_rows(name: str, text: Content) -> Iterator[TableRow]:
+def _mqm_rows(name: str, text: LinesOrRows) -> Iterator[TableRow]:
     """MQM, as published: an error per row, its span between ``<v>`` and ``</v>``; a row per output and rater."""
     columns, rows = table_rows(name, text)
     number = next((column for column in _MQM_SEGMENTS if column in columns), None)

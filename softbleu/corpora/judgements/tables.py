@@ -156,7 +156,7 @@ class ParquetRows:
         return texts
 
 
-Content = Sequence[str] | ParquetRows
+LinesOrRows = Sequence[str] | ParquetRows
 """What a file has: its lines, or rows of Parquet."""
 
 
@@ -164,7 +164,7 @@ def _text(value: Any) -> str:
     return "" if value is None else " ".join(str(value).split())
 
 
-def content_of(name: str, encoding: str = "utf-8") -> Content:
+def content_of(name: str, encoding: str = "utf-8") -> LinesOrRows:
     """Open a file of judgements or scores."""
     if Path(without_packing(name)).suffix.lower() == ".parquet":
         return ParquetRows.of(name)
@@ -176,7 +176,7 @@ def first_line(text: Iterable[str]) -> str:
     return next((line for line in text if line.strip()), "")
 
 
-def is_json(content: Content) -> bool:
+def is_json(content: LinesOrRows) -> bool:
     """Whether a text begins as JSON of objects or lists does."""
     return not isinstance(content, ParquetRows) and first_line(content).lstrip()[:1] in ("{", "[")
 
@@ -217,7 +217,7 @@ def _numbered_lines(name: str, text: Iterable[str]) -> Iterator[tuple[str, str]]
     return ((f"{name}, line {number}", line) for number, line in enumerate(text, start=1) if line.strip())
 
 
-def head_of(name: str, content: Content) -> list[str]:
+def head_of(name: str, content: LinesOrRows) -> list[str]:
     """Cells of the first row of a table."""
     if isinstance(content, ParquetRows):
         return content.columns
@@ -231,7 +231,7 @@ def _lower_names(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
 
 def table_rows(
     name: str,
-    content: Content,
+    content: LinesOrRows,
     columns_of: ColumnsOf = _lower_names,
     comment: str = "",
     wanted: Collection[str] = (),
@@ -288,7 +288,7 @@ def table_rows(
     return columns, rows()
 
 
-def json_values(name: str, content: Content) -> Values:
+def json_values(name: str, content: LinesOrRows) -> Values:
     """Read JSON, the entries of a list one by one, or else JSON lines. InputError: the text is neither."""
     lines: Sequence[str] = () if isinstance(content, ParquetRows) else content
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from softbleu.corpora.judgements.programs import comet, harness, own, sacrebleu, wmt
-from softbleu.corpora.judgements.tables import Content, ParquetRows, TableRow, first_line, is_json, json_values
+from softbleu.corpora.judgements.tables import LinesOrRows, ParquetRows, TableRow, first_line, is_json, json_values
 
 
 class OutsideRows(NamedTuple):
@@ -16,7 +16,7 @@ class OutsideRows(NamedTuple):
     unnamed: bool  # Whether the file has one system and does not name it
 
 
-def outside_rows(name: str, content: Content, system: str) -> OutsideRows | None:
+def outside_rows(name: str, content: LinesOrRows, system: str) -> OutsideRows | None:
     """Read JSON with scores, or the lines that a program prints; None: the file is none of these, but a table.
 
     Parameters
