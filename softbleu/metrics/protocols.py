@@ -1,11 +1,13 @@
-"""What a metric may offer beside scores: protocols, which callers ask for, and the views of segments it gives."""
+"""Optional capabilities of a metric (edits, pairs of words, marks, paths), and the values that they return."""
 
 from __future__ import annotations
 
+import inspect
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -23,18 +25,46 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 
-@runtime_checkable
-class SharedMatches(Protocol):
+class Capability(ABC):  # noqa: B024 - those below have the methods
+    """Base of what a metric may offer: a metric offers it that has all its methods, whatever it derives from."""
+
+    @classmethod
+    def __subclasshook__(cls, other: type[Any]) -> bool:
+        """Whether a class has these methods, with as many arguments: a setting of such a name is none."""
+        settings = getattr(other, "__dataclass_fields__", {})
+        for name in cls.__abstractmethods__:
+            wanted, there = getattr(cls, name), getattr(other, name, None)
+            if isinstance(wanted, property):
+                if there is None and name not in settings:
+                    return False
+            elif name in settings or not callable(there) or not _takes_all(there, wanted):
+                return False
+        return True
+
+
+def _takes_all(method: Callable[..., Any], wanted: Callable[..., Any]) -> bool:
+    """Whether a method can be called with the arguments of another."""
+    try:
+        inspect.signature(method).bind(*inspect.signature(wanted).parameters)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+class SharedMatches(Capability):
     """Takes no more of a text than what its matcher matches by order, which is then found for several at once."""
 
     @property
+    @abstractmethod
     def matching(self) -> Matcher:
         """Matcher, which says what counts as a match."""
 
     @property
+    @abstractmethod
     def order(self) -> int:
         """Greatest n."""
 
+    @abstractmethod
     def statistics_of(self, chunk: Chunk, matched: Integers) -> Integers:
         """Compute the statistics of each segment of a chunk, (segments, k), of its matches by order.
 
@@ -42,66 +72,70 @@ class SharedMatches(Protocol):
         """
 
 
-@runtime_checkable
-class BleuFormula(SharedMatches, Protocol):
+class BleuFormula(SharedMatches):
     """Scores by BLEU's formula, which a page computes anew from the matches at another threshold."""
 
     @property
+    @abstractmethod
     def smooth(self) -> str:
         """Smoothing."""
 
     @property
+    @abstractmethod
     def smooth_value(self) -> float | None:
         """Its value."""
 
     @property
+    @abstractmethod
     def effective_order(self) -> bool | None:
         """Whether orders are left out that a text is too short for."""
 
+    @abstractmethod
     def parts_of(self, rows: Integers) -> tuple[Integers, Integers]:
         """Take rows (…, k) apart: clipped matches by order, and both lengths with the totals by order."""
 
 
-@runtime_checkable
-class ReadsRows(Protocol):
+class ReadsRows(Capability):
     """Reads its statistics from elsewhere; no text is looked at."""
 
     @property
+    @abstractmethod
     def documents(self) -> Sequence[str]:
         """Names of the documents of all segments; empty where they are not known."""
 
+    @abstractmethod
     def read_rows(self, systems: Sequence[str], segments: int) -> Integers:
         """Rows of each of these systems, which have so many segments: (systems, segments, k)."""
 
 
-@runtime_checkable
-class JudgesLines(Protocol):
+class JudgesLines(Capability):
     """Finds something in single candidates."""
 
+    @abstractmethod
     def find(self, line: str) -> tuple[Finding, ...]:
         """Marks against a tokenised candidate."""
 
 
-@runtime_checkable
-class NamesCauses(Protocol):
+class NamesCauses(Capability):
     """Says what a score consists of."""
 
+    @abstractmethod
     def causes(self, row: Integers) -> tuple[Finding, ...]:
         """Costs of a segment, in points, by its statistics."""
 
 
-@runtime_checkable
-class ShowsPaths(Protocol):
+class ShowsPaths(Capability):
     """Scores against a path of a network."""
 
+    @abstractmethod
     def paths(self, chunk: Chunk, words: WordTable, forms: Sequence[str]) -> list[ClosestPath]:
         """Find the path behind the statistics of each segment of a chunk; `forms` are the words of the codes."""
 
 
-@runtime_checkable
-class ShowsEdits(Protocol):
+class ShowsEdits(Capability):
     """Judges edits, which can be shown one by one."""
 
+    @abstractmethod
     def judge_edits(
         self, chunk: Chunk, chosen: Sequence[int], words: WordTable | None, forms: Sequence[str]
     ) -> list[JudgedEdits]:
@@ -116,26 +150,28 @@ EditPlan = tuple["Floats", "Floats", "Floats"]
 """Masses of a candidate's edits and of a reference's, and what of the ones is moved to the others."""
 
 
-@runtime_checkable
-class PlansEdits(ShowsEdits, Protocol):
+class PlansEdits(ShowsEdits):
     """Makes its statistics and judged edits of the same plans, which take a while."""
 
+    @abstractmethod
     def plans(self, segments: Sequence[EditedSegment], vectors: Vectors) -> list[EditPlan]:
         """Plan for each reference of each segment; `vectors` are those of the words."""
 
+    @abstractmethod
     def rows_of(self, plans: Sequence[EditPlan]) -> Integers:
         """Make the statistics of segments by the plans of all their references."""
 
+    @abstractmethod
     def judged_by(
         self, plans: Sequence[EditPlan], segments: Sequence[EditedSegment], chosen: Sequence[int]
     ) -> list[JudgedEdits]:
         """Judge the edits of segments by these plans, beside those of the chosen reference of each."""
 
 
-@runtime_checkable
-class ShowsPairs(Protocol):
+class ShowsPairs(Capability):
     """Aligns words of a candidate with those of its best reference."""
 
+    @abstractmethod
     def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
         """Pair the words of each segment of a chunk, ordered by their place in the candidate.
 
@@ -143,18 +179,18 @@ class ShowsPairs(Protocol):
         """
 
 
-@runtime_checkable
-class ShowsMarks(Protocol):
+class ShowsMarks(Capability):
     """Marks words in the lines of a page."""
 
+    @abstractmethod
     def marks(self, chunk: Chunk, words: WordTable | None) -> Iterator[list[Mark]]:
         """Mark the words of each segment of a chunk; `words` are those of `Metric.statistics`."""
 
 
-@runtime_checkable
-class ShowsSimilarities(Protocol):
+class ShowsSimilarities(Capability):
     """Compares the words of a candidate, or their pieces, with all of its best reference."""
 
+    @abstractmethod
     def tables(self, chunk: Chunk, words: WordTable | None) -> Iterator[SimilarityTable]:
         """Compare the words of each segment of a chunk: a table each; `words` are those of `Metric.statistics`."""
 

@@ -46,6 +46,38 @@ class Excess(Metric):
         return Score(self.per_word * float(row[0] - row[1]) + self.strict)
 
 
+CAPABILITIES = (
+    "pairs",
+    "marks",
+    "paths",
+    "tables",
+    "find",
+    "causes",
+    "judge_edits",
+    "plans",
+    "read_rows",
+    "documents",
+)
+HELPERS = dict.fromkeys(CAPABILITIES, lambda self: None)  # Methods that take nothing
+
+
+@pytest.mark.parametrize("settings", [True, False], ids=["settings", "methods of its own"])
+@pytest.mark.parametrize("arguments", ["score", "explain", "spans", "score -f html", "compare -f tsv --samples 20"])
+def test_what_is_called_as_a_capability_is_none(command, files, offer, settings, arguments):
+    own = {name: setting(2, "Nothing") for name in CAPABILITIES} if settings else HELPERS
+    made = type(
+        "Named", (Excess,), {"__annotations__": dict.fromkeys(CAPABILITIES, "int") if settings else {}, **own}
+    )
+    made.name = "named"
+    done = []
+    for kind in (Excess, dataclass(frozen=True)(made)):
+        offer(metrics=[kind])
+        found = command(*arguments.split(), *TEXTS, "-m", kind.name, "-q")
+        done.append((found.code, found.err.replace(kind.name, "NAME")))
+    assert done[0] == done[1]
+    assert done[0][0] == (2 if arguments == "spans" else 0)
+
+
 @dataclass(frozen=True)
 class Near(SoftMatcher):
     reach: int = setting(1, "How many orders away", least=0, most=3)
