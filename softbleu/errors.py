@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from unicodedata import bidirectional, category, combining
 
+_VIRAMA = 9  # Canonical combining class
 _SCHEME = r"((?<![\w+.-])[A-Za-z][\w+.-]+:/{1,2})"  # Paths have one slash less
 _USER = re.compile(_SCHEME + r"(?:[^\s/?#:@]*:(?!\d*(?:[/?#\s]|$))\S*@|[^\s/?#]*@)")
 _QUERY = re.compile(_SCHEME + r"([^\s?]*\?)(\S*?)(?=[:,'\")\]]*(?:\s|$))")
@@ -16,14 +18,37 @@ _VALUE = re.compile(r"(^|[&;])([^=&;]*=)?[^&;]+")
 
 
 def one_line(text: str) -> str:
-    r"""Write control characters, line ends and tabs as escapes: names come from outside and may hold anything.
+    r"""Write what cannot be seen as escapes: control characters, line ends, tabs, marks of direction.
 
-    >>> print(one_line("two\twords\x1b[1m and\na line"))
-    two\twords\x1b[1m and\na line
+    Names come from outside and may hold anything. Joiners stay where scripts and emoji need them.
+
+    >>> print(one_line("two\twords\x1b[1m and\na line"), one_line("a\u202eb"))
+    two\twords\x1b[1m and\na line a\u202eb
+    >>> names = "\u06cc\u200c\u062e", "\u0915\u094d\u200d\u0937", "👩\u200d💻", "a\u200cb"
+    >>> [one_line(name) == name for name in names]
+    [True, True, True, False]
     """
     if text.isprintable():
         return text
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
+    return "".join(
+        char if char.isprintable() or _joins(text, place) else char.encode("unicode_escape").decode("ascii")
+        for place, char in enumerate(text)
+    )
+
+
+def _joins(text: str, place: int) -> bool:
+    """Whether a character is a joiner that changes how its neighbours look.
+
+    These are letters of the Arabic script or another that joins, a virama (RFC 5892, A.1 and A.2), or emoji.
+    """
+    if text[place] not in "\u200c\u200d" or not place:
+        return False
+    before, after = text[place - 1], text[place + 1 : place + 2] or " "
+    if _VIRAMA in (combining(before), combining(after)):
+        return True
+    arabic = {bidirectional(before), bidirectional(after)} <= {"AL", "NSM"} and category(after)[0] == "L"
+    emoji = category(after) == "So" and (category(before) in ("So", "Sk") or before == "\ufe0f")
+    return arabic or (emoji and text[place] == "\u200d")
 
 
 def without_secrets(text: str) -> str:

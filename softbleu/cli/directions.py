@@ -26,7 +26,7 @@ def directions(given: Given) -> None:
     from softbleu.analysis.directions import score_directions
     from softbleu.cli.output import Output
     from softbleu.corpora.directions import read_directions
-    from softbleu.errors import InputError
+    from softbleu.errors import InputError, one_line
     from softbleu.report import RECORD_WRITERS
     from softbleu.report.html import directions_page, write_directions, write_html
 
@@ -45,7 +45,8 @@ def directions(given: Given) -> None:
 
     def show(direction: Direction, page: Page) -> None:
         if direction.candidates and path is not None:
-            beside = path.with_name(f"{path.stem}.{direction.name.replace('/', '-')}.html")
+            named = one_line(direction.name).translate(dict.fromkeys(map(ord, "/\\"), "-"))
+            beside = path.with_name(f"{path.stem}.{named}.html")
             Output.of(str(beside), files).write(write_html(page, output.layout))
             links[direction.name] = quote(beside.name)
 

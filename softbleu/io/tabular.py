@@ -8,7 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from softbleu.errors import MissingExtraError
+from softbleu.errors import MissingExtraError, one_line
 
 Value = str | int | float | bool | None
 _DIGITS = 4  # Of numbers that are shown to people
@@ -51,7 +51,7 @@ class Tabular:
         return format_rows(self.records(), form)
 
     def _notes(self) -> list[str]:
-        return [f"{name}: {value}" for name, value in self.described().items()]
+        return [one_line(f"{name}: {value}") for name, value in self.described().items()]
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _shown(value: Any) -> str:
         return f"{value:.{_DIGITS}f}"
     if isinstance(value, Sequence) and not isinstance(value, str):
         return " ".join(map(_shown, value))
-    return str(value)
+    return one_line(str(value))
 
 
 def spread(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,6 +37,7 @@ _SCRIPTS = ("score.js", "data.js", "tables.js", "lines.js", "report.js")
 _PART_DIGITS = 4
 _LEVEL = 6  # Of deflation: the greatest, 9, takes four times as long for 1% less
 _AT_ONCE = 1 << 20  # Entries of a column that are deflated at once
+_TEXT = ("words", "glue", "scores", "parts")  # Data of a page that are the text itself, or numbers
 _ESCAPES = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
@@ -84,7 +85,7 @@ def escape_json(text: str) -> str:
 def page_data(page: Page, layout: Layout) -> dict[str, Any]:
     """Everything that the page's script is told, ready for JSON, but for the columns, which `pack` writes."""
     signature = page.results[0].signature
-    return {
+    made = {
         "version": __version__,
         "label": page.results[0].label,
         "signature": signature,
@@ -118,6 +119,16 @@ def page_data(page: Page, layout: Layout) -> dict[str, Any]:
         "heat": None if page.heat is None else {"labels": page.heat.labels, "steps": page.heat.steps},
         "tables": [_table(table, layout.digits) for table in page.tables],
     }
+    return {name: value if name in _TEXT else _visible(value) for name, value in made.items()}
+
+
+def _visible(value: Any) -> Any:
+    """Write names, and whatever else is no line of the text, such that everything in them can be seen."""
+    if isinstance(value, str):
+        return one_line(value)
+    if isinstance(value, dict):
+        return {key: _visible(part) for key, part in value.items()}
+    return [*map(_visible, value)] if isinstance(value, list | tuple) else value
 
 
 def _shown(score: float) -> float | None:
@@ -272,7 +283,7 @@ def _content_hash(text: str) -> str:
 
 def _static_page(title: str, summary: str, content: Iterable[str], *scripts: str) -> Iterator[str]:
     """Put content that is HTML into a page that loads nothing, and runs no other scripts than these."""
-    parts = {"title": escape(title), "summary": escape(summary), "version": __version__, "content": content}
+    parts = {"title": _plain(title), "summary": _plain(summary), "version": __version__, "content": content}
     return _filled("static.html", scripts, parts)
 
 
@@ -291,8 +302,13 @@ def _odd_content(odd: Oddities) -> Iterator[str]:
         yield from _section(name, _details(entries))
 
 
+def _plain(text: str) -> str:
+    """HTML of a text in which everything can be seen."""
+    return escape(one_line(text))
+
+
 def _section(title: str, content: Iterable[str]) -> Iterator[str]:
-    yield f"<section>\n<h2>{escape(title)}</h2>\n"
+    yield f"<section>\n<h2>{_plain(title)}</h2>\n"
     yield from content
     yield "</section>\n"
 
@@ -302,7 +318,7 @@ def _details(entries: Sequence[Oddity]) -> Iterator[str]:
     ranked = sorted(entries, key=lambda entry: entry.system)
     for system, group in groupby(ranked, key=lambda entry: entry.system):
         rows = [[entry.line, entry.detail, entry.output] for entry in group]
-        yield f"<details><summary>{escape(one_line(system))}: {len(rows):,}</summary>\n"
+        yield f"<details><summary>{_plain(system)}: {len(rows):,}</summary>\n"
         yield from _plain_table(["line", "detail", "output"], rows)
         yield "</details>\n"
 
@@ -312,12 +328,12 @@ def _plain_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> It
         "".join(
             f'<td class="number">{cell:,}</td>'
             if isinstance(cell, int)
-            else f'<td dir="auto">{escape(one_line(str(cell)))}</td>'
+            else f'<td dir="auto">{_plain(str(cell))}</td>'
             for cell in row
         )
         for row in rows
     )
-    return _html_table('class="scroll"', map(escape, columns), cells)
+    return _html_table('class="scroll"', map(_plain, columns), cells)
 
 
 def _html_table(frame: str, heads: Iterable[str], rows: Iterable[str]) -> Iterator[str]:
@@ -387,14 +403,14 @@ def _direction_content(table: DirectionTable, layout: Layout, pages: Mapping[str
     linked = [pages.get(column.rpartition(" ")[2]) for column in made.columns]
     rows = []
     for number, (system, *scores) in enumerate(made.rows):
-        name = escape(str(system))
+        name = _plain(str(system))
         cells = [f'<th scope="row" data-value="{name}"><bdi>{name}</bdi></th>']
         for place, score in enumerate(scores, start=1):
             cells.append(_score_cell(score, linked[place], layout.digits, best=(number, place) in made.marked))
         rows.append("".join(cells))
-    heads = (f'<button type="button">{escape(column)}</button>' for column in made.columns)
+    heads = (f'<button type="button">{_plain(column)}</button>' for column in made.columns)
     yield from _html_table('class="scroll wide" role="region" aria-label="Scores"', heads, rows)
-    yield from (f'<p class="note">{escape(note)}</p>\n' for note in made.notes)
+    yield from (f'<p class="note">{_plain(note)}</p>\n' for note in made.notes)
 
 
 def _score_cell(score: Value, page: str | None, digits: int, *, best: bool) -> str:

@@ -219,7 +219,7 @@ def _card(result: Result, layout: Layout) -> Iterator[str]:
     """All there is to know about one system."""
     score, digits = result.numbers, layout.digits
     head = f"{result.label} {_show(score.score, 'score', digits)}"
-    yield f"{layout.styled(head, BOLD)}  {one_line(result.name)}\n\n"
+    yield f"{layout.styled(one_line(head), BOLD)}  {one_line(result.name)}\n\n"
     shown = [(column, getattr(score, column.name)) for column in score.columns() if column.title]
     lists = [
         [column.title, *(_show(entry, column.unit, digits) for entry in value)]

@@ -263,3 +263,24 @@ def test_corpus_results_of_two_runs_make_one_table_and_no_test(command, files):
     command("score", "-c", "second.txt", "-r", "reference.txt", "--tokenize", "intl", "-o", "second.json", "-q")
     done = command("score", *both)
     assert (done.code, "tokenize is 13a in one, intl in the other" in done.err) == (2, True)
+
+
+HIDDEN = "\u202eA"
+HONEST = (
+    "\u06cc\u200c\u062e",
+    "\u0915\u094d\u200d\u0937",
+    "\u05e9\u05dc",
+    "\u6a5f\u68b0",
+    "\U0001f469\u200d\U0001f4bb",
+)
+
+
+@pytest.mark.parametrize("name", [HIDDEN, "A\u200b", "\u2066A", "A\u200c", *HONEST])
+@pytest.mark.parametrize("output_format", ["text", "markdown", "latex", "html"])
+def test_names_are_shown_such_that_everything_in_them_is_seen(command, files, name, output_format):
+    for arguments in (("score", "-c", f"{name}=candidate.txt"), ("check", "-c", f"{name}=candidate.txt")):
+        named = ("-m", f"{name}=bleu") if arguments[0] == "score" else ()
+        done = command(*arguments, "-r", "reference.txt", *named, "-f", output_format)
+        assert done.code == 0
+        assert (name in done.out) == (name in HONEST)
+        assert name in HONEST or name not in done.err
