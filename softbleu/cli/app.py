@@ -25,7 +25,7 @@ from softbleu.errors import (
     one_line,
     without_secrets,
 )
-from softbleu.io.platform import drop_output
+from softbleu.io.platform import drop_output, tell
 from softbleu.version import __version__
 
 PROGRAM = "softbleu"
@@ -191,11 +191,9 @@ def run(arguments: Sequence[str]) -> int:
         if "--debug" in arguments:
             from traceback import format_exc
 
-            typer.echo(without_secrets(format_exc()), err=True, nl=False)
+            tell(without_secrets(format_exc()).rstrip("\n"))
         drop_output()
-        if sys.stderr is not None:
-            said = " ".join(_describe(error))
-            typer.echo(f"softbleu: error: {one_line(without_secrets(said))}", err=True)
+        tell(f"softbleu: error: {one_line(without_secrets(' '.join(_describe(error))))}")
         return BAD_INPUT
     return code if isinstance(code, int) else 0
 

@@ -193,16 +193,28 @@ def sacrebleu_tokenizers() -> str:
     return spec.name
 
 
-def drop_output() -> None:
-    """Throw away what could not be written, lest Python tries once more, and fails, when it ends."""
-    if sys.stdout is None:
+def drop_output(stream: Any = None) -> None:
+    """Throw away what standard output, or another stream, could not write, lest Python fails at it when it ends."""
+    stream = stream or sys.stdout
+    if stream is None:
         return
     try:
-        sys.stdout.flush()
+        stream.flush()
     except (OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
+        os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
+
+
+def tell(line: str) -> None:
+    """Write a line to standard error; where nobody can read it, nothing else depends on it."""
+    if sys.stderr is None:
+        return
+    try:
+        sys.stderr.write(f"{line}\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        drop_output(sys.stderr)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from softbleu.errors import Parameter, one_line, spelt, without_secrets
 from softbleu.io.arguments import check_progress
+from softbleu.io.platform import tell
 
 if TYPE_CHECKING:
     from rich.progress import Progress, Task, TaskID
@@ -97,8 +98,7 @@ class ProgressBar:
         self._noted.add(message)
         line = f"softbleu: note: {one_line(without_secrets(message))}"
         if self._bar is None:
-            sys.stderr.write(f"{line}\n")
-            sys.stderr.flush()
+            tell(line)
         else:
             self._bar.console.print(line, markup=False, highlight=False, emoji=False, soft_wrap=True)
 

@@ -310,6 +310,15 @@ def test_full_disk(files):
     assert done.stderr.startswith(b"softbleu: error: cannot write standard output: ")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+@pytest.mark.parametrize(("more", "code"), [((), 0), (("-c", "missing.txt"), 2)], ids=["a note", "an error"])
+@pytest.mark.parametrize("ending", ["2>/dev/full", "2>&-"])
+def test_what_nobody_can_read_changes_no_exit_code(files, more, code, ending):
+    line = shlex.join([*STARTED, "score", *TEXTS, *more, "--threshold", "0.5"])
+    done = subprocess.run(f"{line} {ending}", shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.startswith("BLEU")) == (code, not more)
+
+
 @posix
 def test_reader_that_has_seen_enough(files):
     files.write("many.txt", ["a line of text"] * 5000)
