@@ -5,7 +5,7 @@ from softbleu.cli.command import Given, command
 
 @command("check", "candidate reference source encoding show page_format output strict")
 def check(given: Given) -> None:
-    """Find outputs that no metric should score unseen: empty lines, copies, chatter, refusals, lost numbers.
+    """Find bad outputs before you score them: empty lines, copies, chatter, refusals, lost numbers.
 
     It needs references, a source, or both, and no metric. Files of other numbers of lines are checked for that alone.
     """

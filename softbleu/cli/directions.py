@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     "folders against=references metric scores lower language encoding page_format title digits output pages jobs",
 )
 def directions(given: Given) -> None:
-    """Score systems in many directions by metrics, and by files of other programs: one table, with macro averages.
+    """Score many directions at once, by metrics and by files of other programs: one table, with macro averages.
 
     --scores takes {direction} for the name of a direction, as in 'comet/{direction}.json'.
     """

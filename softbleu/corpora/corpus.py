@@ -615,8 +615,9 @@ def _check_given(named: Mapping[str, str], references: Sequence[str], source: st
         raise InputError(
             "no reference file: name one with ",
             Parameter("references"),
-            ", or for metrics that do without one with ",
+            ", or with ",
             Parameter("source"),
+            " for metrics without references, such as refless",
         )
     if references and gold is not None:
         either = (Parameter("references"), " or ", Parameter("gold"))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from softbleu.results.significance import Comparison, ComparisonTable, Pair, SignificanceSettings
 
 SIGNIFICANT = 0.05
-_OTHER_WAY = "d has another sign than its difference where segments alone score the other way than all together"
+_OTHER_WAY = "for some systems segments and corpus disagree: d has the opposite sign of the difference"
 _OF_RUNS = ("kind", "metric", "system", "name", "one", "two", "difference")
 _CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamini and Hochberg"}
 _OF_PAIRS = ("difference", "lower", "upper", "p_value", "corrected", "effect", "wins", "ties", "losses")
