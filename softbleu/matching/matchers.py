@@ -347,6 +347,7 @@ def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors) -> list[Matches]:
     `vectors` are those of the words of the corpus.
     """
     MATCHED_WORDS.check_sum(**chunk.sizes)
+    chunk, places = chunk.in_order
     pools = [Pool.of(ngrams, chunk, rules) for ngrams in chunk.ngrams(rules.max_order, instances=rules.in_context)]
     matches = [pool.start(order, rules) for order, pool in enumerate(pools, start=1)]
     text = WeighedText.of(chunk, vectors, rules.composition.by_frequency, rules.deepest)
@@ -355,6 +356,9 @@ def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors) -> list[Matches]:
             match_long_segment(rules, pools, batch, text, matches)
         elif (tables := Tables.of(rules, pools, batch, text.products(batch))) is not None:
             tables.note(*tables.assign(), matches)
+    for made in matches:
+        matched = made.partner_starts >= 0
+        made.partner_starts[matched] = places[made.partner_starts[matched]]
     return matches
 
 
@@ -368,6 +372,7 @@ def soft_sums(rules: Rules, chunk: Chunk, vectors: Vectors, kernels: Kernels) ->
         return None
     if vectors.allowed_pairs is not None:
         return None
+    chunk, _ = chunk.in_order
     orders = range(1, rules.max_order + 1)
     return kernels.sum_matches(
         chunk.candidates,

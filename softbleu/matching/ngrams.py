@@ -17,7 +17,7 @@ from softbleu.errors import InputError
 from softbleu.io.platform import cached_property
 from softbleu.kernels import SCALE, ZERO_NORM, Kernels, WordArrays
 from softbleu.kernels.numpy_backend import Positions, first_places, ngram_ids, reference_counts, spelling_similarity
-from softbleu.text.tokens import TokenPairs, Tokens, WordParts
+from softbleu.text.tokens import TokenPairs, Tokens, WordParts, chosen_places, lines_before
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -133,6 +133,26 @@ class Chunk:
         """How many references each segment has."""
         numbers: Integers = self.segment_offsets[1:] - self.segment_offsets[:-1]
         return numbers
+
+    @cached_property
+    def in_order(self) -> tuple[Chunk, Integers]:
+        """The chunk with each segment's references sorted by their words, and where its positions lie in this one.
+
+        So ties between n-grams do not depend on which reference is given first. Words are sorted by their codes,
+        whose order is alphabetical where words have vectors.
+        """
+        places, bounds = np.arange(self.size), pairwise(self.segment_offsets.tolist())
+        several = [(start, end) for start, end in bounds if end - start > 1]
+        if not several:
+            return self, places
+        lines, codes = np.arange(len(self.references.lengths)), self.references.codes.astype(">i4").tobytes()
+        words = [codes[4 * start : 4 * end] for start, end in pairwise(self.references.offsets.tolist())]
+        before = lines_before(self.references)
+        for start, end in several:
+            lines[start:end] = sorted(range(start, end), key=lambda line: (words[line], before[line]))
+        split = len(self.candidates.codes)
+        places[split:] = split + chosen_places(self.references.offsets, lines)[0]
+        return replace(self, references=self.references.chosen(lines)), places
 
     @cached_property
     def positions(self) -> Positions:

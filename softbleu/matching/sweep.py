@@ -55,7 +55,7 @@ def matched_by_all(
         else:
             matched[number] = matcher.matched(Chunk.together(chunks), vectors, max_order, kernels)
     if families and vectors is not None:
-        chunk = Chunk.together(chunks)
+        chunk, _ = Chunk.together(chunks).in_order
         if len(matchers) - len(matched) == 1:
             (number,) = next(iter(families.values()))
             matched[number] = matchers[number].matched(chunk, vectors, max_order, kernels)
@@ -215,9 +215,11 @@ def _swept(
     kernels: Kernels,
 ) -> Iterator[MatchIntervals]:
     """Matches at thresholds from that of the matcher on, made once."""
+    chunk, originals = chunk.in_order
     sweep = ThresholdSweep(matcher, list(thresholds), chunk, max_order, vectors)
     for order, pool in enumerate(sweep.pools, start=1):
-        yield MatchIntervals.of(pool.start(order, sweep.rules), order, 0, len(thresholds))
+        made = MatchIntervals.of(pool.start(order, sweep.rules), order, 0, len(thresholds))
+        yield replace(made, partner_starts=originals[made.partner_starts])
     text = WeighedText.of(chunk, vectors, sweep.by_frequency, sweep.rules.deepest)
     for batch in batches(chunk, _cells(kernels)):
         candidate, reference = batch.candidate, batch.reference
@@ -229,13 +231,13 @@ def _swept(
         tables = Tables.of(sweep.rules, sweep.pools, batch, text.products(batch))
         if tables is None:
             continue
-        made = tables.sweep(sweep.millionths, kernels)
-        layer, line = np.divmod(made.segment, len(candidate))
-        block, place = np.divmod(made.column, reference.shape[1])
+        found = tables.sweep(sweep.millionths, kernels)
+        layer, line = np.divmod(found.segment, len(candidate))
+        block, place = np.divmod(found.column, reference.shape[1])
         pool_orders = np.array([row + [0] * (max_order - len(row)) for row in tables.pool_orders])[layer, block]
-        orders, matched = np.array(tables.orders)[layer], np.minimum(made.value, SCALE).astype(np.int64)
-        starts, partners = candidate[line, made.row], reference[line, place]
-        yield MatchIntervals(orders, starts, matched, partners, pool_orders, made.first, made.end)
+        orders, matched = np.array(tables.orders)[layer], np.minimum(found.value, SCALE).astype(np.int64)
+        starts, partners = candidate[line, found.row], originals[reference[line, place]]
+        yield MatchIntervals(orders, starts, matched, partners, pool_orders, found.first, found.end)
 
 
 def match_each(

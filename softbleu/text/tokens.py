@@ -112,11 +112,11 @@ class LinesInText(Tokens):
         return type(self)(codes, offsets, self.text, self.before[lines])
 
 
-def lines_before(tokens: Tokens, most: int) -> list[tuple[tuple[int, ...], ...]]:
-    """Codes of up to so many lines before each line, the nearest last; of lines without a text there are none."""
-    if not most or not isinstance(tokens, LinesInText):
+def lines_before(tokens: Tokens, most: int | None = None) -> list[tuple[tuple[int, ...], ...]]:
+    """Codes of the lines before each line, all or `most`, nearest last; lines without a text have none."""
+    if most == 0 or not isinstance(tokens, LinesInText):
         return [()] * len(tokens.lengths)
-    before = tokens.before[:, -most:]
+    before = tokens.before[:, -(most or 0) :]
     numbers = np.unique(before[before >= 0])
     codes = dict(zip(numbers.tolist(), tokens.text.chosen(numbers).by_line(), strict=True))
     return [tuple(codes[number] for number in line if number >= 0) for line in before.tolist()]

@@ -34,10 +34,13 @@ def ngrams(tokens: list[str], order: int) -> list[NGram]:
 
 
 def reference_pool(references: list[list[str]], orders: Iterable[int]) -> dict[NGram, int]:
-    """Every reference n-gram with its greatest count in any one reference, in order of first appearance."""
+    """Every reference n-gram with its greatest count in any one reference, in order of first appearance.
+
+    References come in the order of their words, as they are sorted, whatever the order in which they are given.
+    """
     pool: dict[NGram, int] = {}
     for order in orders:
-        for reference in references:
+        for reference in sorted(references):
             counts = Counter(ngrams(reference, order))
             for ngram in ngrams(reference, order):
                 pool[ngram] = max(pool.get(ngram, 0), counts[ngram])
