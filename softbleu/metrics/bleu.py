@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -29,6 +29,7 @@ Smoothing = Literal["none", "floor", "add-k", "exp"]
 Denominator = Literal["order", "all", "reference"]
 _SMOOTHING_VALUES = {"floor": 0.1, "add-k": 1.0}
 _LOG_OF_ZERO = -9999999999.0
+_MANY = 1 << 12  # Rows among which equal ones are scored once
 _MATCHER = (
     "How n-grams match: exact (BLEU), sleu (similar words), vleu (similar n-grams), xleu (n-grams of any orders), or "
     "that of a plug-in"
@@ -177,25 +178,29 @@ class Bleu(MatcherMetric):
 
     def scores(self, rows: Integers | Floats) -> Floats:
         """Scores of many rows at once, as `score` gives them."""
-        n = self.order
-        # Columns first, for each step takes whole columns.
-        numbers = np.ascontiguousarray(np.asarray(rows).T, np.float64)
-        candidate, reference, matches = numbers[0], numbers[1], numbers[2 : 2 + n] / SCALE
-        precisions, orders = self._precisions(matches, numbers[2 + n :])
-        with np.errstate(divide="ignore", invalid="ignore"):
-            logs = np.log(precisions)
-            penalty = np.where(candidate >= reference, 0, 1 - reference / candidate)
-        if self.effective_order:
-            logs[np.arange(n)[:, None] >= orders] = 0
-        return np.where(matches.any(axis=0), np.exp(penalty + logs.sum(axis=0) / orders), 0)
+        distinct, places = _distinct_rows(rows)
+        scores: Floats = self._scores(distinct, *self._precisions(distinct))[0][places]
+        return scores
 
     def score_rows(self, rows: Integers | Floats) -> list[BleuScore]:
         """Score each row, as `score` does."""
-        n = self.order
-        matches, totals = rows[:, 2 : 2 + n] / SCALE, rows[:, 2 + n :]
-        precisions, orders = self._precisions(matches.T, totals.T.astype(np.float64))
-        columns = (part.tolist() for part in (matches, totals, precisions.T, orders, rows[:, 0], rows[:, 1]))
-        return [_bleu_score(*parts) for parts in zip(*columns, strict=True)]
+        precisions, orders = self._precisions(rows)
+        scores, penalties = self._scores(rows, precisions, orders)
+        matches, totals = rows[:, 2 : 2 + self.order] / SCALE, rows[:, 2 + self.order :]
+        columns = scores, matches, totals, precisions.T, penalties, rows[:, 0], rows[:, 1]
+        return [BleuScore(*parts) for parts in zip(*(column.tolist() for column in columns), strict=True)]
+
+    def _scores(self, rows: Integers | Floats, precisions: Floats, orders: Integers) -> tuple[Floats, Floats]:
+        """Score and brevity penalty of each row, given the smoothed precisions, and how many of them count."""
+        counted, positive = np.arange(self.order)[:, None] < orders, precisions > 0
+        # By math, number by number, as sacrebleu: the digits are the same to the last.
+        logs = _each(math.log, np.where(counted & positive, precisions, 1))
+        logs[counted & ~positive] = _LOG_OF_ZERO
+        means = np.array(list(map(sum, logs.T.tolist()))) / orders
+        candidate, reference = np.asarray(rows[:, :2], np.float64).T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            penalties = _each(math.exp, np.where(candidate >= reference, 0, 1 - reference / candidate))
+        return np.where(rows[:, 2 : 2 + self.order].any(axis=1), penalties * _each(math.exp, means), 0), penalties
 
     def score_counts(
         self, matches: Sequence[float], totals: Sequence[int], candidate_length: int, reference_length: int
@@ -219,8 +224,11 @@ class Bleu(MatcherMetric):
         counts = (round(SCALE * count) for count in matches)
         return self.score(np.array([candidate_length, reference_length, *counts, *totals]))
 
-    def _precisions(self, matches: Floats, totals: Floats) -> tuple[Floats, Integers]:
+    def _precisions(self, rows: Integers | Floats) -> tuple[Floats, Integers]:
         """Smoothed precisions in percent, (order, rows), and how many of them each score averages, (rows,)."""
+        # Orders first, for each step takes a whole one.
+        numbers = np.ascontiguousarray(rows[:, 2:].T, np.float64)
+        matches, totals = numbers[: self.order] / SCALE, numbers[self.order :]
         value = _SMOOTHING_VALUES.get(self.smooth, 0.0) if self.smooth_value is None else self.smooth_value
         added = np.zeros((self.order, 1))
         if self.smooth == "add-k":
@@ -285,22 +293,25 @@ class Xleu(Bleu):
     matcher: GivenMatcher = setting(factory=XleuMatcher, help=_MATCHER, common=True)
 
 
-def _bleu_score(
-    matches: list[float], totals: list[int], precisions: list[float], orders: int, candidate: int, reference: int
-) -> BleuScore:
-    # math.log, term by term, as sacrebleu: the digits are the same to the last.
-    logs = [math.log(precision) if precision else _LOG_OF_ZERO for precision in precisions[:orders]]
-    penalty = brevity_penalty(candidate, reference)
-    score = penalty * math.exp(sum(logs) / orders) if any(matches) else 0.0
-    return BleuScore(score, matches, totals, precisions, penalty, candidate, reference)
+def _each(function: Callable[[float], float], values: Floats) -> Floats:
+    """Apply a function of `math` to each value: NumPy's own may differ in the last bit."""
+    return np.fromiter(map(function, values.ravel().tolist()), np.float64, values.size).reshape(values.shape)
 
 
-def brevity_penalty(candidate_length: int, reference_length: int) -> float:
-    """exp(1 - r/c) for a candidate length c below the reference length r, else 1; 0 for an empty candidate alone.
+def _distinct_rows(rows: Integers | Floats) -> tuple[Integers | Floats, Any]:
+    """Distinct rows among many of whole numbers, and the place of each row among them; or just the rows.
 
-    >>> brevity_penalty(9, 9), round(brevity_penalty(9, 10), 4), brevity_penalty(0, 10)
-    (1.0, 0.8948, 0.0)
+    >>> [part.tolist() for part in _distinct_rows(np.repeat([[7, 0], [2, 5]], _MANY, axis=0))][0]
+    [[2, 5], [7, 0]]
     """
-    if candidate_length >= reference_length:
-        return 1.0
-    return math.exp(1 - reference_length / candidate_length) if candidate_length else 0.0
+    if len(rows) < _MANY or rows.dtype.kind != "i":
+        return rows, slice(None)
+    digits = rows - rows.min(axis=0)
+    digits //= np.maximum(np.gcd.reduce(digits, axis=0), 1)
+    spans = (digits.max(axis=0) + 1).tolist()
+    if math.prod(spans) > np.iinfo(np.int64).max:
+        return rows, slice(None)
+    # Each row as one number, of which its columns are the digits.
+    keys = digits @ np.array([math.prod(spans[place + 1 :]) for place in range(len(spans))])
+    _, first, places = np.unique(keys, return_index=True, return_inverse=True)
+    return rows[first], places

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from refusing import refused
 
-from softbleu import InputError, read_metric
+from softbleu import InputError, pairwise, read_metric
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.engine import prepare
 from softbleu.metrics import METRICS
@@ -38,6 +38,28 @@ def test_a_sentence_scores_as_a_corpus_of_it(title: str, candidate: str, referen
     alone = measure.corpus_score([candidate], [references], None if needed is None else [needed], level="segment")
     assert [found] == list(alone.segments or ())
     assert float(found) == found.score
+
+
+def is_of_two_texts(metric: Any) -> bool:
+    """Whether a score hangs on nothing but a candidate and a reference: no source, no counts in all references."""
+    needed, choice = metric.requires, metric.vector_choice
+    return not (needed.source or needed.edits or needed.idf or needed.frequency or not choice.normalize)
+
+
+PAIRED = [title for title, each in MEASURES.items() if is_of_two_texts(each)]
+
+
+@pytest.mark.parametrize("title", PAIRED)
+@given(candidates=st.lists(TEXTS, min_size=1, max_size=3), references=st.lists(TEXTS, min_size=1, max_size=3))
+@example(candidates=["a b c d e", "the cat"], references=["a b c d x e", ""])
+@settings(max_examples=5)
+def test_a_pair_scores_as_a_sentence_to_the_last_bit(
+    title: str, candidates: list[str], references: list[str]
+) -> None:
+    measure = MEASURES[title]
+    found = pairwise(candidates, references, measure).scores.tolist()
+    sentences = [[measure.sentence_score(one, [other]).score for other in references] for one in candidates]
+    assert found == sentences
 
 
 def test_a_metric_that_scored_sentences_is_what_it_was_and_opens_vectors_once(
