@@ -45,7 +45,14 @@ class DirectionTable(Tabular):
 
     def higher(self, metric: str) -> bool:
         """Whether greater is better."""
-        return next(result.higher_is_better for one in self.results[metric].values() for result in one.values())
+        return self._any(metric).higher_is_better
+
+    def in_percent(self, metric: str) -> bool:
+        """Whether scores are known to be on a scale to 100."""
+        return self._any(metric).in_percent
+
+    def _any(self, metric: str) -> Result:
+        return next(result for one in self.results[metric].values() for result in one.values())
 
     def score(self, metric: str, direction: str, system: str) -> float | None:
         """The score of a system in a direction; None where it has none."""

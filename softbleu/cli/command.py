@@ -340,7 +340,7 @@ class Given:
             raise InputError("--resume notes what is done beside the --output file: name one")
         columns = tuple(dict.fromkeys(self.get("columns", ())))
         more = {"long_signature": self.get("long", False), "columns": columns}
-        return Destination(place, form, place.layout(self.get("digits", 2), **more), kept)
+        return Destination(place, form, place.layout(self.get("digits"), **more), kept)
 
     def open_picture(
         self, name: str, inputs: Iterable[str | None]

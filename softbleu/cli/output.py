@@ -78,7 +78,7 @@ class Output:
         # Hidden there.
         return str(self.path.with_name(f".{self.path.name}{suffix}"))
 
-    def layout(self, digits: int, **more: Any) -> Layout:
+    def layout(self, digits: int | None, **more: Any) -> Layout:
         """How text looks there: in colours, and no wider than the terminal, if it is one."""
         from shutil import get_terminal_size
 

@@ -243,7 +243,7 @@ class Statistics:
             else:
                 with nullcontext() if aggregation.sum_is_enough else single_threaded_blas():
                     score = aggregation.score(rows, offsets)
-            parts: dict[str, Any] = {}
+            parts: dict[str, Any] = {"in_percent": scorer.in_percent}
             if level == "segment" and self.streamed is not None:
                 parts["segments"] = self.streamed.segments(number)
                 parts["statistics"] = self.streamed.statistics(number)

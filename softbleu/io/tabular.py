@@ -67,7 +67,8 @@ class Records(Tabular):
     rows: Sequence[Sequence[Value]]  # None where a value is not defined
     facts: Mapping[str, Value | Sequence[str]] = field(default_factory=dict)  # What is true of all rows
     empty: str = "nothing found"  # What text says where there are no rows
-    digits: int | None = None  # Decimals of floats in text that are no scores; else those of the layout
+    digits: int | Mapping[str, int] | None = None
+    """Decimals of floats in text, of all or by column; else those of the layout."""
     notes: Sequence[str] = ()  # What people are told below the table; formats for programs leave it out
     text_columns: int | None = None  # First columns that are flush left; else those before one of numbers
     marked: Collection[tuple[int, int]] = ()  # Row and column, from 0, of cells that stand out

@@ -273,6 +273,11 @@ class Metric(PartFields, metaclass=MetricClass):
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
     """Settings of papers, by name; `IN_CONTEXT` and `WITHOUT_VECTORS` have what is taken by itself, unless given."""
 
+    @property
+    def in_percent(self) -> bool:
+        """Whether scores are known to be on a scale to 100: those of this package are, and no one else's."""
+        return is_ours(self)
+
     def __str__(self) -> str:
         written = {}
         head = self._head

@@ -163,6 +163,8 @@ class Result(Tabular):
         Scores of documents, at document level.
     statistics
         Rows of counts that segments are scored from, where a corpus is scored from their sum; at segment level.
+    in_percent
+        Whether scores are known to be on a scale to 100, as those of built-in metrics are.
     """
 
     name: str
@@ -177,6 +179,7 @@ class Result(Tabular):
     references: tuple[ReferenceScore, ...] | None = None
     documents: tuple[DocumentScore, ...] | None = None
     statistics: Iterable[Any] | None = field(default=None, repr=False, compare=False)
+    in_percent: bool = True
 
     @property
     def parts_of(self) -> str | None:

@@ -121,6 +121,11 @@ class Scores(Metric):
         return self.table
 
     @property
+    def in_percent(self) -> bool:
+        """No: any program's scores."""
+        return False
+
+    @property
     def label(self) -> str:
         """Name of the metric, as its file has it, or of the mean of its sentences that stands in its place."""
         if self.table is None:

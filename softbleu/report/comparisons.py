@@ -20,7 +20,7 @@ from softbleu.report.records import (
     table_writers,
     with_columns,
 )
-from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, signature_note
+from softbleu.report.scores import COVERAGE_COUNTS, best_places, coverage_columns, coverage_counts, signature_note
 
 if TYPE_CHECKING:
     from softbleu.results.runs import RunDifference
@@ -59,7 +59,7 @@ def matrix_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Rec
 
 def _comparison_table(table: ComparisonTable, layout: Layout, notes: Sequence[str] = ()) -> Records:
     chosen = layout.columns or [name for name in COMPARISON_COLUMNS if name != "mean"]
-    made = _table([table], chosen, layout.digits)
+    made = _table([table], chosen, layout)
     marked = [*made.marked, *((row, 0) for row, _ in made.marked)]
     return replace(made, notes=[*_baseline_notes(table, chosen), *made.notes, *notes], marked=marked)
 
@@ -67,7 +67,7 @@ def _comparison_table(table: ComparisonTable, layout: Layout, notes: Sequence[st
 def summary_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
     """Make one table for a paper: systems × metrics, the best of each metric marked, a star for significance."""
     first, chosen = tables[0], layout.columns or ("score", "vectors")
-    made, notes = _table(tables, chosen, layout.digits, starred="p" not in chosen), list[str]()
+    made, notes = _table(tables, chosen, layout, starred="p" not in chosen), list[str]()
     tests = len(first.comparisons) - 1
     if tests and {"score", "p"} & set(chosen):
         said = f"* p < {SIGNIFICANT} against {first.baseline}; p {_corrected(first, tests)}"
@@ -76,7 +76,7 @@ def summary_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Re
 
 
 def _table(
-    tables: Sequence[ComparisonTable], chosen: Sequence[str], digits: int, *, starred: bool = False
+    tables: Sequence[ComparisonTable], chosen: Sequence[str], layout: Layout, *, starred: bool = False
 ) -> Records:
     """Make a row per system, the best first: of each metric the chosen columns, with notes on coverage."""
     labels, systems = [table.label for table in tables], [row.name for row in _ranked(tables[0])]
@@ -85,6 +85,7 @@ def _table(
     for table in tables:
         label = table.label if labels.count(table.label) == 1 else table.metric
         rows = sorted(table.comparisons, key=lambda row: systems.index(row.name))
+        digits = _decimals(table, layout)
         cells = [_cells(table, row, digits, starred=starred) for row in rows]
         columns |= {
             (label, name, label if name == "score" else f"{label} {head}" if len(tables) > 1 else head): [
@@ -93,7 +94,8 @@ def _table(
             for name in chosen
             for head in cells[0][name]
         }
-        best += [(place, (label, "score", label)) for place, row in enumerate(rows) if row.rank == 1]
+        places = best_places([row.score for row in rows], digits, higher=table.higher_is_better)
+        best += [(place, (label, "score", label)) for place in places]
         coverages[label] = [row.coverage for row in rows]
     covered, notes = coverage_columns(coverages) if "vectors" in chosen else ({}, [])
     if len(tables) > 1:
@@ -108,6 +110,11 @@ def _table(
 def summary_and_matrices(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
     """Make the same, followed by a matrix of all pairs for each metric."""
     return [*summary_tables(tables, layout), *(_matrix(table, layout) for table in tables)]
+
+
+def _decimals(table: ComparisonTable, layout: Layout) -> int:
+    """Decimals of the scores, and of all that is on their scale."""
+    return layout.decimals((row.score for row in table.comparisons), in_percent=table.in_percent)
 
 
 def _ranked(table: ComparisonTable) -> list[Comparison]:
@@ -195,12 +202,12 @@ def _corrected(table: ComparisonTable, tests: int) -> str:
 
 def _matrix(table: ComparisonTable, layout: Layout) -> Records:
     """All pairs, the systems by rank: above the diagonal p, below it the difference of the row from the column."""
-    names = [row.name for row in _ranked(table)]
+    names, digits = [row.name for row in _ranked(table)], _decimals(table, layout)
     rows = []
     for number, name in enumerate(names):
         pairs = [None if other == name else table.pair(name, other) for other in names]
         cells = [
-            "" if pair is None else f"{pair.difference:+z.{layout.digits}f}" if index < number else _p(pair.corrected)
+            "" if pair is None else f"{pair.difference:+z.{digits}f}" if index < number else _p(pair.corrected)
             for index, pair in enumerate(pairs)
         ]
         rows.append([f"{number + 1} {name}", *cells])

@@ -39,7 +39,7 @@ def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterato
     """
     for number, explanation in enumerate(explanations):
         yield "\n" if number else ""
-        yield from (layout.styled(line, code) + "\n" for code, line in _explain(explanation, layout.digits))
+        yield from (layout.styled(line, code) + "\n" for code, line in _explain(explanation, layout.decimals()))
 
 
 def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> Records:
@@ -162,9 +162,9 @@ def lines_text(lines: ChosenLines, layout: Layout) -> Iterator[str]:
     """Write each line with its scores, its candidates, references and source."""
     for number, line in enumerate(lines):
         yield "\n" if number else ""
-        yield layout.styled(f"segment {line.segment}, {_by(lines.kind, line, layout.digits)}", BOLD) + "\n"
+        yield layout.styled(f"segment {line.segment}, {_by(lines.kind, line, layout.decimals())}", BOLD) + "\n"
         rows = [
-            [one_line(system), *(f"{score:.{layout.digits}f}" for score in scores), one_line(text)]
+            [one_line(system), *(f"{score:.{layout.decimals()}f}" for score in scores), one_line(text)]
             for system, scores, text in zip(line.systems, line.scores, line.candidates, strict=True)
         ]
         blank = [""] * len(lines.metrics)

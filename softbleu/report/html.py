@@ -23,6 +23,7 @@ from softbleu.errors import one_line
 from softbleu.io.tabular import Records, Value
 from softbleu.metrics.protocols import BleuFormula
 from softbleu.report.records import DATA_FORMATS, PROBABILITIES, RECORD_WRITERS, Layout, Written, dump, p_text
+from softbleu.report.scores import best_places
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ def page_data(page: Page, layout: Layout) -> dict[str, Any]:
         "pair": page.pair,
         "higher": page.metric.higher_is_better,
         "metric": _metric_of(page),
-        "digits": layout.digits,
+        "digits": _decimals(page, layout),
         "thresholds": [_name(threshold) for threshold in page.thresholds],
         "run": page.run,
         "slider": _slider_note(page),
@@ -117,7 +118,7 @@ def page_data(page: Page, layout: Layout) -> dict[str, Any]:
         if page.marks is None
         else {"kinds": page.marks.kinds, "labels": page.marks.labels, "title": page.marks.title},
         "heat": None if page.heat is None else {"labels": page.heat.labels, "steps": page.heat.steps},
-        "tables": [_table(table, layout.digits) for table in page.tables],
+        "tables": [_table(table, _decimals(page, layout)) for table in page.tables],
     }
     return {name: value if name in _TEXT else _visible(value) for name, value in made.items()}
 
@@ -129,6 +130,11 @@ def _visible(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _visible(part) for key, part in value.items()}
     return [*map(_visible, value)] if isinstance(value, list | tuple) else value
+
+
+def _decimals(page: Page, layout: Layout) -> int:
+    scores = (result.score for result in page.results)
+    return layout.decimals(scores, in_percent=page.metric.in_percent)
 
 
 def _shown(score: float) -> float | None:
@@ -347,18 +353,19 @@ def _html_table(frame: str, heads: Iterable[str], rows: Iterable[str]) -> Iterat
 def direction_records(table: DirectionTable, layout: Layout) -> Records:
     """Make a row per system and a column per metric and direction, the best of each marked, and macro averages."""
     columns, values = ["system"], list[list[Value]]([system] for system in table.systems)
-    marked = []
+    marked, digits = list[tuple[int, int]](), dict[str, int]()
     for metric in table.results:
         by_system = [table.scores(metric, system) for system in table.systems]
-        best = max if table.higher(metric) else min
+        shown = layout.decimals((score for row in by_system for _, score in row), in_percent=table.in_percent(metric))
         for scored in zip(*by_system, strict=True):
             columns.append(f"{metric} {scored[0][0]}")
-            known = [score for _, score in scored if score is not None]
-            for number, (_, score) in enumerate(scored):
-                values[number].append(score)
-                if known and score == best(known):
-                    marked.append((number, len(columns) - 1))
-    return Records(columns, values, notes=_notes(table), marked=marked, text_columns=1, digits=layout.digits)
+            digits[columns[-1]] = shown
+            scores = [score for _, score in scored]
+            for row, score in zip(values, scores, strict=True):
+                row.append(score)
+            best = best_places(scores, shown, higher=table.higher(metric))
+            marked += [(number, len(columns) - 1) for number in best]
+    return Records(columns, values, notes=_notes(table), marked=marked, text_columns=1, digits=digits)
 
 
 def _notes(table: DirectionTable) -> list[str]:
@@ -400,13 +407,18 @@ def directions_page(
 
 def _direction_content(table: DirectionTable, layout: Layout, pages: Mapping[str, str]) -> Iterator[str]:
     made = direction_records(table, layout)
+    assert isinstance(made.digits, Mapping)
     linked = [pages.get(column.rpartition(" ")[2]) for column in made.columns]
     rows = []
     for number, (system, *scores) in enumerate(made.rows):
         name = _plain(str(system))
         cells = [f'<th scope="row" data-value="{name}"><bdi>{name}</bdi></th>']
         for place, score in enumerate(scores, start=1):
-            cells.append(_score_cell(score, linked[place], layout.digits, best=(number, place) in made.marked))
+            cells.append(
+                _score_cell(
+                    score, linked[place], made.digits[made.columns[place]], best=(number, place) in made.marked
+                )
+            )
         rows.append("".join(cells))
     heads = (f'<button type="button">{_plain(column)}</button>' for column in made.columns)
     yield from _html_table('class="scroll wide" role="region" aria-label="Scores"', heads, rows)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
+from math import isfinite
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ from softbleu.io.tabular import Records, Tabular, Value
 
 LEAST_NAME = 12  # Columns that a name keeps where a table is too wide
 GAP = "  "
+_LEAST_SCALE = 10  # Scores that reach it are told apart by two decimals
 _MOST_DIGITS = 15  # A float holds no more decimal digits than these
 BOLD = "1"  # Code of a terminal's bold print
 SCHEMA = 1
@@ -44,7 +46,7 @@ _LATEX = str.maketrans(
 class Layout:
     """Choices about looks, which no number depends on. Data formats have numbers and signatures in full."""
 
-    digits: int = 2  # Decimals of scores in text and tables
+    digits: int | None = None  # Decimals of scores in text and tables; None: as many as their scale needs
     colour: bool = False
     long_signature: bool = False  # Whether signatures name settings that have their defaults, too
     spreadsheet: bool = False
@@ -53,8 +55,26 @@ class Layout:
     width: int = 0  # Columns of the terminal, which tables of text fit; 0 where there is none
 
     def __post_init__(self) -> None:
-        if not 0 <= self.digits <= _MOST_DIGITS:
+        if self.digits is not None and not 0 <= self.digits <= _MOST_DIGITS:
             raise InputError(f"the number of digits must be from 0 to {_MOST_DIGITS}, not {self.digits}")
+
+    def decimals(self, scores: Iterable[float | None] = (), *, in_percent: bool = True) -> int:
+        """Choose the decimals of scores that stand together, unless `digits` are given.
+
+        Scores that are known to be `in_percent` have two; others four where all lie between -1 and 1, or within 1 of
+        one another and below 10.
+
+        >>> Layout().decimals([0.8564, 0.8567], in_percent=False), Layout(1).decimals([0.8564], in_percent=False)
+        (4, 1)
+        >>> Layout().decimals([28.6, 28.7], in_percent=False), Layout().decimals([1.31, 1.3099], in_percent=False)
+        (2, 4)
+        """
+        if self.digits is not None:
+            return self.digits
+        known = [] if in_percent else [score for score in scores if score is not None and isfinite(score)]
+        greatest = max(map(abs, known), default=_LEAST_SCALE)
+        near = len(known) > 1 and max(known) - min(known) < 1
+        return 4 if greatest <= 1 or (near and greatest < _LEAST_SCALE) else 2
 
     def styled(self, line: str, code: str) -> str:
         """Put a line between a terminal's codes, where there are colours."""
@@ -372,7 +392,9 @@ def _header(records: Records) -> list[str]:
 def _cells(records: Records, layout: Layout) -> list[list[str]]:
     return [
         [
-            p_text(value) if name in PROBABILITIES and isinstance(value, float) else _show(value, records, layout)
+            p_text(value)
+            if name in PROBABILITIES and isinstance(value, float)
+            else _show(value, records, layout, name)
             for name, value in zip(records.columns, row, strict=True)
         ]
         for row in records.rows
@@ -383,13 +405,14 @@ def _facts(records: Records, layout: Layout) -> list[list[str]]:
     return [[name.replace("_", " "), _show(value, records, layout)] for name, value in records.facts.items()]
 
 
-def _show(value: Value | Sequence[str], records: Records, layout: Layout) -> str:
+def _show(value: Value | Sequence[str], records: Records, layout: Layout, column: str = "") -> str:
     if value is None:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:z.{layout.digits if records.digits is None else records.digits}f}"
+        digits = records.digits.get(column) if isinstance(records.digits, Mapping) else records.digits
+        return f"{value:z.{layout.decimals() if digits is None else digits}f}"
     if isinstance(value, int):
         return f"{value:,}"
     return value if isinstance(value, str) else ", ".join(value)

@@ -61,11 +61,17 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
 
 def write_numbers(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     """Write scores alone: a line per system, or a segment; on it the metrics, and of segments the systems."""
+    columns: list[tuple[Result, list[float]]]
     if results[0].parts_of:
-        rows = [[score for _, score in row] for row in zip(*(result.parts() for result in results), strict=True)]
+        columns = [(result, [score.score for _, score in result.parts()]) for result in results]
     else:
-        rows = [[result.numbers for result in row] for row in zip(*_by_metric(results), strict=True)]
-    yield from ("\t".join(f"{score.score:.{layout.digits}f}" for score in row) + "\n" for row in rows)
+        columns = [(group[0], [result.score for result in group]) for group in _by_metric(results)]
+    shown = [
+        [f"{score:.{digits}f}" for score in scores]
+        for first, scores in columns
+        for digits in [layout.decimals(scores, in_percent=first.in_percent)]
+    ]
+    yield from ("\t".join(row) + "\n" for row in zip(*shown, strict=True))
 
 
 def write_json(results: Sequence[Result], layout: Layout) -> Iterator[str]:
@@ -135,15 +141,19 @@ def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Records
     names = [
         label if labels.count(label) == 1 else group[0].metric for label, group in zip(labels, groups, strict=True)
     ]
+    digits = [_decimals(group, layout) for group in groups]
     rows = [
-        [systems[0].name, *(_show(result.score, "score", layout.digits) for result in systems)]
+        [
+            systems[0].name,
+            *(_show(result.score, "score", shown) for result, shown in zip(systems, digits, strict=True)),
+        ]
         for systems in zip(*groups, strict=True)
     ]
     by_name = dict(zip(names, groups, strict=True))
     columns, notes = coverage_columns({name: [one.coverage for one in group] for name, group in by_name.items()})
     rows = [[*row, *(cells[place] for cells in columns.values())] for place, row in enumerate(rows)]
     notes += [f"{name} {signature_note(group[0], layout)}" for name, group in by_name.items()]
-    marked = [(row, column) for column, group in enumerate(groups, start=1) for row in _best(group)]
+    marked = [(row, column) for column, group in enumerate(groups, start=1) for row in _best(group, layout)]
     return Records(["system", *names, *columns], rows, notes=notes, text_columns=1, marked=marked)
 
 
@@ -164,30 +174,48 @@ def coverage_columns(covered: Mapping[str, Sequence[Coverage | None]]) -> tuple[
     return columns, [f"{names[known]}with a vector: {_reference_coverage(known[0])}" for known in told]
 
 
-def _best(results: Sequence[Result]) -> list[int]:
+def _decimals(results: Sequence[Result], layout: Layout) -> int:
+    """Decimals of the scores of systems, or of their parts, by one metric."""
+    scores = (score.score for result in results for _, score in result.parts())
+    whole = [result.score for result in results]
+    return layout.decimals(scores if results[0].parts_of else whole, in_percent=results[0].in_percent)
+
+
+def _best(results: Sequence[Result], layout: Layout) -> list[int]:
     """Places of the best of several systems by one metric."""
-    scores = [result.score for result in results]
-    best = max(scores) if results[0].higher_is_better else min(scores)
-    return [number for number, score in enumerate(scores) if score == best and len(scores) > 1]
+    first, scores = results[0], [result.score for result in results]
+    return best_places(scores, _decimals(results, layout), higher=first.higher_is_better) if len(results) > 1 else []
+
+
+def best_places(scores: Sequence[float | None], digits: int, *, higher: bool) -> list[int]:
+    """Places of the best scores, and of those that are printed as these are, to so many digits.
+
+    >>> best_places([28.611, None, 28.614, 28.4], 2, higher=True)
+    [0, 2]
+    """
+    known = [score for score in scores if score is not None and score == score]
+    best = (max if higher else min)(known, default=None)
+    shown = None if best is None else f"{best:z.{digits}f}"
+    return [n for n, score in enumerate(scores) if score is not None and f"{score:z.{digits}f}" == shown]
 
 
 def _part_table(results: Sequence[Result], layout: Layout) -> Records:
     """Make a row per segment and system, or a reference, segment and system."""
-    rows = []
+    rows, digits = [], _decimals(results, layout)
     for labels, score, _ in _rows_of(results):
         shown = {name: _STARS[value] if isinstance(value, bool) else str(value) for name, value in labels.items()}
-        rows.append({**shown, **_cells(results[0].label, score, layout.digits)})
+        rows.append({**shown, **_cells(results[0].label, score, digits)})
     return _laid_out(rows)
 
 
 def _system_table(results: Sequence[Result], layout: Layout) -> Records:
     """Make a row per system; the best stands out."""
-    rows = []
+    rows, digits = [], _decimals(results, layout)
     for result in results:
         covered = {head: cell for head, (cell,) in coverage_columns({"": [result.coverage]})[0].items()}
-        rows.append({"system": result.name, **_cells(result.label, result.numbers, layout.digits), **covered})
+        rows.append({"system": result.name, **_cells(result.label, result.numbers, digits), **covered})
     _, notes = coverage_columns({"": [results[0].coverage]})
-    marked = [(number, column) for number in _best(results) for column in (0, 1)]
+    marked = [(number, column) for number in _best(results, layout) for column in (0, 1)]
     return replace(_laid_out(rows), notes=[*notes, signature_note(results[0], layout)], marked=marked)
 
 
@@ -217,7 +245,7 @@ def _cells(label: str, score: Score, digits: int) -> dict[str, str | None]:
 
 def _card(result: Result, layout: Layout) -> Iterator[str]:
     """All there is to know about one system."""
-    score, digits = result.numbers, layout.digits
+    score, digits = result.numbers, layout.decimals([result.score], in_percent=result.in_percent)
     head = f"{result.label} {_show(score.score, 'score', digits)}"
     yield f"{layout.styled(one_line(head), BOLD)}  {one_line(result.name)}\n\n"
     shown = [(column, getattr(score, column.name)) for column in score.columns() if column.title]

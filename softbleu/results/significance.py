@@ -223,6 +223,7 @@ class ComparisonTable(Tabular):
     pairs: list[Pair]
     """The pairs that were tested, corrected among themselves: all pairs of systems in the order given, the later of
     two first, or every system beside the baseline (see `SignificanceSettings.all_pairs`)."""
+    in_percent: bool = True  # Whether scores are known to be on a scale to 100
 
     def pair(self, name: str, other: str) -> Pair:
         """Find the pair of two systems, `name` and `other`, either way round.
@@ -358,6 +359,7 @@ def compare_systems(
         settings,
         resampled,
         differing.pairs([(one, other) for one in range(systems) for other in range(one)]) if every_pair else tested,
+        metric.in_percent,
     )
 
 

@@ -256,3 +256,33 @@ def test_a_folder_that_is_gone(tmp_path: Path) -> None:
     target = Output.of(str(tmp_path / "gone/x.parquet"))
     (tmp_path / "gone").rmdir()
     refused(InputError, "cannot write .*x.parquet: No such file", target.write, b"PAR1")
+
+
+COMET = {"A": [0.8564] * 2, "B": [0.8567] * 2, "C": [0.85671] * 2, "D": [0.85] * 2}
+SHIFTED = {name: [score + 1 for score in scores] for name, scores in COMET.items()}
+PERCENT = {name: [100 * score for score in scores] for name, scores in COMET.items()}
+
+
+@pytest.mark.parametrize(
+    ("table", "digits", "first", "best"),
+    [
+        (COMET, None, "0.8564", ["0.8567", "0.8567"]),
+        (COMET, 2, "0.86", ["0.86", "0.86", "0.86"]),
+        (PERCENT, None, "85.64", ["85.67", "85.67"]),
+        (SHIFTED, None, "1.8564", ["1.8567"] * 2),
+    ],
+)
+def test_decimals_follow_the_scale_of_the_scores_and_what_is_printed_as_best_is_bold(table, digits, first, best):
+    results = softbleu.Scores("COMET", table).results()
+    for name, bold in (("latex", r"\\textbf\{(\d.*?)\}"), ("markdown", r"\*\*(\d.*?)\*\*")):
+        text = text_of(name, results, digits=digits)
+        assert re.findall(bold, text) == best
+        assert first in text
+    if digits or table is not SHIFTED:  # One score alone has no spread
+        assert text_of("text", results[:1], digits=digits).startswith(f"COMET {first}")
+
+
+def test_decimals_of_metrics_in_percent_are_two_however_small_the_scores():
+    results = softbleu.score({"A": ["a b c x"], "B": ["y"]}, [["a b c d e f g h i j k l m n o p q r s t " * 2]])
+    assert 0 < results[0].score < 1
+    assert f" {results[0].score:.2f}" in text_of("text", results)
