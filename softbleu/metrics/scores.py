@@ -385,7 +385,8 @@ def _pool_of(table: ScoreTable) -> Metric | None:
 
 def _column(name: str, scores: Iterable[float | None]) -> Floats:
     try:
-        return np.array([np.nan if score is None else float(score) for score in scores], np.float64)
+        listed = scores.to_pylist() if hasattr(scores, "to_pylist") else scores  # Arrays of pyarrow
+        return np.array([np.nan if score is None else float(score) for score in listed], np.float64)
     except (TypeError, ValueError):
         raise InputError(f"scores of {name!r} are numbers, or None where there is none") from None
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from refusing import refused
 
+import softbleu
 from softbleu.corpora.judgements import in_order_of, read_scores
 from softbleu.corpora.judgements.tables import ParquetRows
 from softbleu.errors import InputError
@@ -155,3 +156,9 @@ def test_columns_of_parquet_that_are_not_asked_for_are_not_read(tmp_path, monkey
 
 def test_a_key_twice_in_an_object_of_json_is_an_error():
     refused(InputError, "x.json: the key 'b' is twice in one object", parse_json, '{"a": {"b": 1, "b": 2}}', "x.json")
+
+
+def test_arrays_of_pyarrow_are_scores():
+    pa = pytest.importorskip("pyarrow")
+    scores = softbleu.Scores("COMET", {"A": pa.array([0.5, 0.25]), "B": pa.array([0.75, 0.25])})
+    assert [result.score for result in scores.results()] == [0.375, 0.5]
