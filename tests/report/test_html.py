@@ -16,6 +16,7 @@ import softbleu
 from softbleu.analysis.pages import make_comparison_page, make_page
 from softbleu.corpora import Segments
 from softbleu.corpora.checks import Oddities, Oddity
+from softbleu.errors import one_line
 from softbleu.metrics.base import make_metric
 from softbleu.report import Layout
 from softbleu.report.html import escape_json, pack, write_html, write_odd_lines
@@ -92,7 +93,7 @@ def test_hostile_text_is_data():
     html = page_of({HOSTILE: [HOSTILE]}, [[HOSTILE]], tokenize="none")
     assert Elements(html).names == Elements(page_of({"A": ["a"]}, [["b"]])).names
     data = data_of(html)
-    assert data["systems"][0]["name"] == HOSTILE
+    assert data["systems"][0]["name"] == one_line(HOSTILE)
     assert set(HOSTILE.split()) == set(data["words"])
     assert "\u2028" not in html
 
