@@ -26,8 +26,10 @@ from softbleu.errors import InputError
 from softbleu.kernels.transport import transport
 from softbleu.metrics.base import METRICS, make_metric, metric_from_signature
 from softbleu.metrics.cleme import PARTS
+from softbleu.metrics.edits import edit_texts
 from softbleu.metrics.result import Result
 from softbleu.results.api import score_corpus
+from softbleu.results.notes import note_text
 
 SYSTEMS = ("AMU", "CAMB", "CUUI", "IITB", "INPUT", "IPN", "PKU", "RAC", "SJTU", "UFC")
 NAMES = ("true_positive", "false_positive", "false_negative")
@@ -259,6 +261,61 @@ def test_edits_of_another_text_are_refused(files: Any, tmp_path: Path) -> None:
     refused(InputError, "candidate, sentence 1: edits of another", score, [segment()], gold=[two], metric="cleme")
     refused(InputError, "sentence 2: edits are needed", score, [segment(), "a"], gold=[segment()] * 2, metric="cleme")
     refused(InputError, "needs references", score, ["a"], None, ["b"], metric="cleme")
+
+
+def test_edits_of_another_kind_than_those_of_texts_are_noted() -> None:
+    """A whole phrase is marked, where texts show that one word of it changed."""
+    apart = GoldSegment("he eat an apple", (Annotation(0, (Edit(1, 2, "R", ("eats",)),)),))
+    whole = GoldSegment("he eat an apple", (Annotation(0, (Edit(1, 4, "R", ("eats an apple",)),)),))
+    unknown = GoldSegment(
+        "he eat an apple", (Annotation(0, (Edit(1, 2, "R", ("eats",)), Edit(3, 4, "UNK", ("apple",)))),)
+    )
+    expected = "in 2 of 4 corrected sentences the annotator's own text has other edits (F0.5 50)"
+    for gold, metric, noted in (
+        ([apart, whole] * 2, "errant", True),
+        ([apart, whole] * 2, "cleme", False),
+        ([apart, whole] * 2, "m2", False),
+        ([apart] * 9 + [whole], "errant", False),
+        ([apart, unknown] * 2, "errant", False),
+    ):
+        said: list[str] = []
+        note_text(Segments.of_gold(["he eats an apple"] * len(gold), gold), [make_metric(metric)], said.append)
+        assert [expected in line for line in said] == [True] * noted
+    given = [GoldSegment(apart.source, (Annotation(0, ()),))] * 4
+    note_text(Segments.of_gold({"A": given}, [apart, whole] * 2), [make_metric("errant")], said.append)
+    assert not said
+
+
+def test_signatures_say_which_edits_were_counted() -> None:
+    source, text = "he eat an apple", "he eats an apple"
+    (made,) = edit_texts([source], [text])
+    for candidate, gold, said in (
+        ([text], [made], "|edits:gold|"),
+        ([made], [made], "|edits:gold+given|"),
+        ({"A": [text], "B": [made]}, [made], "|edits:gold+mixed|"),
+    ):
+        for metric in ("errant", "cleme"):
+            results = softbleu.score(candidate, gold=gold, metric=metric)
+            signature = getattr(results, "signature", None) or next(iter(results)).signature
+            assert said in signature
+            assert metric_from_signature(signature) == make_metric(metric)
+    assert "edits" not in softbleu.score([text], [text], source=[source], metric="errant").signature
+    assert "edits" not in softbleu.score([text], gold=[made], metric="m2").signature
+
+
+def test_unknown_corrections_count_as_in_errant_compare(tmp_path: Path) -> None:
+    """They are detected, and no corrections; edits of doubled blanks are edits."""
+    counts, gold, system = (
+        Path(__file__).with_name("golden").joinpath("unknown_corrections.txt").read_text("utf-8").split("== ")
+    )
+    files = [tmp_path / name for name in ("gold.m2", "system.m2")]
+    for file, text in zip(files, (gold, system), strict=True):
+        file.write_text(text.partition("\n")[2], encoding="utf-8")
+    edited, annotated = (read_m2(str(file)) for file in reversed(files))
+    for line in counts.splitlines()[2:5]:
+        way, *expected = line.split()
+        result = softbleu.score(edited, gold=annotated, metric=f"errant(counting={way})")
+        assert [getattr(result.numbers, f"{name}s") for name in NAMES] == list(map(int, expected)), way
 
 
 @pytest.mark.parametrize("metric", ["cleme", "cleme2", "errant"])

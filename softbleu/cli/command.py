@@ -197,6 +197,8 @@ class Given:
             yield corpus
         in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in plan.metrics)
         compared = any(metric.requires.references or metric.requires.edits for metric in plan.metrics)
+        if self.get("absent_annotators") and not self.gold:
+            note("--absent-annotators has no effect here")
         instead = ["gold", *["reference"] * (not self.get("resegment"))] if against == "source" else []
         for name in filter(self.get, instead if compared else ["against"]):
             note(f"--{name} has no effect here")
@@ -211,8 +213,9 @@ class Given:
 
         references, source, gold = self.reference, self.source, self.gold
         blank: Any = self.get("blank_references")
-        if blank is None and self.get("signature"):
-            blank = self.signed.get("blank", "empty")
+        absent: Any = self.get("absent_annotators")
+        if self.get("signature"):
+            blank, absent = blank or self.signed.get("blank", "empty"), absent or self.signed.get("absent")
         if self.input_format and not self.pairs:
             raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
         if self.get("resegment") and not self.candidate:
@@ -242,6 +245,7 @@ class Given:
             references,
             source,
             gold=gold,
+            absent_annotators=absent or "left-out",
             encoding=self.encoding,
             resegment=bool(self.get("resegment")),
             blank_references=blank,

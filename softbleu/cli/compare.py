@@ -7,9 +7,10 @@ from softbleu.cli.command import Given, command
 
 @command(
     "compare",
-    "candidate reference source gold pairs input_format against blank_references resegment encoding metric scores "
-    "lower direction signature preset language baseline test samples trials seed correction compatible documents "
-    "all_pairs show top by distribution page_format columns long spans title digits output plot jobs cluster resume",
+    "candidate reference source gold absent_annotators pairs input_format against blank_references resegment "
+    "encoding metric scores lower direction signature preset language baseline test samples trials seed correction "
+    "compatible documents all_pairs show top by distribution page_format columns long spans title digits output plot "
+    "jobs cluster resume",
     settings=lambda option: option.setting.name != "segment_smoothing",
 )
 def compare(given: Given) -> None:

@@ -8,8 +8,8 @@ from softbleu.errors import InputError
 
 @command(
     "explain",
-    "segment show top candidate reference source gold pairs input_format against blank_references resegment "
-    "documents encoding metric preset language spans table_format digits output",
+    "segment show top candidate reference source gold absent_annotators pairs input_format against "
+    "blank_references resegment documents encoding metric preset language spans table_format digits output",
     settings=lambda option: True,
 )
 def explain(given: Given) -> None:

@@ -7,9 +7,9 @@ from softbleu.cli.command import Given, command
 
 @command(
     "score",
-    "candidate reference source gold pairs input_format against blank_references resegment encoding metric scores "
-    "lower direction signature preset language level documents page_format score_only long spans title digits output "
-    "jobs cluster resume kernels",
+    "candidate reference source gold absent_annotators pairs input_format against blank_references resegment "
+    "encoding metric scores lower direction signature preset language level documents page_format score_only long "
+    "spans title digits output jobs cluster resume kernels",
     settings=lambda option: True,
 )
 def score(given: Given) -> None:

@@ -12,7 +12,8 @@ from itertools import chain, islice, zip_longest
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, cast, get_args
 
-from softbleu.corpora.edits import Annotation, GoldReferences, GoldSegment, apply_edits, read_m2
+from softbleu.corpora.blanks import cut_as_gold, needs_cut
+from softbleu.corpora.edits import Absent, Annotation, GoldReferences, GoldSegment, apply_edits, read_m2
 from softbleu.corpora.files import (
     STDIN,
     TextFile,
@@ -117,7 +118,11 @@ class Segments:
             raise InputError(f"{len(candidates)} candidates but gold edits for {len(gold)} segments")
         made = cls.of(candidates, sources, sources if source is None else source)
         check_source(made.source or sources, gold)
-        return replace(made, references=GoldReferences(gold), source=sources, gold=gold)
+        texts = {
+            name: lines if name in made.edits else cut_as_gold(name, lines, gold)
+            for name, lines in made.candidates.items()
+        }
+        return replace(made, candidates=texts, references=GoldReferences(gold), source=sources, gold=gold)
 
     @classmethod
     def of(cls, candidates: Texts, references: References | None, source: Iterable[str] | None = None) -> Segments:
@@ -457,6 +462,7 @@ class ParallelFiles:
         source: str | None = None,
         *,
         gold: str | None = None,
+        absent_annotators: Absent = "left-out",
         encoding: str = "utf-8",
         executor: Executor | None = None,
         jobs: int = 1,
@@ -469,8 +475,8 @@ class ParallelFiles:
         Candidates are paths, one a system, maybe as ``NAME=FILE``, or folders of such files, or a mapping from names
         to paths; a `.m2` file has the edits of a system, whose text is what they make of the source. References are
         paths, one a reference; none, for metrics that need the source only. `gold` is the path of a `.m2` file, whose
-        edits make the references, and which has the source. Files with headings `### essay_id = …` have essays, whose
-        lines, but for headings and blank ones, are the segments.
+        edits make the references, and which has the source; for `absent_annotators` see `read_m2`. Files with
+        headings `### essay_id = …` have essays, whose lines, but for headings and blank ones, are the segments.
 
         The executor finds the lines of files that are named by URLs; so many jobs, threads no more than there are
         processors, find those of others. With `resegment`, candidates may have other line breaks than the references,
@@ -498,7 +504,7 @@ class ParallelFiles:
         place = Path(folder.name)
         try:
             threads = min(jobs, os.cpu_count() or 1)
-            edits = None if gold is None else tuple(read_m2(gold, encoding))
+            edits = None if gold is None else tuple(read_m2(gold, encoding, absent_annotators=absent_annotators))
             edited = {file: read_m2(str(file), encoding) for file in named.values() if has_edits(file)}
             written = {file: write_edited(segments, str(file)) for file, segments in edited.items()}
             drafts = _write_drafts(place, [lines for lines, _ in written.values()], encoding)
@@ -513,6 +519,8 @@ class ParallelFiles:
             of_references = slice(len(named), len(named) + len(references))
             opened, labelled = _matched(opened, of_references, edited, place, resegment=resegment)
             documents = documents or labelled
+            as_text = {number: name for number, (name, file) in enumerate(named.items()) if file not in edited}
+            _cut_as_gold(opened, as_text, edits or (), place)
             if edits is not None:
                 _check_lines(opened, len(edits), f"{gold} has {len(edits)} sentences")
             else:
@@ -695,6 +703,14 @@ def _check_segments(name: str, other: str, wanted: Iterable[SegmentKey], there: 
     for document, segment in wanted:
         if (document, segment) not in there:
             raise InputError(f"{name}: no segment {segment} of document {document!r}, which {other} has")
+
+
+def _cut_as_gold(files: list[TextFile], texts: Mapping[int, str], gold: Sequence[GoldSegment], folder: Path) -> None:
+    """Cut files of texts, by their number the name of the system, into the words of gold edits, if they need it."""
+    for number, name in texts.items() if needs_cut(gold) else ():
+        lines = list(files[number].all_lines())
+        if (cut := cut_as_gold(name, lines, gold)) is not lines:
+            files[number] = files[number].with_lines(cut, folder / f"cut-{number}")
 
 
 def _count_blank(references: Sequence[TextFile]) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -35,7 +35,7 @@ from softbleu.text.tokens import (
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.edits import CodedGold
+    from softbleu.corpora.edits import Annotation, CodedGold
     from softbleu.metrics.base import Requirements
     from softbleu.types import Integers
 
@@ -261,14 +261,39 @@ def edits_of(segments: Segments, split: Split, language: str | None) -> tuple[Se
     ]
     edited = []
     for system, candidates in segments.candidates.items():
-        annotated = segments.edits.get(system)
-        extracted = (_extracted(line, text, split, language) for line, text in zip(lines, candidates, strict=True))
-        candidate = list(extracted if annotated is None else (annotation.in_words(split) for annotation in annotated))
-        if segments.gold is not None:
-            pairs = zip(segments.gold, candidate, strict=True)
-            references = [tuple(one.in_words(split, text) for one in gold.annotations) for gold, text in pairs]
-        edited.append([EditedSegment(*parts) for parts in zip(sources, candidate, references, strict=True)])
+        given = segments.edits.get(system) or repeat(None)
+        parts = zip(lines, candidates, given, segments.gold or repeat(None), strict=False)
+        found = [
+            _edits_of_one(line, text, own, None if gold is None else gold.annotations, split, language)
+            for line, text, own, gold in parts
+        ]
+        if segments.gold is None:
+            found = [replace(one, references=many) for one, many in zip(found, references, strict=True)]
+        edited.append([replace(one, source=source) for one, source in zip(found, sources, strict=True)])
     return tuple(edited)
+
+
+def _edits_of_one(
+    source: str,
+    text: str,
+    given: Annotation | None,
+    annotations: Sequence[Annotation] | None,
+    split: Split,
+    language: str | None,
+) -> EditedSegment:
+    """Edits of a candidate, given or found in its text, and of the annotators, if there are any.
+
+    A text that is an annotator's, as the file writes it, has the edits that the file has for it.
+    """
+    joined, gold = "".join(text.split()), annotations or ()
+    known = given or next((one for one in gold if one.text and "".join(one.text.split()) == joined), None)
+    candidate = _extracted(source, text, split, language) if known is None else known.in_words(split)
+    texts = [candidate, *(one.in_words(split, candidate) for one in gold)]
+    unknown = [frozenset[int]() if one is None else one.unknown() for one in (known, *gold)]
+    if given is not None and any(one.blanks for one in (given, *gold)):
+        blanks = ([(edit.start, edit.end, ()) for edit in one.blanks] for one in (given, *gold))
+        texts = [(*edits, *more) for edits, more in zip(texts, blanks, strict=True)]
+    return EditedSegment((), texts[0], tuple(texts[1:]), tuple(unknown) if any(unknown) else ())
 
 
 @lru_cache(1 << 14)

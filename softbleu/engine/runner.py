@@ -181,6 +181,7 @@ class Statistics:
     documents: Documents | None = None  # Those of the segments, where they are known
     without_blank: bool = False  # Whether there are blank references that are missing
     against: Against = "references"  # Or the source, in their place
+    edits: Mapping[str, str] = field(default_factory=dict)  # Which edits were counted, by key of the signature
 
     @cached_property
     def offsets(self) -> Integers:
@@ -208,6 +209,7 @@ class Statistics:
         if self.metric.requires.references or self.metric.requires.edits:
             counted |= {"blank": "missing"} if self.without_blank else {}
             counted |= {"against": "source"} if self.against == "source" else {}
+        counted |= self.edits
         if self.resegmented:
             counted["resegment"] = "yes"
         in_context = self.metric.requires.vectors and self.metric.vector_choice.context
@@ -789,7 +791,19 @@ def _statistics(
         documents=corpus.documents,
         without_blank=without_blank,
         against=corpus.against,
+        edits=_edits_counted(corpus, metric),
     )
+
+
+def _edits_counted(corpus: Corpus, metric: Metric) -> dict[str, str]:
+    """Say where a metric's edits are from, if not all are found in texts, and whether absent annotators count."""
+    counted, gold = {}, corpus.gold or ()
+    if metric.requires.edits and (corpus.gold is not None or corpus.edits):
+        given = "given" if len(corpus.edits) == len(corpus.systems) else "mixed" if corpus.edits else ""
+        counted["edits"] = "+".join(filter(None, ("gold" if corpus.gold is not None else "", given)))
+    if any(one.absent for segment in gold for one in segment.annotations):
+        counted["absent"] = "unchanged"
+    return counted
 
 
 def _part_of(progress: Progress | None, part: int, parts: int) -> Progress | None:

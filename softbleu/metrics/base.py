@@ -67,7 +67,18 @@ MAX_ORDER = 16
 UNCORRECTED = "in corrections, the source left as it is"
 IN_CONTEXT, WITHOUT_VECTORS = "in context", "without vectors"
 """Presets that are taken by themselves where vectors are those of tokens in context, and where there are none."""
-_NOT_SETTINGS = ("version", "level", "nrefs", "blank", "against", "resegment", "documents", "corpus")
+_NOT_SETTINGS = (
+    "version",
+    "level",
+    "nrefs",
+    "blank",
+    "against",
+    "resegment",
+    "documents",
+    "corpus",
+    "edits",
+    "absent",
+)
 """What a signature says of a run, not of the metric."""
 _Given = TypeVar("_Given")
 _MOST = float(1 << 63)  # Of numbers in rows, which add up
@@ -481,6 +492,7 @@ class EditMetric(Metric):
     """A metric of edits, which are given, or else found in the texts by the rules of its `language`."""
 
     language: str | None
+    by_bounds: ClassVar[bool] = True  # Whether an edit counts for less if another one makes the same text
 
     def check(self) -> None:
         """Take the code of the language; English is what is taken without one."""

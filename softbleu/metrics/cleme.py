@@ -182,6 +182,7 @@ class ChunkMetric(KindMetric):
         "running", "Each segment's reference: best for the score of all so far (running), or for its own (best)"
     )
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
+    by_bounds: ClassVar[bool] = False
 
     @property
     def requires(self) -> Requirements:

@@ -15,7 +15,7 @@ from softbleu.metrics.edits import JudgedEdits, judge_by_links
 from softbleu.metrics.result import Score, column, shares_of
 
 if TYPE_CHECKING:
-    from softbleu.corpora.edits import TextEdit
+    from softbleu.corpora.edits import EditedSegment, TextEdit
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.types import Integers
@@ -40,7 +40,8 @@ class ErrantScore(Score):
 class Errant(KindMetric):
     """ERRANT (Bryant et al. 2017): F of edits that equal those of a reference, with the counts of `errant_compare`.
 
-    Each segment takes one annotator. A mark without correction counts as a deletion.
+    Each segment takes one annotator. A mark without correction counts as a deletion. Edits of the type `UNK`, whose
+    correction is not known, count where errors are detected (`span`, `token`), and not as corrections.
 
     Parameters
     ----------
@@ -74,17 +75,24 @@ class Errant(KindMetric):
         """Count by the kinds of chunks, of which three are used: a row for each reference of each segment."""
         segments = needed(chunk.edits, self.name, "edits")
         rows = np.zeros((sum(len(segment.references) for segment in segments), 5), np.int64)
-        pairs = ((segment.candidate, own) for segment in segments for own in segment.references)
-        for row, (edits, gold) in zip(rows, pairs, strict=True):
-            proposed, wanted = ([key for key, _, _ in self._items(side)] for side in (edits, gold))
+        pairs = ((segment, number) for segment in segments for number in range(len(segment.references)))
+        for row, (segment, number) in zip(rows, pairs, strict=True):
+            proposed, wanted = ([key for key, _, _ in side] for side in self._sides(segment, number))
             right, known = sum(map(set(proposed).__contains__, wanted)), set(wanted)
             row[[HIT, OVER, UNDER]] = right, sum(key not in known for key in proposed), len(wanted) - right
         return rows
 
-    def _items(self, edits: Sequence[TextEdit]) -> list[Compared]:
-        """Parts of each edit that are compared."""
+    def _sides(self, segment: EditedSegment, reference: int) -> tuple[list[Compared], list[Compared]]:
+        """Parts of edits that are compared, of the candidate and of one of its references."""
+        none = frozenset[int]()
+        first, *others = segment.unknown or (none,)
+        own = self._items(segment.references[reference], others[reference] if others else none)
+        return self._items(segment.candidate, first), own
+
+    def _items(self, edits: Sequence[TextEdit], unknown: frozenset[int]) -> list[Compared]:
+        """Parts of each edit that are compared; those whose correction is `unknown` are detected only."""
         if self.counting == "correction":
-            return [(edit, edit, number) for number, edit in enumerate(edits)]
+            return [(edit, edit, number) for number, edit in enumerate(edits) if number not in unknown]
         items = list[Compared]()
         for number, (start, end, words) in enumerate(edits):
             if self.counting == "span" or start == end:
@@ -101,7 +109,7 @@ class Errant(KindMetric):
         """Edits that count, of each segment: one for each right part of a gold edit, and for each wrong one."""
         judged = []
         for segment, annotator in zip(chunk.edits or (), chosen, strict=True):
-            proposed, wanted = self._items(segment.candidate), self._items(segment.references[annotator])
+            proposed, wanted = self._sides(segment, annotator)
             own = {key: edit for key, edit, _ in reversed(proposed)}
             known = {key for key, _, _ in wanted}
             hits = [number for number, (key, _, _) in enumerate(wanted) if key in own]

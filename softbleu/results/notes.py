@@ -7,12 +7,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 from unicodedata import is_normalized
 
+import numpy as np
+
 from softbleu.config.languages import UNSPACED
+from softbleu.corpora.edits import Annotation, apply_edits
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.errors import Parameter
 from softbleu.io.progress import note
 from softbleu.matching.matchers import DEFAULT_THRESHOLD
-from softbleu.metrics.base import Metric
+from softbleu.metrics.base import EditMetric, Metric
+from softbleu.metrics.edits import extract_edits
+from softbleu.metrics.result import shares_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus, Segments
@@ -22,6 +27,8 @@ if TYPE_CHECKING:
 LEAST_LINES = 20  # Fewer lines do not tell whether a text was tokenised
 LEAST_WORDS = 60  # Fewer words do not tell a language, nor whether vectors fit
 LEAST_COVERAGE = 0.8  # Share of tokens with a vector below which a note is due: English news has .95 and more
+_LOOKED_AT = 100  # Corrected sentences that tell of which kind gold edits are
+_OF_ANOTHER_KIND = 0.2  # Share of these with other edits in their texts, from which a note is due
 _TOKENISED = (" .", " ,", " !", " ?")
 
 
@@ -39,6 +46,7 @@ def note_text(corpus: Corpus, metrics: Sequence[Metric], note: Callable[..., Non
             )
             break
     _note_oddities(first, note)
+    _note_gold(first, metrics, note)
     referred = first.references if corpus.gold is None else ()  # Those of gold edits take a while to make
     texts["the source" if corpus.against == "source" else "the references"] = [
         line for lines in referred for line in lines
@@ -91,6 +99,34 @@ def note_choices(corpus: Corpus, plan: Plan) -> None:
     for threshold in plan.recommended:
         why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
         note(f"threshold {threshold:g} ({why}; ", Parameter("threshold"), " sets it)")
+
+
+def _note_gold(first: Segments, metrics: Sequence[Metric], note: Callable[..., None]) -> None:
+    """Say so if annotators' edits are of another kind than edits that are found in the texts they make.
+
+    Looked at are some corrected sentences of the first segments, each with one annotator.
+    """
+    by_edits = [each for each in metrics if isinstance(each, EditMetric) and each.by_bounds]
+    if not by_edits or first.gold is None or first.edits.keys() >= {*first.candidates}:
+        return
+    corrected = [(gold.source.split(), one) for gold in first.gold for one in gold.annotations if one.edits]
+    looked_at = corrected[:: max(1, len(corrected) // _LOOKED_AT)][:_LOOKED_AT]
+    counts, others = np.zeros(3, np.int64), 0
+    for words, annotation in looked_at:
+        made = apply_edits(words, annotation.in_words())
+        found = {*Annotation(0, extract_edits(words, made, by_edits[0].language)).in_words()}
+        gold = {edit for edit in annotation.in_words() if words[edit[0] : edit[1]] != [*edit[2]]}
+        counts += len(gold & found), len(found - gold), len(gold - found)
+        others += gold != found
+    if others >= _OF_ANOTHER_KIND * len(looked_at) > 0:
+        hits, wrong, missed = counts.tolist()
+        score = 100 * shares_of(hits, wrong, missed, 0.5)[0]
+        note(
+            f"gold edits are of another kind than those found in texts: in {others} of {len(looked_at)} corrected "
+            f"sentences the annotator's own text has other edits (F0.5 {score:.0f}), so no text reaches 100 by "
+            f"{', '.join(dict.fromkeys(each.label for each in by_edits))}: compare with texts as references, give "
+            "edits of systems (.m2), or take m2 or cleme"
+        )
 
 
 def foreign_text(texts: Mapping[str, Iterable[str]]) -> str | None:

@@ -19,6 +19,7 @@ import pytest
 from refusing import refused
 from shared_data import shared
 
+import softbleu
 from softbleu.corpora import ParallelFiles, Segments, name_files, read_m2, read_segments
 from softbleu.corpora.corpus import joined
 from softbleu.corpora.edits import Annotation, Edit, GoldReferences, GoldSegment, _tokenized, write_m2
@@ -27,6 +28,7 @@ from softbleu.corpora.generate import read_aligned
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import read_assessments, read_rankings, read_scores, read_spans
 from softbleu.errors import InputError
+from softbleu.io.progress import ProgressBar
 from softbleu.language import read_arpa
 from softbleu.language.values import WordList
 from softbleu.metrics.bleu import Bleu
@@ -485,6 +487,101 @@ def test_forms_of_the_file(written):
         assert read_m2(written(data, name)) == expected, name
     assert read_m2(written("S é\n".encode("latin-1")), "latin-1")[0].source == "é"
     assert read_m2(written("S\n\nS b\n"))[0] == GoldSegment("", (Annotation(0, ()),))
+
+
+LINE = "A {} {}|||{}|||{}|||REQUIRED|||-NONE-|||{}\n"
+ANSWERS = "S 我 昨 天 去 学 校 了 。\nT0-A0 我 昨 天 去 了 学 校 。\n" + LINE.format(4, 4, "M", "了", 0)
+ANSWERS += (
+    LINE.format(6, 7, "R", "-NONE-", 0) + "T0-A1 我 昨 天 去 了 学 校 。\n" + LINE.format(4, 7, "W", "了 学 校", 0)
+)
+ANSWERS += "T1-A0 我 昨 天 去 学 校 了 。\n" + LINE.format(-1, -1, "noop", "-NONE-", 1)
+
+
+def test_edits_are_in_order_whatever_the_file_has(written):
+    (segment,) = read_m2(written("S a b c\n" + LINE.format(2, 3, "R", "C", 0) + LINE.format(0, 1, "R", "A", 0)))
+    assert [edit.start for edit in segment.annotations[0].edits] == [0, 2]
+    assert softbleu.score(["A b C"], gold=[segment], metric="m2").score == 100
+
+
+def test_each_text_of_a_file_of_cherrant_is_an_annotator(written):
+    (segment,) = read_m2(written(ANSWERS))
+    assert [each.annotator for each in segment.annotations] == [0, 1, 2]
+    assert segment.annotations[0].edits[1] == Edit(6, 7, "R", ("",))
+    assert segment.references() == ("我 昨 天 去 了 学 校 。", "我 昨 天 去 了 学 校 。", "我 昨 天 去 学 校 了 。")
+    texts = ["我昨天去了学校。", "我 昨 天 去 了 学 校 。", "我昨天 去了 学校 。", "我昨天去学校了。"]
+    for text, metric in product(texts, ("errant", "m2", "cleme")):
+        assert softbleu.score([text], gold=[segment], metric=metric).score == 100, (text, metric)
+    assert softbleu.score(["我昨天去了。"], gold=[segment], metric="errant").score < 100
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("我们去了学校", "我们 去 了 学校"),
+        ("我 们 去 了 学 校", "我们 去 了 学校"),
+        ("我们 去了 学校", "我们 去了 学校"),
+        ("他们去过学校", "他 们 去 过 学校"),
+        ("", ""),
+    ],
+)
+def test_outputs_are_cut_into_the_words_of_gold_edits(written, tmp_path, text, expected):
+    gold = written("S 我们 去 学校\n" + LINE.format(2, 2, "M", "了", 0), "gold.m2")
+    assert list(Segments.of_gold([text], read_m2(gold)).candidates["candidate"]) == [expected]
+    with ParallelFiles.open([written(f"{text}\n", "A.txt")], [], gold=gold) as corpus:
+        assert list(next(iter(corpus.blocks())).load().candidates["A"]) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("source", "edits"),
+    [
+        ("I   like it now", [(1, 2, "U:SPACE", ""), (3, 4, "R", "this")]),
+        ("I  like it now", [(1, 2, "U:SPACE", ""), (3, 4, "R", "this")]),
+        ("I   like it now", [(3, 4, "R", "this")]),
+        ("  I like it now", [(3, 4, "R", "this")]),
+        ("I  like it now", [(2, 3, "R", "this")]),
+        (" I like it now ", [(2, 3, "R", "this")]),
+    ],
+)
+def test_edits_behind_doubled_blanks_are_of_their_words(written, source, edits):
+    (segment,) = read_m2(written(f"S {source}\n" + "".join(LINE.format(*edit, 0) for edit in edits)))
+    assert segment.references() == ("I like this now",)
+    assert softbleu.score(["I like this now"], gold=[segment], metric="errant").score == 100
+
+
+LACKING = "S a b\n" + LINE.format(0, 1, "R", "A", 0) + "\nS c d\n" + LINE.format(0, 1, "R", "C", 2)
+LACKING += "\nS e f\n" + LINE.format(-1, -1, "noop", "-NONE-", 0) + LINE.format(0, 1, "R", "E", 2) + "\nS g h\n\n"
+
+
+def test_annotators_without_a_line_are_noted_and_count_as_is_asked(written, capsys):
+    file, texts = written(LACKING, "g.m2"), ["a b", "c d", "e f", "g h"]
+    with ProgressBar(quiet=False):
+        left_out, unchanged = read_m2(file), read_m2(file, absent_annotators="unchanged")
+    said = (
+        "g.m2: an annotator without a line, where others have one, {}: annotator 0 in 1, 2 in 1 of 3 sentences (the"
+    )
+    lines = capsys.readouterr().err.splitlines()
+    for line, taken in zip(lines, ("does not count there", "counts as having changed nothing"), strict=True):
+        assert said.format(taken) in line
+    assert [len(segment.annotations) for segment in left_out] == [1, 1, 2, 1]
+    assert [len(segment.annotations) for segment in unchanged] == [2, 2, 2, 1]
+    for metric in ("m2", "errant", "cleme"):
+        results = [softbleu.score(texts, gold=gold, metric=metric) for gold in (left_out, unchanged)]
+        assert (results[0].score < results[1].score, results[1].score) == (True, 100)
+        assert ["absent:unchanged" in result.signature for result in results] == [False, True]
+    refused(InputError, "unknown way to count absent annotators", read_m2, file, absent_annotators="right")
+
+
+def test_every_text_may_have_its_own_number_of_answers(written, capsys):
+    with ProgressBar(quiet=False):
+        read_m2(written(ANSWERS + "\nS 我 去 了\nT0-A0 我 去\n" + LINE.format(2, 3, "R", "-NONE-", 0)))
+    assert not capsys.readouterr().err
+
+
+def test_overlapping_edits_are_noted(written, capsys):
+    file = written("S a b c\n" + LINE.format(0, 2, "R", "A", 0) + LINE.format(1, 3, "R", "B", 0), "g.m2")
+    with ProgressBar(quiet=False):
+        read_m2(file)
+    assert "g.m2, line 3: 1 edit overlaps with another one of the same annotator" in capsys.readouterr().err
 
 
 def test_segments_with_gold_edits(written):

@@ -1,0 +1,92 @@
+"""Texts of languages without blanks, cut into the words that a gold file has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import accumulate, chain, pairwise
+from typing import TYPE_CHECKING
+
+from softbleu.config.languages import UNSPACED
+from softbleu.io.progress import note
+
+if TYPE_CHECKING:
+    from softbleu.corpora.edits import GoldSegment
+
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_SEEN = 100  # Sentences that tell of which language a file is
+_MOST_CELLS = 1 << 30  # Of an alignment of two lines, a bit each
+
+
+def needs_cut(gold: Sequence[GoldSegment]) -> bool:
+    """Whether a gold file is of a language that writes no blanks, by its first sentences."""
+    seen = "".join(chain.from_iterable(segment.source.split() for segment in gold[:_SEEN]))
+    return 2 * len(_UNSPACED.findall(seen)) > len(seen)
+
+
+def cut_as_gold(name: str, lines: Sequence[str], gold: Sequence[GoldSegment]) -> Sequence[str]:
+    """Cut outputs into the words of a gold file, if its language writes no blanks and they have others.
+
+    Words of the source that an output has, too, stay as they are; between them it is cut into words of source and
+    corrections, the longest first, or else into characters. A note says so.
+
+    Parameters
+    ----------
+    name
+        Name of the system, for the note.
+    lines
+        Its outputs, one a sentence.
+    gold
+        The sentences.
+
+    Examples
+    --------
+    >>> from softbleu.corpora.edits import Annotation, Edit, GoldSegment
+    >>> gold = GoldSegment("我们 去 学校", (Annotation(0, (Edit(2, 2, "M", ("了",)),)),))
+    >>> cut_as_gold("A", ["我们去了学校"], [gold])
+    ['我们 去 了 学校']
+    """
+    if len(lines) != len(gold) or not needs_cut(gold):
+        return lines
+    made = [_cut(line, segment) for line, segment in zip(lines, gold, strict=True)]
+    if changed := sum(new is not old for new, old in zip(made, lines, strict=True)):
+        note(f"{name}: {changed:,} lines have other blanks than the gold edits, and are cut into the words of these")
+    return made if changed else lines
+
+
+def _cut(line: str, segment: GoldSegment) -> str:
+    source, tokens, text = segment.source.split(), line.split(), "".join(line.split())
+    corrections = (edit.corrections for annotation in segment.annotations for edit in annotation.edits)
+    known = {*source, *chain.from_iterable(map(str.split, chain.from_iterable(corrections)))}
+    if 2 * sum(map(known.__contains__, tokens)) >= len(tokens) and (len(tokens) > 1 or line.strip() in known):
+        return line
+    longest, words, done = max(map(len, known), default=1), list[str](), 0
+    for start, end in [*_kept(source, text), (len(text), len(text))]:
+        while done < start:
+            sizes = range(min(longest, start - done), 0, -1)
+            size = next((size for size in sizes if text[done : done + size] in known), 1)
+            words.append(text[done : done + size])
+            done += size
+        words += [text[start:end]] * (start < end)
+        done = end
+    return " ".join(words)
+
+
+def _kept(source: Sequence[str], text: str) -> list[tuple[int, int]]:
+    """Places in a text of the words of its source that it has, in order."""
+    from rapidfuzz.distance.Indel import opcodes
+
+    bounds = [0, *accumulate(map(len, source))]
+    if bounds[-1] * len(text) > _MOST_CELLS:
+        return []
+    places, kept = pairwise(bounds), list[tuple[int, int]]()
+    start, end = next(places, (0, 0))
+    for block in opcodes("".join(source), text):
+        if block.tag != "equal":
+            continue
+        shift = block.dest_start - block.src_start
+        while start < end and end <= block.src_end:
+            if start >= block.src_start:
+                kept.append((start + shift, end + shift))
+            start, end = next(places, (0, 0))
+    return kept
