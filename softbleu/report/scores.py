@@ -81,7 +81,7 @@ def write_json(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     yield dump({"schema": SCHEMA, **signature}).removesuffix("}") + ', "systems": ['
     for number, result in enumerate(results):
         yield ",\n" if number else "\n"
-        named = {"metric": result.metric} if several or result.parts_of else {}
+        named = {"metric": result.metric} if several or result.parts_of == "segments" else {}
         signed = {"signature": result.signature} if several else {}
         system = dump({"name": result.name, **named, **signed, **_numbers_of(result)})
         if not result.parts_of:
@@ -321,7 +321,7 @@ def _data_rows(results: Sequence[Result], numbers_of: Callable[[Result], dict[st
     """
     groups = _by_metric(results)
     for group in groups:
-        named = {"metric": group[0].metric} if len(groups) > 1 or group[0].parts_of else {}
+        named = {"metric": group[0].metric} if len(groups) > 1 or group[0].parts_of == "segments" else {}
         better = {} if group[0].higher_is_better else {"better": "lower"}
         if group[0].parts_of:
             parts = _rows_of(group)
