@@ -83,7 +83,7 @@ class Segments:
     edits: Mapping[str, Sequence[Annotation]] = field(default_factory=dict)
     """Of each segment the edits of a system whose edits are given; those of others are found in their texts."""
     blank: int = 0  # References that are blank beside one of the same segment with text
-    blank_references: Blank = "empty"  # Whether these are empty texts, or missing
+    blank_references: Blank | None = None  # Whether these are empty texts, or missing; None: as is usual for a metric
     documents: Documents | None = field(default=None, compare=False)
     against: Against = "references"  # Or the source, which is then their reference
     before: Preceding[Segments] | None = None  # What stands before a block of a corpus that has documents
@@ -188,9 +188,7 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
             check_edited(edited, source)
         blank = count_blank(checked)
         edits = {name: edits for name, (_, edits) in written.items()}
-        return cls(
-            systems, checked, source, None, edits, blank, usual_blank(blank, len(checked), source=source is not None)
-        )
+        return cls(systems, checked, source, None, edits, blank)
 
     def blocks(self) -> Iterator[Segments]:
         """Cut into blocks of a fixed number of segments."""
@@ -278,7 +276,7 @@ def count_blank(references: Iterable[Sequence[str]]) -> int:
 
 
 def usual_blank(blank: int, segments: int, *, source: bool) -> Blank:
-    """As what so many blank references count unless it is said: without a source as empty texts, as in sacrebleu."""
+    """As what so many blank references count unless it is said: as in sacrebleu where a metric takes no source."""
     return "missing" if source and blank > _LEFT_OUT * segments else "empty"
 
 
@@ -355,7 +353,7 @@ class FileBlock:
     gold: tuple[GoldSegment, ...] | None = None  # Gold edits of its segments, in the place of references
     edits: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict)  # Of systems whose edits are given
     blank: int = 0
-    blank_references: Blank = "empty"  # See `Segments`
+    blank_references: Blank | None = None  # See `Segments`
     before: Preceding[FileBlock] | None = None  # What stands before them, of a corpus that has documents
 
     def __len__(self) -> int:
@@ -450,7 +448,7 @@ class ParallelFiles:
     edits: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict, repr=False)
     resegmented: bool = False
     blank: int = 0  # See `Segments`
-    blank_references: Blank = "empty"
+    blank_references: Blank | None = None
     documents: Documents | None = field(default=None, compare=False, repr=False)  # Those named, or the essays
     against: Against = "references"  # See `Segments`
 
@@ -481,8 +479,9 @@ class ParallelFiles:
         The executor finds the lines of files that are named by URLs; so many jobs, threads no more than there are
         processors, find those of others. With `resegment`, candidates may have other line breaks than the references,
         into whose segments they are cut. Blank lines of references beside others with text are empty texts, or
-        missing, as `blank_references` says; unless it does, they are missing where there is a source and more of them
-        than one in a hundred segments. `documents` are those of the segments; without any, essays are. Raises
+        missing, as `blank_references` says; unless it does, they are missing for metrics that take the source where
+        there are more of them than one in a hundred segments. `documents` are those of the segments; without any,
+        essays are. Raises
         `InputError`: no or unreadable files, no lines, different numbers of lines (both files are named) or of
         documents, or edits of another source.
         """
@@ -547,7 +546,7 @@ class ParallelFiles:
             {name: written[file][1] for name, file in named.items() if file in written},
             resegment,
             blank,
-            blank_references or usual_blank(blank, opened[0].lines, source=source is not None),
+            blank_references,
             documents,
         )
 

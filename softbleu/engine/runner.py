@@ -19,7 +19,7 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.corpora.corpus import BLOCK
+from softbleu.corpora.corpus import BLOCK, usual_blank
 from softbleu.corpora.labels import Documents
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.engine.checkpoint import EVERY, BlockStatistics, Checkpoint
@@ -41,7 +41,7 @@ from softbleu.text.tokens import Tokenizer, Vocabulary
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Against, Corpus
+    from softbleu.corpora.corpus import Against, Blank, Corpus
     from softbleu.matching.ngrams import Vectors, WordTable
     from softbleu.metrics.result import Aggregation
     from softbleu.types import Integers, Progress
@@ -501,6 +501,7 @@ class Runner:
     _stack: ExitStack = field(repr=False)
     _prepared: dict[Tokenizer, PreparedCorpus] = field(default_factory=dict, repr=False)
     _sent: dict[int, tuple[Broadcast, dict[str, bytes]]] = field(default_factory=dict, repr=False)
+    _asked: Blank | None = field(default=None, repr=False)  # As what blank references count, where that is said
 
     @cached_property
     def needed(self) -> Mapping[Tokenizer, Requirements]:
@@ -540,16 +541,25 @@ class Runner:
             if isinstance(metric, ReadsRows)
         }
         groups = by_tokenizer(metrics, without=statistics)
-        for group, members in enumerate(groups.values()):
+        parts = [part for members in groups.values() for part in self._by_blank(metrics, members)]
+        for group, members in enumerate(parts):
             together = [metrics[number] for number in members]
-            made = self._collect(together, system, keep_rows, _part_of(self.progress, group, len(groups)))
+            made = self._collect(together, system, keep_rows, _part_of(self.progress, group, len(parts)))
             statistics.update(zip(members, made, strict=True))
         return [statistics[number] for number in range(len(metrics))]
+
+    def _by_blank(self, metrics: Sequence[Metric], members: Sequence[int]) -> list[list[int]]:
+        """Part the numbers of metrics for which blank references count in different ways."""
+        ways: dict[Blank, list[int]] = {}
+        for number in members:
+            ways.setdefault(self._asked or blank_for([metrics[number]], self.corpus), []).append(number)
+        return list(ways.values())
 
     def _collect(
         self, metrics: Sequence[Metric], system: str | None, keep_rows: bool, progress: Progress | None
     ) -> list[Statistics]:
         corpus = self.corpus if system is None else self.corpus.only(system)
+        corpus = replace(corpus, blank_references=self._asked or blank_for(metrics[:1], corpus))
         level = self.plan.level
         streams = [None if keep_rows else _streaming(metric, level) for metric in metrics]
         keeps = [
@@ -559,6 +569,7 @@ class Runner:
         work = self._work(metrics, keeps)
         identities = [table.identity for table in work.tables]
         identities += [corpus.documents.fingerprint] if corpus.documents is not None and self.plan.context else []
+        identities += [str(corpus.blank_references)] if corpus.blank else []
         key = (__version__, metrics[0].tokenizer, corpus.systems, *zip(metrics, keeps, strict=True), *identities)
         with (
             single_threaded_blas() if work.tables or any(stream is not None for stream in streams) else nullcontext()
@@ -718,19 +729,28 @@ def running(
         if plan.context and whole.documents is None:
             whole = replace(cast("Any", whole), documents=Documents.of([""] * len(whole)))
         checkpoint = None if options.checkpoint is None else Checkpoint(options.checkpoint, whole)
-        if not lists and any(metric.requires.references or metric.requires.edits for metric in metrics):
-            _note_blank(whole)
-        yield Runner(whole, plan, chosen, name, checkpoint, options.progress, stack)
+        asked = None if lists else whole.blank_references
+        if not lists and whole.blank:
+            compared = [metric for metric in metrics if metric.requires.references or metric.requires.edits]
+            for way in sorted({asked or blank_for([metric], whole) for metric in compared}):
+                names = [metric.label for metric in compared if (asked or blank_for([metric], whole)) == way]
+                _note_blank(whole.blank, way, names if len(names) < len(compared) else ())
+            whole = replace(cast("Any", whole), blank_references=asked or blank_for(metrics, whole))
+        yield Runner(whole, plan, chosen, name, checkpoint, options.progress, stack, _asked=asked)
 
 
-def _note_blank(corpus: Corpus) -> None:
-    """Say as what blank references beside others count, if there are some."""
-    if not corpus.blank:
-        return
-    other = Parameter("blank_references", "missing" if corpus.blank_references == "empty" else "empty")
-    counted = "empty texts" if corpus.blank_references == "empty" else "missing, as left out by an annotator"
-    many = f"{corpus.blank:,} references are" if corpus.blank > 1 else "1 reference is"
-    note(f"{many} blank beside others with text, and taken as {counted} (the other way: ", other, ")")
+def blank_for(metrics: Sequence[Metric], corpus: Corpus) -> Blank:
+    """As what blank references count for metrics unless it is said: whether one takes the source decides."""
+    return usual_blank(corpus.blank, len(corpus), source=any(metric.requires.source for metric in metrics))
+
+
+def _note_blank(blank: int, way: Blank, names: Sequence[str]) -> None:
+    """Say as what blank references beside others count, for all metrics or those that are named."""
+    other = Parameter("blank_references", "missing" if way == "empty" else "empty")
+    counted = "empty texts" if way == "empty" else "missing, as left out by an annotator"
+    many = f"{blank:,} references are" if blank > 1 else "1 reference is"
+    by = f"by {', '.join(names)} " * bool(names)
+    note(f"{many} blank beside others with text, and taken {by}as {counted} (the other way: ", other, ")")
 
 
 def _streaming(metric: Metric, level: Level) -> SegmentRows | None:

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeVar
 import numpy as np
 
 from softbleu.config.declare import setting
+from softbleu.errors import Parameter
 from softbleu.io.arguments import Limit
 from softbleu.io.platform import cached_property
+from softbleu.io.progress import note
 from softbleu.metrics.base import UNCORRECTED, Metric, tokenizer_setting
 from softbleu.metrics.protocols import WordPair
 from softbleu.metrics.result import Score, column
@@ -68,6 +70,11 @@ class Ter(Metric):
 
     def complete(self) -> None:
         """Take words of the text as settings change it."""
+        if self.asian_support and not (self.normalized or self.no_punct):
+            # As in sacrebleu; the signature says what is computed.
+            either = Parameter("normalized"), " or ", Parameter("no_punct")
+            note(Parameter("asian_support"), " has no effect without ", *either)
+            object.__setattr__(self, "asian_support", False)
         plain = self.tokenizer.plain
         made = replace(plain, lowercase=plain.lowercase and not self.case_sensitive)
         if self.normalized or self.no_punct:

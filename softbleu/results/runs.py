@@ -31,7 +31,8 @@ def broken_promises(promised: Mapping[str, str], made: str, but: Collection[str]
         )
     for key, value in promised.items():
         if signed.get(key) != value and key not in but:
-            yield f"{key} is {signed.get(key, 'missing')} here, {value} in the signature"
+            here = f"{signed[key]} here" if key in signed else "not said here"
+            yield f"{key} is {here}, {value} in the signature"
 
 
 _RESOURCES = ("vectors", "idf", "language", "meteor-data")  # Keys of signatures that name inputs other than the text

@@ -9,6 +9,7 @@ import os
 import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -266,33 +267,43 @@ def test_essays(written):
 
 @pytest.mark.parametrize("kernels", ["numpy", "numba"])
 def test_blank_references(kernels, written, monkeypatch):
-    """They are missing beside others with text, in files as in memory; of many segments a few are empty texts."""
+    """Missing for metrics that take the source, in files as in memory; a few of many segments are empty texts."""
     if kernels == "numba":
         pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
     lines, one, two = ["a b c d", "b c", "", "d"], ["a b c x", "b c", "", "d e"], ["a b y d", " ", "", "\u3000"]
     ragged = [tuple(filter(str.strip, texts)) or texts for texts in zip(one, two, strict=True)]
+    gleu, bleu, cleme = metrics = [Gleu(iterations=9), Bleu(order=2), Cleme()]
 
-    def scores(corpus):
-        metrics = [Gleu(iterations=9), Bleu(order=2), Cleme()]
-        return [(found.score, found.signature) for found in score_corpus(corpus, metrics, kernels=kernels)]
+    def scores(corpus, *metrics):
+        found = score_corpus(corpus, list(metrics), kernels=kernels)
+        return [(each.score, "|blank:missing|" in each.signature) for each in found]
 
-    without = scores(Segments.of({"c": lines}, ragged, lines))
-    for chosen, many in ((None, 1), ("missing", 101), (None, 101), ("empty", 1)):
+    without = scores(Segments.of({"c": lines}, ragged, lines), *metrics)
+    for many in (1, 101):
         monkeypatch.setattr("softbleu.corpora.corpus.BLOCK", 2 * many)
         pairs = list(zip(one, two, strict=True)) * many
         made = Segments.of({"c": lines * many}, pairs, lines * many)
-        assert (made.blank, made.blank_references) == (2 * many, "missing")
+        assert made.blank == 2 * many
+        empty = scores(Segments.of({"c": lines * many}, pairs), bleu)
         paths = [written(text * many, name) for name, text in zip("c12", (lines, one, two), strict=True)]
-        with ParallelFiles.open(paths[:1], paths[1:], paths[0], blank_references=chosen) as corpus:
-            if chosen == "empty":
-                assert scores(corpus) != scores(made)
-                assert all("blank" not in signature for _, signature in scores(corpus))
-            else:
-                assert scores(corpus) == scores(made)
-                assert many > 1 or [score for score, _ in scores(made)] == [score for score, _ in without]
-                assert all("|blank:missing|" in signature for _, signature in scores(corpus))
-    few = Segments.of(["a"] * 200, [["a", ""], *[["a", "b"]] * 199])
-    assert (few.blank, few.blank_references) == (1, "empty")
+        with ParallelFiles.open(paths[:1], paths[1:], paths[0]) as corpus:
+            found = scores(corpus, *metrics)
+            assert found == scores(made, *metrics)
+            assert [missing for _, missing in found] == [True, False, True]
+            assert found[1:2] == scores(corpus, bleu) == empty
+            assert found[::2] == scores(corpus, gleu, cleme)
+        for chosen in ("empty", "missing"):
+            with ParallelFiles.open(paths[:1], paths[1:], paths[0], blank_references=chosen) as corpus:
+                found = scores(corpus, *metrics)
+                assert found == scores(replace(made, blank_references=chosen), *metrics)
+                assert [missing for _, missing in found] == [chosen == "missing"] * 3
+                assert (
+                    chosen != "missing"
+                    or many > 1
+                    or [score for score, _ in found] == [score for score, _ in without]
+                )
+    few = Segments.of(["a"] * 200, [["a", ""], *[["a", "b"]] * 199], ["a"] * 200)
+    assert scores(few, gleu)[0][1] is False
 
 
 RAGGED = [("the cat", "one cat"), ("empty",), ("",)]
