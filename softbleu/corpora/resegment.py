@@ -371,7 +371,10 @@ def read_files(names: Sequence[str], texts: Mapping[str, Iterable[str]], referen
     """Read the essays of files; `texts` are the lines of those that have some. InputError: others have none."""
     if plain := [name for name in names if name not in texts]:
         other = next(iter(texts))
-        raise InputError(f"{other} has essays (### essay_id = …), {plain[0]} has none: give all as essays, or none")
+        lacks = (
+            f"{plain[0]} does not begin with one: give all as essays, or none, and no text before the first heading"
+        )
+        raise InputError(f"{other} has essays below headings (### essay_id = …), {lacks}")
     # A file that is named twice is read once.
     essays = {name: read_essays(lines, name) for name, lines in texts.items()}
     return EssayFiles(names, [essays[name] for name in names], references)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import monotonic
@@ -47,6 +48,14 @@ def notes_about(place: str) -> Iterator[None]:
         yield
     finally:
         _places.pop()
+
+
+def warn(message: str) -> None:
+    """Write a note where notes are written, or else warn, as Python does."""
+    if _shown:
+        note(message)
+    else:
+        warnings.warn(message, stacklevel=3)
 
 
 def hush() -> None:

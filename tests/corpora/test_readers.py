@@ -240,7 +240,7 @@ def test_essays(written):
     source, one = written(ESSAYS), written(ESSAYS.replace("go", "goes").replace("rain", "rains"), "1.md")
     some = written("### essay_id=7\nhe went home\nit rained", "2.md")
     whole = written("### essay_id = b 2\nall is well\n\n### essay_id = 7\nhe went home it rains", "c.md")
-    with ParallelFiles.open([whole], [one, some], source, resegment=True) as corpus:
+    with ParallelFiles.open([whole], [one, some], source, resegment=True, blank_references="missing") as corpus:
         (block,) = corpus.blocks()
         assert corpus.documents.numbers.tolist() == [0, 0, 1]
         assert block.load().source == ["he go home", "it rain", "all is well"]
@@ -259,7 +259,7 @@ def test_essays(written):
         (whole, one, "essay '7': .*c.md has 1 lines, .*1.md has 2: .*resegment"),
         (some, one, "2.md lacks essay 'b 2', which .*1.md has"),
         (one, some, "has an essay 'b 2', which .*2.md lacks"),
-        (plain, one, "1.md has essays .*p.txt has none"),
+        (plain, one, "1.md has essays .*p.txt does not begin with one"),
         (twice, one, "line 6: a second essay '7'"),
     ):
         refused(InputError, said, ParallelFiles.open, [candidate], [reference])
@@ -376,6 +376,15 @@ def test_bytes(piece, read, tmp_path, monkeypatch):
     refused(InputError, "c.txt.gz: damaged packed file", read, gzip.compress(b"a ||| b\n")[:-4], "c.txt.gz")
     refused(InputError, "no such file", read_segments, str(tmp_path / "nothing.tsv"))
     assert read("a\rb ||| \x85c\nd ||| e\u2028\n", "c.txt").candidates == {"candidate": ["a\rb", "d"]}
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_square_lists_of_references_that_look_transposed_are_warned_of(count):
+    candidates = ["the cat sat on a mat", "it rained all night", "we stayed at home"][:count]
+    references = [[f"{text} {more}" for more in ("today", "again", "now")[:count]] for text in candidates]
+    assert Segments.of(candidates, references).references == list(map(tuple, references))
+    with pytest.warns(UserWarning, match=f"{count} lists of {count} references look transposed"):
+        Segments.of(candidates, list(zip(*references, strict=True)))
 
 
 def test_segments_in_memory(monkeypatch):
