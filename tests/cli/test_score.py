@@ -128,7 +128,7 @@ OUTPUT, SENTENCES = LINES["corrected.txt"], ["He eat a apple .", "All is well ."
 
 def test_gold_edits_make_references(command, files):
     files.lay("annotated.m2 corrected.txt")
-    corrected = ["--gold", "annotated.m2", "-c", "corrected.txt"]
+    corrected = ["--gold", "annotated.m2", "-c", "corrected.txt", "-q"]
     references = [("He eats an apple .", "He ate a apple ."), (SENTENCES[1],), ("We go home .",)]
     for metric in ("gleu", "bleu"):
         plain = softbleu.score(OUTPUT, references, SENTENCES, metric=metric)
