@@ -51,6 +51,15 @@ def _joins(text: str, place: int) -> bool:
     return arabic or (emoji and text[place] == "\u200d")
 
 
+def counted(count: int, unit: str, several: str = "") -> str:
+    """Write a number with the name of what there are so many of; of several `s` is added, unless they are named.
+
+    >>> counted(1, "line"), counted(1200, "line"), counted(0, "entry", "entries")
+    ('1 line', '1,200 lines', '0 entries')
+    """
+    return f"{count:,} {unit if count == 1 else several or f'{unit}s'}"
+
+
 def without_secrets(text: str) -> str:
     """Leave out of the URLs of a text who reads them, with which password, and the values of their queries.
 

@@ -22,14 +22,14 @@ import softbleu
 from softbleu.analysis import correction_kinds
 from softbleu.corpora import ParallelFiles, Segments, read_m2
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment, write_m2
-from softbleu.errors import InputError
+from softbleu.engine.notes import text_notes
+from softbleu.errors import InputError, spelt
 from softbleu.kernels.transport import transport
 from softbleu.metrics.base import METRICS, make_metric, metric_from_signature
 from softbleu.metrics.cleme import PARTS
 from softbleu.metrics.edits import edit_texts
 from softbleu.metrics.result import Result
 from softbleu.results.api import score_corpus
-from softbleu.results.notes import note_text
 
 SYSTEMS = ("AMU", "CAMB", "CUUI", "IITB", "INPUT", "IPN", "PKU", "RAC", "SJTU", "UFC")
 NAMES = ("true_positive", "false_positive", "false_negative")
@@ -278,12 +278,11 @@ def test_edits_of_another_kind_than_those_of_texts_are_noted() -> None:
         ([apart] * 9 + [whole], "errant", False),
         ([apart, unknown] * 2, "errant", False),
     ):
-        said: list[str] = []
-        note_text(Segments.of_gold(["he eats an apple"] * len(gold), gold), [make_metric(metric)], said.append)
+        corpus = Segments.of_gold(["he eats an apple"] * len(gold), gold)
+        said = [spelt(parts) for parts in text_notes(corpus, [make_metric(metric)])]
         assert [expected in line for line in said] == [True] * noted
     given = [GoldSegment(apart.source, (Annotation(0, ()),))] * 4
-    note_text(Segments.of_gold({"A": given}, [apart, whole] * 2), [make_metric("errant")], said.append)
-    assert not said
+    assert not [*text_notes(Segments.of_gold({"A": given}, [apart, whole] * 2), [make_metric("errant")])]
 
 
 def test_signatures_say_which_edits_were_counted() -> None:

@@ -22,7 +22,7 @@ SAMPLES, SEED = 1000, 12345
 
 
 def effects(folder: Path) -> list[dict[str, object]]:
-    """Rows of a direction: a check, the lines that it flags, how many are judged, and the effect."""
+    """Rows of a direction: a check, the segments that it flags, how many are judged, and the effect."""
     language = folder.name[-2:]
     systems = {path.stem: str(path) for path in sorted(folder.glob(f"system-outputs/*.{language}"))}
     odd = check_files(systems, [str(folder / f"reference-A.{language}")], str(folder / "source.en"))
@@ -33,8 +33,8 @@ def effects(folder: Path) -> list[dict[str, object]]:
             scores[int(row["segment"])][row["system"]].append(float(row["esa"]))
     flagged: dict[str, set[tuple[int, str]]] = defaultdict(set)
     for entry in odd.oddities:
-        flagged[entry.check].add((entry.line, entry.system))
-        flagged["any"].add((entry.line, entry.system))
+        flagged[entry.check].add((entry.segment, entry.system))
+        flagged["any"].add((entry.segment, entry.system))
     rows: list[dict[str, object]] = []
     for check, places in sorted(flagged.items()):
         lower: dict[str, list[float]] = defaultdict(list)
@@ -44,7 +44,7 @@ def effects(folder: Path) -> list[dict[str, object]]:
             if system in judged and others:
                 lower[documents[line - 1]].append(float(judged[system] - np.mean(others)))
         count = sum(map(len, lower.values()))
-        rows.append({"direction": folder.name, "check": check, "lines": len(places), "judged": count})
+        rows.append({"direction": folder.name, "check": check, "segments": len(places), "judged": count})
         rows[-1] |= {"documents": len(lower), "effect": "", "low": "", "high": ""}
         if count >= 5 and len(lower) >= 3:
             sums = np.array([[sum(values), len(values)] for values in lower.values()])

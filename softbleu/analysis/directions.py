@@ -13,6 +13,7 @@ from typing import Any
 from softbleu.analysis.pages import Page, make_page
 from softbleu.corpora.corpus import Against, Corpus, ParallelFiles, compared_with
 from softbleu.corpora.directions import Direction
+from softbleu.engine.notes import note_choices
 from softbleu.engine.plan import Plan, make_plan
 from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note, notes_about
@@ -21,7 +22,6 @@ from softbleu.metrics.base import make_metric
 from softbleu.metrics.result import Result
 from softbleu.metrics.scores import corpus_of, read_outside
 from softbleu.results.api import score_corpus
-from softbleu.results.notes import note_choices, note_text
 from softbleu.types import Progress
 
 MACRO = "macro"
@@ -204,8 +204,7 @@ def _planned(
         raise InputError(f"{direction.name}: no {kind}: {where}")
     texts = direction.candidates, direction.references, direction.source
     with notes_about(direction.name), ParallelFiles.open(*texts, encoding=encoding) as corpus:
-        note_text(corpus := compared_with(corpus, against), plan.metrics)
-        yield corpus, plan
+        yield compared_with(corpus, against), plan
 
 
 def _note_unnamed(directions: Sequence[Direction], language: str | None) -> None:

@@ -181,8 +181,8 @@ class Given:
         """
         from softbleu.corpora.corpus import compared_with
         from softbleu.corpora.labels import Documents
+        from softbleu.engine.notes import note_choices
         from softbleu.io.progress import note
-        from softbleu.results.notes import note_choices, note_text
 
         against: Any = self.get("against") or self.signed.get("against", "references")
         with self._named_corpus(plan.metrics) as corpus:
@@ -191,9 +191,6 @@ class Given:
                 documents = Documents.read(named, self.encoding)
                 documents.fitting(len(corpus))
                 corpus = replace(corpus, documents=documents)
-            # The sample is known.
-            if self.candidate or self.pairs:
-                note_text(corpus, plan.metrics)
             yield corpus
         in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in plan.metrics)
         compared = any(metric.requires.references or metric.requires.edits for metric in plan.metrics)
@@ -234,7 +231,7 @@ class Given:
             if not any(isinstance(metric, ReadsRows) for metric in measures):
                 sample = open_sample(measures)
                 note("no input given (see --help), so this scores the bundled sample corpus")
-                return sample
+                return replace(sample, is_sample=True)
             return nullcontext(corpus_of(measures))
         if not self.candidate:
             said = f"all {len(references)} files are references of -r: " if len(references) > 1 else ""

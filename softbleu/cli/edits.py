@@ -12,9 +12,9 @@ def edits(given: Given) -> None:
     """
     from softbleu.config.languages import find_language
     from softbleu.corpora import ParallelFiles, write_m2
+    from softbleu.engine.notes import foreign_text
     from softbleu.io.progress import note
     from softbleu.metrics.edits import edit_texts
-    from softbleu.results.notes import foreign_text
 
     language = None if given.language is None else find_language(given.language)
     split = given.tokenizer((language and language.tokenize) or "none").splitter

@@ -15,9 +15,9 @@ def matrix(given: Given) -> None:
     """Score every candidate with every reference, or with every other one, each text prepared once."""
     from softbleu.corpora import ParallelFiles, name_files
     from softbleu.corpora.records import read_lists
+    from softbleu.engine.notes import note_text
     from softbleu.errors import known_name
     from softbleu.report.scores import matrix_records, text_pair_records
-    from softbleu.results.notes import note_text
     from softbleu.results.pairs import pair_systems, score_pairs, score_systems
 
     lists = given.lists

@@ -1,57 +1,49 @@
-"""Oddities of outputs, before anybody scores them: empty lines, copies, chatter, other languages, lost numbers."""
+"""Oddities of outputs, before anybody scores them: empty segments, copies, chatter, other languages, lost numbers."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields, replace
 from functools import lru_cache
-from itertools import pairwise
 from math import exp, log
 from typing import Any
 
 import numpy as np
 
 from softbleu.config.languages import UNSPACED
-from softbleu.corpora.corpus import Corpus, ParallelFiles, Segments, has_edits
+from softbleu.corpora.corpus import Corpus, ParallelFiles, has_edits
 from softbleu.corpora.files import STDIN, open_text
+from softbleu.corpora.forms import (
+    CHATTER,
+    FORMS,
+    MARKUP,
+    REFUSAL,
+    WayToWrite,
+    WordWeights,
+    find_form,
+    is_columns,
+    only_in,
+    rare_words,
+    repeats,
+    tokenised_otherwise,
+)
 from softbleu.io.platform import cached_property
 from softbleu.io.tabular import Records, Tabular
 from softbleu.types import Progress
 
-LINE_COUNT = "line-count"  # The check of the number of lines
-_FARTHER = 0.1  # Mean share of the words of four lines that fit their neighbours better
+SEGMENT_COUNT = "segment-count"  # The check of the number of segments
+_FARTHER = 0.1  # Mean share of the words of four segments, by their weights, that fit their neighbours better
+_NO_BETTER = 1.2  # How much more of outputs their own segments must have than those beside them
+_OFTEN = 0.05  # Share of the segments whose references are written in a way that is more than an accident
+_NEIGHBOURS = 3  # Segments above and below in which outputs of others are looked for
 TWIN_WORDS = 20  # Words from which an equal text is no accident
 _WORD = rf"(?=[^\W\d_])[{UNSPACED}]|(?:(?![{UNSPACED}])[^\W\d_])+"
 _NUMBER = r"\d+(?:[ .,:\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]\d+)*"
 _ADDRESS = r"https?://\S+|www\.\S+|(?<!\S)[@#]\w[\w.-]*|(?<!\S)[^\s@]+@\S+"
 _MIXED = r"\b(?=\w*\d)(?=\w*[A-Za-z])\w+\b"
-_MARKUP = {
-    "code fence": "```",
-    "heading": r"^\s*#{1,6} ",
-    "bold": r"\*\*[^*\s][^*]*\*\*|__[^_\s][^_]*__",
-    "tag": r"</?[a-zA-Z][\w-]*(?: [^<>]*)?/?>",
-    "quotes around all": r"^\s*[\"“„«「『][^\"“”„«»「」『』]*[\"”“»」』]\s*$",
-}
-_CHATTER = (
-    r"(?i)^\W*(?:(?:sure|certainly|of course|okay|ok)\b[,.!:]\W*(?:here|i(?:'ll| will| can| have)|let me)\b"
-    r"|here(?:'s| is| are)\b.{0,60}(?:translat|correct|version|text)\w*"
-    r"|(?:the |my )?(?:corrected |final )?"
-    r"(?:translation|translated text|correction|corrected (?:text|sentence)|output|answer)\W*:)"
-    r"|[(\[]?\b(?:translator'?s note|note that i|note: (?:i|the|this))\b|let me know if|hope this helps"
-)
-_REFUSAL = (
-    r"(?i)\bas an ai\b"
-    r"|\bi(?:'m| am) (?:sorry|unable|not able)\b.{0,80}\b(?:translat|assist|help|provid|cannot|can't|text)"
-    r"|\bi (?:can(?:'|no)t|cannot|won't|am not able to) (?:translate|assist|help with|provide|fulfil)"
-)
-_ENCODINGS = {
-    "entity": r"(?i)&(?:[a-z]{2,8}|#\d{2,5}|#x[0-9a-f]{2,5});",
-    "mojibake": "[\u00c2-\u00c5][\u0080-\u00bf]|\u00e2\u20ac.|\ufffd",
-    "control character": r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]",
-}
 _START = r"^[^:\uff1a]{2,40}[:\uff1a](?=\s*\S)"
 
 
@@ -64,12 +56,6 @@ def _script(letter: str) -> str:
 
 def _digits(number: str) -> str:
     return re.sub(r"\D", "", number)
-
-
-def only_in(pattern: str, text: str, others: Iterable[str]) -> str | None:
-    """Find a pattern in a text, unless one of the others has it, too."""
-    match = re.search(pattern, text)
-    return None if match is None or any(re.search(pattern, other) for other in others) else match[0]
 
 
 @dataclass(frozen=True)
@@ -86,8 +72,13 @@ class CheckedText:
     @cached_property
     def words(self) -> list[str]:
         """Its words in lower case, without addresses and tags; in scripts without blanks its characters."""
-        text = re.sub(_ADDRESS, " ", re.sub(_MARKUP["tag"], " ", self.text))
+        text = re.sub(_ADDRESS, " ", re.sub(MARKUP["tag"], " ", self.text))
         return [word.lower() for word in re.findall(_WORD, text)]
+
+    @cached_property
+    def rare(self) -> set[str]:
+        """Its words by which segments are told apart."""
+        return rare_words(self.text)
 
     @cached_property
     def scripts(self) -> Counter[str]:
@@ -123,15 +114,18 @@ class CheckedText:
 
 
 @dataclass(frozen=True)
-class CheckedLine:
+class CheckedSegment:
     """An output of one system, and what stands beside it."""
 
     system: str
+    number: int  # From 1
     output: CheckedText
     source: CheckedText | None
     references: Sequence[CheckedText]
     others: Mapping[str, CheckedText]  # Outputs of the other systems
-    before: Sequence[CheckedLine] = ()  # Up to three lines of the system, the nearest first
+    before: Sequence[CheckedSegment] = ()  # Up to six segments of the system, the nearest first
+
+    agreements: dict[int, float] = field(default_factory=dict)  # With segments of these numbers
 
     @property
     def models(self) -> list[CheckedText]:
@@ -157,43 +151,67 @@ class CheckedLine:
 class Ordinary:
     """Counts of a corpus that say which outputs are ordinary."""
 
-    lines: int = 0
-    source_lines: Counter[str] = field(default_factory=Counter)  # Lines of the source that have a word
-    target_lines: Counter[str] = field(default_factory=Counter)  # Lines in the language of the outputs
+    segments: int = 0
+    source_segments: Counter[str] = field(default_factory=Counter)  # Segments whose source has a word
+    target_segments: Counter[str] = field(
+        default_factory=Counter
+    )  # Segments that have it in the language of the outputs
     scripts: Counter[str] = field(default_factory=Counter)
     ratios: dict[str, list[float]] = field(default_factory=dict)  # Logarithms, by what lengths are compared with
     starts: dict[str, Counter[str]] = field(default_factory=dict)  # By system: what stands before a first colon
     texts: dict[str, Counter[str]] = field(default_factory=dict)  # By system: outputs
     inputs: Counter[str] = field(default_factory=Counter)  # Texts that no system made
+    rare: Counter[str] = field(default_factory=Counter)  # Segments whose models have a word
+    forms: Counter[WayToWrite] = field(default_factory=Counter)  # Segments of which all models have a form
 
-    def learn(self, line: CheckedLine) -> None:
+    def learn(self, segment: CheckedSegment) -> None:
         """Take an output into account."""
-        for name, ratio in _ratios(line):
+        for name, ratio in _ratios(segment):
             self.ratios.setdefault(name, []).append(ratio)
-        self.texts.setdefault(line.system, Counter())[line.output.plain] += 1
-        if start := line.start:
-            self.starts.setdefault(line.system, Counter())[start] += 1
+        self.texts.setdefault(segment.system, Counter())[segment.output.plain] += 1
+        if start := segment.start:
+            self.starts.setdefault(segment.system, Counter())[start] += 1
 
-    def learn_models(self, source: CheckedText | None, models: Iterable[CheckedText]) -> None:
+    def learn_models(self, source: CheckedText | None, models: Sequence[CheckedText]) -> None:
         """Take the texts of a segment into account that say what is ordinary."""
-        self.lines += 1
-        self.source_lines.update(set(source.words if source else ()))
+        self.segments += 1
+        self.source_segments.update(set(source.words if source else ()))
         self.inputs.update({text.plain for text in (source, *models) if text})
         for text in models:
             self.scripts.update(text.scripts)
-        self.target_lines.update({word for text in models for word in text.words})
+        self.target_segments.update({word for text in models for word in text.words})
+        self.rare.update({word for text in models for word in text.rare})
+        self.forms.update(form for form in FORMS if all(form.found(text.text) for text in models))
+
+    @cached_property
+    def weights(self) -> WordWeights:
+        """WordWeights of the words of the models, the greater the rarer."""
+        return WordWeights(self.rare, self.segments)
+
+    def agreement(self, one: CheckedSegment, other: CheckedSegment) -> float:
+        """Share of the words of an output, by their weights, that the models of another segment have."""
+        if (known := one.agreements.get(other.number)) is not None:
+            return known
+        weigh, words = self.weights.__getitem__, one.output.rare
+        found = max((sum(map(weigh, words & text.rare)) for text in other.models or other.inputs), default=0.0)
+        whole = sum(map(weigh, words)) or 1.0
+        return one.agreements.setdefault(other.number, found / whole)
 
     @cached_property
     def foreign(self) -> set[str]:
         """Words of the source that the language of the outputs does not have, though they are frequent."""
-        least = max(2.0, 0.005 * self.lines)
-        return {word for word, n in self.source_lines.items() if n >= least and 10 * self.target_lines[word] <= n}
+        least = max(2.0, 0.005 * self.segments)
+        return {
+            word for word, n in self.source_segments.items() if n >= least and 10 * self.target_segments[word] <= n
+        }
 
     @cached_property
     def usual(self) -> set[str]:
-        """Words that many lines in the language of the outputs have, and the source has not."""
-        least = max(2.0, 0.02 * self.lines)
-        return {word for word, n in self.target_lines.items() if n >= least and 10 * self.source_lines[word] <= n}
+        """Words that many segments in the language of the outputs have, and the source has not."""
+        least = max(2.0, 0.02 * self.segments)
+        return {
+            word for word, n in self.target_segments.items() if n >= least and 10 * self.source_segments[word] <= n
+        }
 
     @cached_property
     def spread(self) -> dict[str, tuple[float, float]]:
@@ -205,85 +223,99 @@ class Ordinary:
         return spread
 
 
-def _ratios(line: CheckedLine) -> Iterator[tuple[str, float]]:
+def _ratios(segment: CheckedSegment) -> Iterator[tuple[str, float]]:
     """Compare the length of an output, in letters and the like, with its source's and its first reference's."""
-    compared = {"source": line.source, "reference": line.references[0] if line.references else None}
+    compared = {"source": segment.source, "reference": segment.references[0] if segment.references else None}
     for name, text in compared.items():
         if text is not None:
-            yield name, log((len(line.output.plain) + 10) / (len(text.plain) + 10))
+            yield name, log((len(segment.output.plain) + 10) / (len(text.plain) + 10))
 
 
-def _empty(line: CheckedLine, _: Ordinary) -> str | None:
-    texts = line.inputs
-    return "" if not line.output.plain and any(text.plain for text in texts) else None
+def _empty(segment: CheckedSegment, _: Ordinary) -> str | None:
+    texts = segment.inputs
+    return "" if not segment.output.plain and any(text.plain for text in texts) else None
 
 
-def _source(line: CheckedLine, _: Ordinary) -> str | None:
+def _source(segment: CheckedSegment, _: Ordinary) -> str | None:
     """A copy of a source whose words are in every translation (a name, a formula) is none."""
-    if line.source is None or line.output.plain != line.source.plain or len(line.source.words) < 4:
+    if segment.source is None or segment.output.plain != segment.source.plain or len(segment.source.words) < 4:
         return None
-    return None if any(text.plain == line.source.plain for text in line.references) else ""
+    return None if any(text.plain == segment.source.plain for text in segment.references) else ""
 
 
-def _twin(line: CheckedLine, _: Ordinary) -> str | None:
-    if len(line.output.words) < TWIN_WORDS:
+def _twin(segment: CheckedSegment, _: Ordinary) -> str | None:
+    if len(segment.output.words) < TWIN_WORDS:
         return None
-    return next((name for name, text in line.others.items() if text.plain == line.output.plain), None)
+    return next((name for name, text in segment.others.items() if text.plain == segment.output.plain), None)
 
 
-def _above(line: CheckedLine, _: Ordinary) -> str | None:
-    if not line.before or not line.output.plain or line.output.plain != line.before[0].output.plain:
+def _above(segment: CheckedSegment, _: Ordinary) -> str | None:
+    if not segment.before or not segment.output.plain or segment.output.plain != segment.before[0].output.plain:
         return None
-    pairs = zip(line.inputs, line.before[0].inputs, strict=True)
+    pairs = zip(segment.inputs, segment.before[0].inputs, strict=True)
     return "" if all(text.plain != other.plain for text, other in pairs) else None
 
 
-def _overlap(output: CheckedText, line: CheckedLine) -> float:
-    """Share of the words of an output that the models of a line have."""
-    words = set(output.words)
-    return max((len(words.intersection(text.words)) for text in line.models), default=0) / (len(words) or 1)
+def _shift(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
+    """Compare how outputs fit the segments so many above or below with how they fit their own, four at once."""
+    segments = [segment, *segment.before]
+    found, most = None, _FARTHER
+    for distance in range(1, _NEIGHBOURS + 1):
+        pairs = [*zip(segments, segments[distance:], strict=False)][:4]
+        for down in (True, False) if len(pairs) > 2 else ():
+            gains = [
+                ordinary.agreement(low, high) - ordinary.agreement(low, low)
+                if down
+                else ordinary.agreement(high, low) - ordinary.agreement(high, high)
+                for low, high in pairs
+            ]
+            if (gain := sum(gains) / len(pairs)) > most:
+                where = "the segment" if distance == 1 else f"{distance} segments"
+                found, most = f"fits {where} above" if down else f"those above fit {where} below", gain
+    return found
 
 
-def _shift(line: CheckedLine, _: Ordinary) -> str | None:
-    lines = [line, *line.before]
-    if len(lines) < 4:
+def _unrelated(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
+    segments = [segment, *segment.before]
+    if len(segments) <= 2 * _NEIGHBOURS or not segment.references:
         return None
-    pairs = list(pairwise(lines))
-    down = sum(_overlap(low.output, high) - _overlap(low.output, low) for low, high in pairs)
-    up = sum(_overlap(high.output, low) - _overlap(high.output, high) for low, high in pairs)
-    if max(down, up) <= _FARTHER * len(pairs):
-        return None
-    return "fits the line above" if down > _FARTHER * len(pairs) else "those above fit the line below"
+    own = sum(ordinary.agreement(each, each) for each in segments)
+    others = sum(ordinary.agreement(one, other) for one in segments for other in segments if one is not other) / (
+        len(segments) - 1
+    )
+    return "fits its segments no better than others" if own <= _NO_BETTER * others else None
 
 
-def _script_of(line: CheckedLine, ordinary: Ordinary) -> str | None:
-    letters = line.output.scripts
+def _script_of(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
+    letters = segment.output.scripts
     if letters.total() < 5 or not ordinary.scripts:
         return None
     script, count = letters.most_common(1)[0]
     rare = ordinary.scripts[script] < 0.05 * ordinary.scripts.total()
-    common = any(2 * text.scripts[script] > text.scripts.total() for text in line.models)
+    common = any(2 * text.scripts[script] > text.scripts.total() for text in segment.models)
     return script.capitalize() if rare and 2 * count > letters.total() and not common else None
 
 
-def _language(line: CheckedLine, ordinary: Ordinary) -> str | None:
-    words = line.output.words
+def _language(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
+    words = segment.output.words
     if len(words) < 5:
         return None
     foreign = sum(word in ordinary.foreign for word in words)
     usual = sum(word in ordinary.usual for word in words)
     if foreign > usual and 10 * foreign >= len(words):
         return "the source's"
-    expected = [sum(word in ordinary.usual for word in text.words) / (len(text.words) or 1) for text in line.models]
-    # With so many words of the language, chance leaves out all of them once in thousands of lines.
+    expected = [
+        sum(word in ordinary.usual for word in text.words) / (len(text.words) or 1) for text in segment.models
+    ]
+    # With so many words of the language, chance leaves out all of them once in thousands of segments.
     return "another" if expected and not usual and min(expected) * len(words) >= 8 else None
 
 
-def _length(line: CheckedLine, ordinary: Ordinary) -> str | None:
-    if not line.output.plain:
+def _length(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
+    if not segment.output.plain:
         return None
     far = []
-    for name, ratio in _ratios(line):
+    for name, ratio in _ratios(segment):
         middle, deviation = ordinary.spread[name]
         far.append(((ratio - middle) / deviation, name, ratio))
     if not far or min(abs(z) for z, _, _ in far) < 6 or len({z > 0 for z, _, _ in far}) > 1:
@@ -292,64 +324,93 @@ def _length(line: CheckedLine, ordinary: Ordinary) -> str | None:
     return f"{exp(ratio):.2f} times its {name}, z {z:+.1f}"
 
 
-def _repetition(line: CheckedLine, _: Ordinary) -> str | None:
-    covered, run = line.output.repeated
-    ordinary = max((text.repeated[0] for text in (*line.inputs, *line.models)), default=0)
-    return run if covered >= 18 and covered >= 3 * ordinary and 4 * covered >= len(line.output.words) else None
+def _repetition(segment: CheckedSegment, _: Ordinary) -> str | None:
+    if repeats(segment.output.text) and not any(repeats(text.text) for text in (*segment.inputs, *segment.models)):
+        return "the whole text twice"
+    covered, run = segment.output.repeated
+    ordinary = max((text.repeated[0] for text in (*segment.inputs, *segment.models)), default=0)
+    return run if covered >= 18 and covered >= 3 * ordinary and 4 * covered >= len(segment.output.words) else None
 
 
-def _markup(line: CheckedLine, _: Ordinary) -> str | None:
-    return next((name for name, pattern in _MARKUP.items() if line.says(pattern) is not None), None)
+def _markup(segment: CheckedSegment, _: Ordinary) -> str | None:
+    return next((name for name, pattern in MARKUP.items() if segment.says(pattern) is not None), None)
 
 
-def _chatter(line: CheckedLine, ordinary: Ordinary) -> str | None:
-    often = max(3.0, 0.01 * ordinary.lines)
-    if (said := line.says(_CHATTER)) is not None:
+def _chatter(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
+    often = max(3.0, 0.01 * ordinary.segments)
+    if (said := segment.says(CHATTER)) is not None:
         return said
-    return line.start if line.start and ordinary.starts[line.system][line.start] >= often else None
+    return segment.start if segment.start and ordinary.starts[segment.system][segment.start] >= often else None
 
 
-def _refusal(line: CheckedLine, ordinary: Ordinary) -> str | None:
-    if (said := line.says(_REFUSAL)) is not None:
+def _refusal(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
+    if (said := segment.says(REFUSAL)) is not None:
         return said
-    again = ordinary.texts[line.system][line.output.plain]
-    usual = max((ordinary.inputs[text.plain] for text in line.inputs or line.models), default=0)
-    return f"given {again} times" if again >= max(3, 2 * usual) and len(line.output.words) >= 4 else None
+    again = ordinary.texts[segment.system][segment.output.plain]
+    usual = max((ordinary.inputs[text.plain] for text in segment.inputs or segment.models), default=0)
+    return f"given {again} times" if again >= max(3, 2 * usual) and len(segment.output.words) >= 4 else None
 
 
-def _lost(line: CheckedLine, _: Ordinary) -> str | None:
+def _lost(segment: CheckedSegment, _: Ordinary) -> str | None:
     """Find what the output alone has lost: all references and nearly all other systems have it."""
-    if line.source is None or not line.output.plain or not line.models:
+    if segment.source is None or not segment.output.plain or not segment.models:
         return None
 
     def usual(part: str) -> bool:
-        others = sum(text.has(part) for text in line.others.values())
-        return all(text.has(part) for text in line.references) and others >= 0.9 * len(line.others)
+        others = sum(text.has(part) for text in segment.others.values())
+        return all(text.has(part) for text in segment.references) and others >= 0.9 * len(segment.others)
 
-    lost = (part for part in sorted(line.source.untranslatable) if not line.output.has(part) and usual(part))
+    lost = (part for part in sorted(segment.source.untranslatable) if not segment.output.has(part) and usual(part))
     return ", ".join(lost) or None
 
 
-def _encoding(line: CheckedLine, _: Ordinary) -> str | None:
-    for name, pattern in _ENCODINGS.items():
-        if (odd := line.says(pattern)) is not None:
-            return f"{name} {ascii(odd)[1:-1]}"
-    return None
+def _written(check: str) -> Callable[[CheckedSegment, Ordinary], str | None]:
+    """Make the check of the forms of this name."""
+    forms = [form for form in FORMS if form.check == check]
+
+    def find(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
+        inputs, text = [each.text for each in segment.inputs], segment.output.text
+        for form in forms:
+            if (odd := find_form(form, text, inputs)) is not None:
+                return f"{form.name} {ascii(odd)[1:-1]}".strip()
+            often = ordinary.forms[form] >= max(3, _OFTEN * ordinary.segments)
+            if often and segment.references and text.strip() and not form.found(text) and form.found(inputs[-1]):
+                return f"{form.name} in its reference".strip()
+        return None
+
+    return find
 
 
-def _normal_form(line: CheckedLine, _: Ordinary) -> str | None:
-    text = line.output.text
+def _columns(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
+    text, inputs = segment.output.text, [each.text for each in segment.inputs]
+    if (odd := is_columns(text, segment.number, inputs)) is not None:
+        return odd
+    if segment.references and text.strip() and not is_columns(text, segment.number):
+        made = [is_columns(each.text, segment.number) for each in segment.references]
+        if all(made):
+            return f"{made[0]} in its reference"
+    return _TABULAR(segment, ordinary)
+
+
+def _tokens(segment: CheckedSegment, _: Ordinary) -> str | None:
+    return tokenised_otherwise(segment.output.text, [text.text for text in segment.references])
+
+
+def _normal_form(segment: CheckedSegment, _: Ordinary) -> str | None:
+    text = segment.output.text
     if text.isascii() or unicodedata.is_normalized("NFC", text):
         return None
-    return None if any(not unicodedata.is_normalized("NFC", other.text) for other in line.inputs) else "not NFC"
+    return None if any(not unicodedata.is_normalized("NFC", other.text) for other in segment.inputs) else "not NFC"
 
 
-CHECKS: dict[str, Callable[[CheckedLine, Ordinary], str | None]] = {
+_TABULAR = _written("columns")
+CHECKS: dict[str, Callable[[CheckedSegment, Ordinary], str | None]] = {
     "empty": _empty,
     "source": _source,
     "twin": _twin,
     "above": _above,
     "shift": _shift,
+    "unrelated": _unrelated,
     "script": _script_of,
     "language": _language,
     "length": _length,
@@ -358,40 +419,19 @@ CHECKS: dict[str, Callable[[CheckedLine, Ordinary], str | None]] = {
     "chatter": _chatter,
     "refusal": _refusal,
     "lost": _lost,
-    "encoding": _encoding,
+    "encoding": _written("encoding"),
+    "pieces": _written("pieces"),
+    "columns": _columns,
+    "tokens": _tokens,
+    "invisible": _written("invisible"),
     "normal-form": _normal_form,
 }
 
 
-def count_oddities(segments: Segments) -> dict[str, Counter[str]]:
-    """Count by system what a glance shows: empty lines, the line above once more, chatter and refusals.
-
-    >>> from softbleu.corpora.corpus import Segments
-    >>> segments = Segments.of({"A": ["", "Sure! Here is the translation: a cat"]}, ["a dog", "a cat"])
-    >>> count_oddities(segments)
-    {'A': Counter({'empty': 1, 'chatter': 1})}
-    """
-    counts: dict[str, Counter[str]] = {}
-    references = segments.references
-    for system, texts in segments.candidates.items():
-        count = counts[system] = Counter[str]()
-        last = ""
-        for row, text in enumerate(texts):
-            if not text or text.isspace():
-                count["empty"] += any(map(str.strip, references[row]))
-            elif text == last and references[row] != references[row - 1]:
-                count["above"] += 1
-            else:
-                for check, pattern in (("chatter", _CHATTER), ("refusal", _REFUSAL)):
-                    count[check] += only_in(pattern, text, references[row]) is not None
-            last = text
-    return {system: +count for system, count in counts.items()}
-
-
 def find_parting(output: Sequence[str], model: Sequence[str]) -> int:
-    """Find the line, from 1, at which a text with more or fewer lines than another parts from it.
+    """Find the segment, from 1, at which a text with more or fewer segments than another parts from it.
 
-    The lines before it fit those of the same number, the lines behind it those so many before or behind.
+    The segments before it fit those of the same number, the segments behind it those so many before or behind.
 
     >>> find_parting(["a cat", "the dog", "a bird sings"], ["a cat", "it rains", "one dog", "the bird"])
     2
@@ -403,7 +443,7 @@ def find_parting(output: Sequence[str], model: Sequence[str]) -> int:
         return len(left[row] & right[other]) / (len(left[row] | right[other]) or 1)
 
     rows = min(len(left), len(right))
-    start = max(0, -missing)  # With more lines, those that are too many stand behind the parting
+    start = max(0, -missing)  # With more segments, those that are too many stand behind the parting
     behind = [fits(row, row + missing) for row in range(start, len(left))]
     gains = [0.0]
     for row in range(rows):
@@ -416,7 +456,7 @@ class Oddity:
     """A check that one output fails, and the detail."""
 
     system: str
-    line: int  # From 1
+    segment: int  # From 1
     check: str
     detail: str
     output: str
@@ -426,48 +466,48 @@ class Oddity:
 class Oddities(Tabular):
     """All that is odd in the outputs of systems."""
 
-    lines: int  # Of each system
+    segments: int  # Of each system
     systems: tuple[str, ...]
-    oddities: Sequence[Oddity]  # By line, then by system
+    oddities: Sequence[Oddity]  # By segment, then by system
 
     def records(self) -> list[dict[str, Any]]:
-        """A row per system: how many of its lines are odd, and how many in each way that occurs."""
+        """A row per system: how many of its segments are odd, and how many in each way that occurs."""
         counts = {name: Counter(odd.check for odd in self.oddities if odd.system == name) for name in self.systems}
-        occurring = [name for name in (*CHECKS, LINE_COUNT) if any(count[name] for count in counts.values())]
-        flagged = Counter(system for system, _ in {(odd.system, odd.line) for odd in self.oddities})
+        occurring = [name for name in (*CHECKS, SEGMENT_COUNT) if any(count[name] for count in counts.values())]
+        flagged = Counter(system for system, _ in {(odd.system, odd.segment) for odd in self.oddities})
         return [
             {
                 "system": system,
-                "lines": self.lines,
+                "segments": self.segments,
                 "odd": flagged[system],
                 **{name: count[name] for name in occurring},
             }
             for system, count in counts.items()
         ]
 
-    def lines_table(self) -> Records:
+    def segments_table(self) -> Records:
         """A row per oddity, with the output."""
         return Records([item.name for item in fields(Oddity)], [astuple(odd) for odd in self.oddities])
 
 
-def _lines(corpus: Corpus) -> Iterator[tuple[int, list[CheckedLine]]]:
+def _segments(corpus: Corpus) -> Iterator[tuple[int, list[CheckedSegment]]]:
     """Number the segments, and put the outputs of each beside what belongs to them."""
-    before: dict[str, tuple[CheckedLine, ...]] = dict.fromkeys(corpus.systems, ())
+    before: dict[str, tuple[CheckedSegment, ...]] = dict.fromkeys(corpus.systems, ())
     number = 0
     for block in corpus.blocks():
-        segments = block.load()
-        for row, references in enumerate(segments.references):
+        block_texts = block.load()
+        for row, references in enumerate(block_texts.references):
             number += 1
-            source = None if segments.source is None else CheckedText(segments.source[row])
+            source = None if block_texts.source is None else CheckedText(block_texts.source[row])
             models = [CheckedText(text) for text in references]
-            outputs = {system: CheckedText(texts[row]) for system, texts in segments.candidates.items()}
-            lines = []
+            outputs = {system: CheckedText(texts[row]) for system, texts in block_texts.candidates.items()}
+            segments = []
             for system, output in outputs.items():
                 others = {name: text for name, text in outputs.items() if name != system}
-                line = CheckedLine(system, output, source, models, others, before[system])
-                before[system] = (replace(line, before=()), *before[system][:2])
-                lines.append(line)
-            yield number, lines
+                segment = CheckedSegment(system, number, output, source, models, others, before[system])
+                before[system] = (replace(segment, before=()), *before[system][: 2 * _NEIGHBOURS - 1])
+                segments.append(segment)
+            yield number, segments
 
 
 def check_outputs(corpus: Corpus, progress: Progress | None = None) -> Oddities:
@@ -489,22 +529,22 @@ def check_outputs(corpus: Corpus, progress: Progress | None = None) -> Oddities:
     >>> source = ["Dobrý den", "Mám 120 korun"]
     >>> odd = check_outputs(Segments.of({"A": ["Good day", ""]}, ["Good day", "I have 120 crowns"], source))
     >>> odd.records()
-    [{'system': 'A', 'lines': 2, 'odd': 1, 'empty': 1}]
+    [{'system': 'A', 'segments': 2, 'odd': 1, 'empty': 1}]
     """
     ordinary, total = Ordinary(), 2 * len(corpus)
-    for number, lines in _lines(corpus):
-        first = lines[0]
-        ordinary.learn_models(first.source, first.references or [line.output for line in lines])
-        for line in lines:
-            ordinary.learn(line)
+    for number, segments in _segments(corpus):
+        first = segments[0]
+        ordinary.learn_models(first.source, first.references or [segment.output for segment in segments])
+        for segment in segments:
+            ordinary.learn(segment)
         if progress:
             progress(number, total)
     oddities = []
-    for number, lines in _lines(corpus):
-        for line in lines:
+    for number, segments in _segments(corpus):
+        for segment in segments:
             for name, check in CHECKS.items():
-                if (detail := check(line, ordinary)) is not None:
-                    oddities.append(Oddity(line.system, number, name, detail, line.output.text))
+                if (detail := check(segment, ordinary)) is not None:
+                    oddities.append(Oddity(segment.system, number, name, detail, segment.output.text))
         if progress:
             progress(len(corpus) + number, total)
     return Oddities(len(corpus), corpus.systems, oddities)
@@ -520,8 +560,8 @@ def check_files(
 ) -> Oddities:
     """Find what is odd in files of outputs; see `check_outputs`.
 
-    A file with more or fewer lines than the first reference, or the source, is checked for that alone: the line at
-    which the two part is found.
+    A file with more or fewer segments than the first reference, or the source, or with none, is checked for that
+    alone: the segment at which the two part is found.
 
     Parameters
     ----------
@@ -539,18 +579,20 @@ def check_files(
     model = [*references, *([] if source is None else [source])][:1]
     parted: dict[str, Oddity] = {}
     if model and model[0] != STDIN:
-        lines = list(open_text(model[0], encoding))
+        segments = list(open_text(model[0], encoding))
         texts = {name: path for name, path in systems.items() if path != STDIN and not has_edits(path)}
         for name, path in texts.items():
             count = sum(1 for _ in open_text(path, encoding))
-            if count and count != len(lines):
+            if count != len(segments):
                 output = list(open_text(path, encoding))
-                place = find_parting(output, lines)
-                detail = f"{count} lines, {model[0]} has {len(lines)}; they part here"
-                parted[name] = Oddity(name, place, LINE_COUNT, detail, output[min(place, count) - 1])
+                place = find_parting(output, segments)
+                detail = f"{count} segments, {model[0]} has {len(segments)}; they part here"
+                parted[name] = Oddity(
+                    name, place, SEGMENT_COUNT, detail, output[min(place, count) - 1] if output else ""
+                )
     rest = {name: path for name, path in systems.items() if name not in parted}
     if parted and not rest:
-        return Oddities(len(lines), tuple(systems), list(parted.values()))
+        return Oddities(len(segments), tuple(systems), list(parted.values()))
     with ParallelFiles.open(rest, references, source, encoding=encoding) as corpus:
         odd = check_outputs(corpus, progress)
     return replace(odd, systems=tuple(systems), oddities=[*parted.values(), *odd.oddities])

@@ -90,6 +90,7 @@ class Segments:
     before: Preceding[Segments] | None = None  # What stands before a block of a corpus that has documents
     bytes: ClassVar[int] = 0  # In files
     resegmented: ClassVar[bool] = False  # Whether candidates were cut into the segments of the references
+    is_sample: ClassVar[bool] = False  # Whether it is the bundled sample, of which nothing is noted
 
     def __len__(self) -> int:
         return len(self.references)
@@ -478,6 +479,7 @@ class ParallelFiles:
     blank_references: Blank | None = None
     documents: Documents | None = field(default=None, compare=False, repr=False)  # Those named, or the essays
     against: Against = "references"  # See `Segments`
+    is_sample: bool = field(default=False, compare=False, repr=False)
 
     @classmethod
     def open(

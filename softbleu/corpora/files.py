@@ -95,9 +95,10 @@ class TextPart:
 
     def read_lines(self) -> list[str]:
         """Read the lines without their ends."""
-        lines = self.read().decode().split("\n")
+        text = self.read().decode()
+        lines = text.split("\n")
         lines.pop()
-        return [line.removesuffix("\r") for line in lines]
+        return [line.removesuffix("\r") for line in lines] if "\r" in text else lines
 
 
 def read_parts(parts: Sequence[TextPart]) -> list[TextPart]:

@@ -24,6 +24,7 @@ from softbleu.corpora.labels import Documents
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.engine.checkpoint import EVERY, BlockStatistics, Checkpoint
 from softbleu.engine.encode import BlockCoder, CodedBlock, ListCorpus, TaskBatch, in_parts, task_batches
+from softbleu.engine.notes import note_text
 from softbleu.engine.plan import GivenMetrics, Plan, make_plan
 from softbleu.engine.prepare import Broadcast, CorpusWords, PreparedCorpus, broadcast, prepare_corpus
 from softbleu.errors import Parameter
@@ -482,6 +483,7 @@ class RunOptions:
     """Folder, by path or URL, where what is done is kept, and found again by another run of the same; the caller
     removes it by `remove_checkpoint`."""
     progress: Progress | None = None  # Called with the number of segments done and of all
+    notes: bool = True  # Whether to note what the text shows, if anybody reads notes
 
     def __post_init__(self) -> None:
         """See that they are such."""
@@ -736,6 +738,8 @@ def running(
                 names = [metric.label for metric in compared if (asked or blank_for([metric], whole)) == way]
                 _note_blank(whole.blank, way, names if len(names) < len(compared) else ())
             whole = replace(cast("Any", whole), blank_references=asked or blank_for(metrics, whole))
+        if not lists and options.notes:
+            note_text(whole, [metric for metric in metrics if not isinstance(metric, ReadsRows)])
         yield Runner(whole, plan, chosen, name, checkpoint, options.progress, stack, _asked=asked)
 
 

@@ -58,6 +58,11 @@ def warn(message: str) -> None:
         warnings.warn(message, stacklevel=3)
 
 
+def listening() -> bool:
+    """Whether a note would be shown."""
+    return bool(_shown) and not _shown[-1].quiet
+
+
 def hush() -> None:
     """Write no notes in this process from now on."""
     _shown.clear()
@@ -82,7 +87,7 @@ class ProgressBar:
         self._what = what
         self._many = many
         self._spell = spell
-        self._quiet = quiet or sys.stderr is None
+        self.quiet = quiet or sys.stderr is None
         self._noted: set[str] = set()
         self._off = quiet or sys.stderr is None or not (asked or sys.stderr.isatty())
         self._start = monotonic()
@@ -102,7 +107,7 @@ class ProgressBar:
     def note(self, *parts: str | Parameter) -> None:
         """Write a line, above the bar if there is one; the same line once."""
         message = spelt(parts, self._spell)
-        if self._quiet or any(message in bar._noted for bar in (self, *_shown)):
+        if self.quiet or any(message in bar._noted for bar in (self, *_shown)):
             return
         self._noted.add(message)
         line = f"softbleu: note: {one_line(without_secrets(message))}"

@@ -30,6 +30,7 @@ from softbleu.corpora.judgements import (
 )
 from softbleu.corpora.judgements.numbering import KnownOutputs
 from softbleu.corpora.labels import Documents
+from softbleu.engine.notes import note_coverage
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.arguments import by_text
@@ -42,7 +43,6 @@ from softbleu.metrics.protocols import matcher_of
 from softbleu.metrics.result import Coverage, Result
 from softbleu.metrics.scores import less_is_better
 from softbleu.results.explain import unmatched_spans
-from softbleu.results.notes import note_coverage, note_text
 from softbleu.types import Progress
 
 ASSESSMENT = "direct assessment"
@@ -300,7 +300,6 @@ def make_score_tables(
         How the work is done.
     """
     tables, firsts, coverages = [], {}, list[tuple[str, str, Coverage | None]]()
-    note_text(corpus, list(metrics.values()))
     groups: dict[Any, list[str]] = {}
     for name in metrics:
         groups.setdefault(_against(signed or {}, name), []).append(name)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from softbleu.config.declare import format_value
 from softbleu.corpora.corpus import Against, Corpus, References, Texts, make_corpus
 from softbleu.corpora.edits import GoldSegment
+from softbleu.engine.notes import note_coverage
 from softbleu.engine.plan import key_of, make_plan, threshold_of
 from softbleu.engine.runner import RunOptions, running
 from softbleu.errors import InputError, Parameter, UnknownNameError
@@ -23,7 +24,6 @@ from softbleu.io.tabular import Records, Tabular
 from softbleu.metrics.base import Metric, every_setting, make_metric
 from softbleu.metrics.protocols import ReadsRows
 from softbleu.metrics.result import Coverage, Result
-from softbleu.results.notes import note_coverage
 from softbleu.types import Progress
 
 if TYPE_CHECKING:

@@ -23,12 +23,12 @@ def _write_page(page: Page, layout: Layout) -> Iterator[str]:
     return write_html(page, layout)
 
 
-def _write_odd_lines(odd: Oddities, layout: Layout) -> Iterator[str]:
-    from softbleu.report.html import write_odd_lines
+def _write_odd_segments(odd: Oddities, layout: Layout) -> Iterator[str]:
+    from softbleu.report.html import write_odd_segments
 
-    return write_odd_lines(odd, layout)
+    return write_odd_segments(odd, layout)
 
 
 PAGES: Writers[Page] = Formats({"html": _write_page})
 """Formats of scores that show more than scores."""
-CHECK_WRITERS: Writers[Any] = Formats({**RECORD_WRITERS, "html": _write_odd_lines})
+CHECK_WRITERS: Writers[Any] = Formats({**RECORD_WRITERS, "html": _write_odd_segments})

@@ -1,7 +1,7 @@
-"""HTML pages that stand by themselves: of scores, of odd lines, of systems in several directions.
+"""HTML pages that stand by themselves: of scores, of odd segments, of systems in several directions.
 
-That of scores has every segment, its matches, and a slider for the threshold. That of odd lines has every line under
-the check that it fails; that of directions is a table that can be sorted.
+That of scores has every segment, its matches, and a slider for the threshold. That of odd segments has
+every one under the check that it fails; that of directions is a table that can be sorted.
 """
 
 from __future__ import annotations
@@ -293,11 +293,11 @@ def _static_page(title: str, summary: str, content: Iterable[str], *scripts: str
     return _filled("static.html", scripts, parts)
 
 
-def write_odd_lines(odd: Oddities, layout: Layout) -> Iterator[str]:
+def write_odd_segments(odd: Oddities, layout: Layout) -> Iterator[str]:
     """Write a page without scripts that a browser opens without any other file and without a network."""
     systems = "1 system" if len(odd.systems) == 1 else f"{len(odd.systems)} systems"
-    found = f"{odd.lines:,} lines each, {len(odd.oddities):,} oddities"
-    return _static_page(f"Odd lines of {systems}", found, _odd_content(odd))
+    found = f"{odd.segments:,} segments each, {len(odd.oddities):,} oddities"
+    return _static_page(f"Odd segments of {systems}", found, _odd_content(odd))
 
 
 def _odd_content(odd: Oddities) -> Iterator[str]:
@@ -320,12 +320,12 @@ def _section(title: str, content: Iterable[str]) -> Iterator[str]:
 
 
 def _details(entries: Sequence[Oddity]) -> Iterator[str]:
-    """The odd lines of each system, folded up."""
+    """List the odd segments of each system, folded up."""
     ranked = sorted(entries, key=lambda entry: entry.system)
     for system, group in groupby(ranked, key=lambda entry: entry.system):
-        rows = [[entry.line, entry.detail, entry.output] for entry in group]
+        rows = [[entry.segment, entry.detail, entry.output] for entry in group]
         yield f"<details><summary>{_plain(system)}: {len(rows):,}</summary>\n"
-        yield from _plain_table(["line", "detail", "output"], rows)
+        yield from _plain_table(["segment", "detail", "output"], rows)
         yield "</details>\n"
 
 

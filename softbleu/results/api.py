@@ -8,6 +8,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
+from softbleu.engine.notes import note_coverage
 from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, make_metrics, make_plan
 from softbleu.engine.prepare import SentenceScorer as SentenceScorer
 from softbleu.engine.runner import RunOptions, collect_statistics, running
@@ -15,7 +16,6 @@ from softbleu.errors import InputError
 from softbleu.io.progress import shown
 from softbleu.metrics.base import Level, Metric, make_metric
 from softbleu.metrics.result import Result, Results
-from softbleu.results.notes import note_coverage
 from softbleu.results.significance import (
     ComparisonTable,
     ComparisonTables,

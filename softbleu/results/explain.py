@@ -12,9 +12,10 @@ import numpy as np
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
 from softbleu.corpora.edits import Annotation, GoldSegment, apply_edits
 from softbleu.corpora.judgements.spans import MAJOR, MINOR, MarkedOutput, MarkedSpan, SpanTable
+from softbleu.engine.notes import note_text
 from softbleu.engine.plan import GivenMetric, Plan, make_plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
-from softbleu.engine.runner import MINI_BATCH, Statistics, collect_statistics, running
+from softbleu.engine.runner import MINI_BATCH, RunOptions, Statistics, collect_statistics, running
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import Limit, is_whole_number, listed
 from softbleu.io.platform import single_threaded_blas
@@ -55,6 +56,7 @@ _LIMIT = Limit("explain", "words", 1 << 20, "a document of 3,000 words with 20 r
 OPERATIONS = ("missing", "unnecessary", "replacement", "")
 OTHER = "other"  # Of edits where no annotator has any, whose type the gold file does not say
 LEAST_SIMILARITY = 0.8
+_CHOSEN = RunOptions(notes=False)  # Few segments show little, and notes are of the whole corpus
 _UNMATCHED = ("substituted", "deleted")  # Edits of TER that leave a word of the candidate without its like
 
 
@@ -251,7 +253,9 @@ def explain_corpus(
     segments = _checked(segments, len(corpus))
     if not segments:
         return Explanations()
-    explanations = _explained(corpus, make_plan(metric), segments)
+    plan = make_plan(metric)
+    note_text(corpus, plan.metrics)
+    explanations = _explained(corpus, plan, segments)
     if not spans:
         return explanations
     texts = pick_segments(corpus, segments).candidates
@@ -282,7 +286,7 @@ def _explained(corpus: Corpus, plan: Plan, segments: Sequence[int]) -> Explanati
         return _findings(pick_segments(corpus, segments), metric, segments, chosen, numbers)
     scores = None
     if explainer is not _paths and (not requires.source or chosen.source is not None or chosen.gold is not None):
-        with running(chosen, plan.over(chosen, keep_rows=True)) as runner:
+        with running(chosen, plan.over(chosen, keep_rows=True), _CHOSEN) as runner:
             prepared = runner.prepared(metric.tokenizer)
             scores = segment_numbers(runner.collect(plan.metrics)[0])
     else:
@@ -317,7 +321,7 @@ def _findings(
     """Explain chosen segments, of these numbers in the corpus, by what their score is made of, and by findings."""
     measure: Any = metric.at_level("segment")
     split = metric.tokenizer.split
-    (statistics,) = collect_statistics(corpus, Plan((metric,)), keep_rows=True)
+    (statistics,) = collect_statistics(corpus, Plan((metric,)), _CHOSEN, keep_rows=True)
     explanations = Explanations()
     for place, (segment, number) in enumerate(zip(segments, numbers, strict=True)):
         first, last = statistics.offsets[number - 1 : number + 1]

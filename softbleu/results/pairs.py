@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from softbleu.corpora.records import TextList
 from softbleu.engine.encode import ListCorpus
+from softbleu.engine.notes import note_coverage
 from softbleu.engine.plan import GivenMetric, Plan, make_plan
 from softbleu.engine.runner import RunOptions, running
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
 from softbleu.io.tabular import Tabular
-from softbleu.results.notes import note_coverage
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus

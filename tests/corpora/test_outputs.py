@@ -4,6 +4,7 @@ import json
 import random
 import tomllib
 from collections import Counter
+from collections.abc import Callable
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,9 @@ from shared_data import shared
 import softbleu
 import softbleu.corpora.resegment
 from softbleu.corpora import ParallelFiles, Segments
-from softbleu.corpora.checks import CHECKS, LINE_COUNT, check_files, check_outputs, find_parting
+from softbleu.corpora.checks import CHECKS, SEGMENT_COUNT, check_files, check_outputs, find_parting
+from softbleu.corpora.edits import GoldSegment
+from softbleu.corpora.glance import find_mismatches, spread_blocks
 from softbleu.corpora.resegment import align_lines, resegment
 from softbleu.errors import InputError
 from softbleu.results.api import score_corpus
@@ -35,8 +38,8 @@ def test_a_check_finds_what_it_is_for(check: str) -> None:
     line, text = ODD[check]
     outputs = [text if number == line else good for number, good in enumerate(REFERENCE, start=1)]
     found = check_outputs(Segments.of({"A": outputs}, REFERENCE, SOURCE)).oddities
-    assert (line, check) in [(odd.line, odd.check) for odd in found]
-    assert {odd.line for odd in found} == {line}
+    assert (line, check) in [(odd.segment, odd.check) for odd in found]
+    assert {odd.segment for odd in found} == {line}
 
 
 def test_plain_outputs_are_not_odd_and_texts_part_where_lines_are_lost_or_added() -> None:
@@ -49,7 +52,7 @@ def test_plain_outputs_are_not_odd_and_texts_part_where_lines_are_lost_or_added(
 def test_a_file_with_too_few_lines_is_checked_for_that_alone(written: Any) -> None:
     texts = {"good": REFERENCE, "short": REFERENCE[:1] + REFERENCE[2:]}
     odd = check_files({name: written(text, name) for name, text in texts.items()}, [written(REFERENCE)])
-    assert [(entry.system, entry.line, entry.check) for entry in odd.oddities] == [("short", 2, LINE_COUNT)]
+    assert [(entry.system, entry.segment, entry.check) for entry in odd.oddities] == [("short", 2, SEGMENT_COUNT)]
 
 
 def test_what_is_odd_is_noted_and_strictly_refused(command: Any, written: Any) -> None:
@@ -62,8 +65,125 @@ def test_what_is_odd_is_noted_and_strictly_refused(command: Any, written: Any) -
     for fine in ((good,), (edits, "-s", written(numbered, "source"))):
         assert command("check", "-c", *fine, *reference, "--strict").code == 0
     noted = command("score", "-c", bad, good, *reference)
-    assert (noted.code, noted.err.count("odd lines")) == (0, 1)
-    assert "(bad: 1 empty): softbleu check" in noted.err
+    assert (noted.code, noted.err.count("odd outputs")) == (0, 1)
+    assert "(bad: 2% empty): softbleu check" in noted.err
+
+
+WORDS = [
+    "river",
+    "stone",
+    "garden",
+    "window",
+    "letter",
+    "doctor",
+    "winter",
+    "bridge",
+    "market",
+    "teacher",
+    "silver",
+    "engine",
+    "forest",
+]
+OTHER = [
+    "vlak",
+    "strom",
+    "kniha",
+    "louka",
+    "mrak",
+    "dveře",
+    "sníh",
+    "lampa",
+    "pole",
+    "voda",
+    "město",
+    "cesta",
+    "hora",
+    "okno",
+]
+UNSPACED = list("河石園窗信")
+
+
+def made_up(words: list[str], segments: int, blank: str = " ", end: str = " .") -> list[str]:
+    draw = random.Random(3)
+    return [blank.join([*draw.choices(words, k=9), str(number)]) + end for number in range(segments)]
+
+
+SPOILT: dict[str, tuple[Callable[[list[str]], list[str]], str, str]] = {
+    "one segment up": (lambda texts: [*texts[1:], texts[0]], "fits the segment below", "shift"),
+    "two segments down": (lambda texts: [*texts[-2:], *texts[:-2]], "fits 2 segments above", "shift"),
+    "from the middle on": (lambda texts: [*texts[:20], "x", *texts[20:-1]], "above from about segment 2", "shift"),
+    "of another text": (lambda texts: texts[9:] + texts[:9], "fits its segments no better than others", "unrelated"),
+    "BPE": (lambda texts: [f"{text[:3]}@@ {text[3:]}" for text in texts], "% pieces", "pieces"),
+    "sentencepiece": (lambda texts: ["▁" + text.replace(" ", " ▁") for text in texts], "% pieces", "pieces"),
+    "byte-level BPE": (lambda texts: [text.replace(" ", " Ġ") + " Ġ! Ġ!" for text in texts], "% pieces", "pieces"),
+    "WordPiece": (lambda texts: [f"{text[:3]} ##{text[3:]}" for text in texts], "% pieces", "pieces"),
+    "unknown words": (lambda texts: [f"{text} <unk>" for text in texts], "% pieces", "pieces"),
+    "fairseq": (lambda texts: [f"D-{n}\t-0.2\t{t}" for n, t in enumerate(texts)], "100% columns", "columns"),
+    "numbers": (lambda texts: [f"{n}. {t}" for n, t in enumerate(texts, 1)], "100% columns", "columns"),
+    "JSON": (lambda texts: [json.dumps({"a": {"b": [text]}}) for text in texts], "100% columns", "columns"),
+    "two columns": (lambda texts: [f"{text}\t{text}" for text in texts], "100% columns", "columns"),
+    "zero-width": (lambda texts: [f"{text[:2]}\u200b{text[2:]}" for text in texts], "100% invisible", "invisible"),
+    "marks of direction": (lambda texts: [f"\u200e{text}" for text in texts], "100% invisible", "invisible"),
+    "entities": (lambda texts: [f"{text} &quot;" for text in texts], "100% encoding", "encoding"),
+    "tags": (lambda texts: [f"<p>{text}</p>" for text in texts], "100% markup", "markup"),
+    "doubled": (lambda texts: [f"{text} {text}" for text in texts], "100% repetition", "repetition"),
+    "not tokenised": (lambda texts: [text.replace(" .", ".") for text in texts], "100% tokens", "tokens"),
+}
+
+
+@pytest.mark.parametrize("how", SPOILT)
+@pytest.mark.parametrize("words", [WORDS, OTHER, UNSPACED], ids=["English", "Czech", "unspaced"])
+def test_what_does_not_belong_is_noted_and_found(how: str, words: list[str]) -> None:
+    """Of references, of gold edits, and in references in the place of outputs; nothing where all is right."""
+    texts = made_up(words, 40, *(["", " ."] if words is UNSPACED else []))
+    spoil, said, check = SPOILT[how]
+    spoilt = spoil(texts)
+    if spoilt == texts:
+        return
+    for corpus in (
+        Segments.of({"good": texts, "bad": spoilt}, texts),
+        Segments.of_gold({"good": texts, "bad": spoilt}, [GoldSegment(text, ()) for text in texts]),
+    ):
+        found = find_mismatches(corpus, spread_blocks(corpus), at_blanks=True)
+        assert [*found] == ["bad"]
+        assert said in found["bad"]
+    odd = check_outputs(Segments.of({"bad": spoilt}, texts)).oddities
+    assert sum(entry.check == check for entry in odd) >= (12 if "middle" in how else 24)
+    other_side = Segments.of({"bad": texts}, spoilt)
+    assert find_mismatches(other_side, spread_blocks(other_side), at_blanks=True) or check in ("markup", "repetition")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["Yes."] * 40,
+        [f"{n * 37 % 100}" for n in range(40)],
+        [""] * 40,
+        made_up(WORDS, 40),
+        made_up(WORDS[:2], 40, end=""),
+    ],
+    ids=["equal", "numbers", "blank", "unequal", "few words"],
+)
+def test_honest_texts_and_poor_outputs_are_not_noted(texts: list[str]) -> None:
+    draw = random.Random(1)
+    poor = [" ".join(word for word in text.split() if draw.random() < 0.4) or f"{n}!" for n, text in enumerate(texts)]
+    for outputs in (texts, [text + "\r" for text in texts], [text.replace(" ", "\xa0") for text in texts], poor):
+        corpus = Segments.of({"A": outputs}, texts)
+        assert not find_mismatches(corpus, spread_blocks(corpus), at_blanks=True)
+
+
+def test_an_empty_file_is_found_and_others_are_checked(written: Any, command: Any) -> None:
+    files = written(REFERENCE, "good"), written([], "none")
+    done = command("check", "-c", *files, "-r", written(REFERENCE), "-f", "tsv")
+    assert done.code == 0
+    assert "none\t4\t1\t1" in done.out
+
+
+def test_a_glance_reads_blocks_spread_over_the_corpus_and_finds_a_shift_at_its_end() -> None:
+    texts = [f"{text} {number}" for number, text in enumerate(made_up(WORDS, 1500) * 6)]
+    corpus = Segments.of({"A": [*texts[:6000], *texts[6001:], "x"]}, texts)
+    assert [start for start, _ in spread_blocks(corpus)] == [0, 4096, 8192]
+    assert "fits the segment below from" in find_mismatches(corpus, spread_blocks(corpus), at_blanks=False)["A"]
 
 
 def spoil(how: str, outputs: list[str], source: list[str], chinese: list[str]) -> list[str]:
@@ -108,8 +228,8 @@ def test_references_are_hardly_ever_odd(direction: str) -> None:
     files = sorted(folder.glob(f"system-outputs/*.{language}"))[::4]
     texts = {file.name: file.read_text().splitlines() for file in (*files, folder / f"reference-A.{language}")}
     odd = check_outputs(Segments.of(texts, None, (folder / "source.en").read_text().splitlines()))
-    flagged = {entry.line for entry in odd.oddities if entry.system.startswith("reference")}
-    assert len(flagged) <= 0.01 * odd.lines
+    flagged = {entry.segment for entry in odd.oddities if entry.system.startswith("reference")}
+    assert len(flagged) <= 0.01 * odd.segments
     assert set(CHECKS) >= {entry.check for entry in odd.oddities}
 
 

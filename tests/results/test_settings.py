@@ -18,6 +18,7 @@ import softbleu
 from softbleu import InputError, Segments, compare, explain, score, sweep
 from softbleu.config.declare import format_expression, parse_expression
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
+from softbleu.engine.notes import text_notes
 from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.errors import spelt
 from softbleu.matching import make_matcher
@@ -25,7 +26,6 @@ from softbleu.metrics import METRICS, Metric
 from softbleu.metrics.base import make_metric, metric_from_signature, read_metric
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.chrf import Chrf
-from softbleu.results.notes import note_text
 
 
 @given(measure=measures(), short=st.booleans(), level=st.sampled_from(["corpus", "segment"]))
@@ -184,9 +184,7 @@ GERMAN = ["Die Katze saß auf der Matte und war gar nicht das, wovon man ihnen e
 
 
 def notes_on(corpus: Segments, metrics: list[Any]) -> list[str]:
-    notes: list[str] = []
-    note_text(corpus, metrics, lambda *said: notes.append(spelt(said)))
-    return notes
+    return list(map(spelt, text_notes(corpus, metrics)))
 
 
 TEXTS = {"English": ENGLISH, "Japanese": JAPANESE, "German": GERMAN, "German line": GERMAN[:1], "blank": [" "] * 6}

@@ -1,9 +1,9 @@
-"""Notes on a corpus: what a look at its first lines says, and how much of it has vectors."""
+"""Notes on a corpus: what a look at some of its segments says, and how much of it has vectors."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 from unicodedata import is_normalized
 
@@ -11,9 +11,10 @@ import numpy as np
 
 from softbleu.config.languages import UNSPACED
 from softbleu.corpora.edits import Annotation, apply_edits
+from softbleu.corpora.glance import LEAST_SEGMENTS, find_mismatches, spread_blocks
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
-from softbleu.errors import Parameter
-from softbleu.io.progress import note
+from softbleu.errors import Parameter, counted
+from softbleu.io.progress import listening, note
 from softbleu.matching.matchers import DEFAULT_THRESHOLD
 from softbleu.metrics.base import EditMetric, Metric
 from softbleu.metrics.edits import extract_edits
@@ -24,71 +25,97 @@ if TYPE_CHECKING:
     from softbleu.engine.plan import Plan
     from softbleu.metrics.result import Coverage
 
-LEAST_LINES = 20  # Fewer lines do not tell whether a text was tokenised
 LEAST_WORDS = 60  # Fewer words do not tell a language, nor whether vectors fit
 LEAST_COVERAGE = 0.8  # Share of tokens with a vector below which a note is due: English news has .95 and more
 _LOOKED_AT = 100  # Corrected sentences that tell of which kind gold edits are
 _OF_ANOTHER_KIND = 0.2  # Share of these with other edits in their texts, from which a note is due
+_SOME = 100  # Segments that tell whether a text was tokenised
 _TOKENISED = (" .", " ,", " !", " ?")
 
 
-def note_text(corpus: Corpus, metrics: Sequence[Metric], note: Callable[..., None] = note) -> None:
-    """Note what the first lines of a corpus show to users of metrics: blank text, tokenised text, or no English."""
+Note = tuple[str | Parameter, ...]
+
+
+def note_text(corpus: Corpus, metrics: Sequence[Metric]) -> None:
+    """Note what a corpus shows to users of metrics, if anybody reads notes; see `text_notes`."""
+    if metrics and listening() and not corpus.is_sample:
+        for parts in text_notes(corpus, metrics):
+            note(*parts)
+
+
+def text_notes(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[Note]:
+    """Say what segments show: odd or blank ones, normal forms, tokens, and another language than the metrics'."""
+    read = spread_blocks(corpus)
+    first = read[0][1]
     again = sorted({metric.tokenizer.name for metric in metrics if metric.tokenizer.divides_words})
-    english = list(dict.fromkeys(metric.label for metric in metrics if metric.data_language == "en"))
-    first = next(block.load() for block in corpus.blocks())
     texts: dict[str, Sequence[str]] = dict(first.candidates)
-    for system, lines in texts.items() if again else ():
-        if 2 * sum(line.rstrip().endswith(_TOKENISED) for line in lines) > max(len(lines), LEAST_LINES):
-            note(
-                f"most lines of {system} end in a mark that stands alone, as in tokenised text, and are tokenised "
-                f"again ({', '.join(again)}): give the text as it was, or no tokenizer (none)"
-            )
-            break
-    _note_oddities(first, note)
-    _note_gold(first, metrics, note)
+    yield from _tokenised_again(texts if again else {}, again)
+    at_blanks = any(_at_blanks(metric) for metric in metrics)
+    odd = find_mismatches(corpus, read, at_blanks=at_blanks)
+    shown = [f"{name}: {said}" for name, said in odd.items()][:3]
+    if shown:
+        more = f"; and {counted(len(odd) - 3, 'more system')}" * (len(odd) > 3)
+        yield (f"odd outputs ({'; '.join(shown)}{more}): softbleu check shows them",)
+    yield from _gold_notes(first, metrics)
     referred = first.references if corpus.gold is None else ()  # Those of gold edits take a while to make
     texts["the source" if corpus.against == "source" else "the references"] = [
         line for lines in referred for line in lines
     ]
     for name, lines in texts.items():
         if lines and not any(map(str.strip, lines)):
-            note(f"{name}: all of the first {len(lines):,} lines are blank")
+            yield (f"{name}: all of the first {counted(len(lines), 'segment')} are blank",)
     forms = {name: is_normalized("NFC", "\n".join(lines)) for name, lines in texts.items() if lines}
     if len({*forms.values()}) > 1 and any(each.tokenizer.normalize_unicode is None for each in metrics):
         other = next(name for name, normal in forms.items() if not normal)
-        note(
+        yield (
             f"{other}: letters and their marks are apart, and together in other texts (normal forms of Unicode): "
             "equal words differ; NFC brings them together (",
             Parameter("normalize_unicode"),
             ")",
         )
+    yield from _language_notes(first, texts, metrics)
+
+
+def _tokenised_again(texts: Mapping[str, Sequence[str]], tokenizers: Sequence[str]) -> Iterator[Note]:
+    for system, lines in texts.items():
+        some = lines[:: max(1, len(lines) // _SOME)]
+        if 2 * sum(line.rstrip().endswith(_TOKENISED) for line in some) > max(len(some), LEAST_SEGMENTS):
+            yield (
+                f"most segments of {system} end in a mark that stands alone, as in tokenised text, and are tokenised "
+                f"again ({', '.join(tokenizers)}): give the text as it was, or no tokenizer (none)",
+            )
+            return
+
+
+def _language_notes(first: Segments, texts: Mapping[str, Sequence[str]], metrics: Sequence[Metric]) -> Iterator[Note]:
+    """Say where texts are not in the language of a metric's data or rules, or have no blanks for its tokenizer."""
+    english = list(dict.fromkeys(metric.label for metric in metrics if metric.data_language == "en"))
     by_rules = {each.label: None for each in metrics if each.requires.edits and not each.requires.language}
     extracted = first.gold is None or first.edits.keys() < {*first.candidates}
     foreign = foreign_text(texts) if english or (by_rules and extracted) else None
     if foreign and english:
-        note(
+        yield (
             f"{foreign}, but the data of {', '.join(english)} is English: name its language or vectors of it, or use "
-            "another metric"
+            "another metric",
         )
     if foreign and by_rules and extracted:
-        note(
+        yield (
             f"{foreign}, but {', '.join(by_rules)}: edits are found by rules for English: name the language (",
             Parameter("language"),
             "), or give edits of all texts (.m2)",
         )
-    at_blanks = [one for one in metrics if one.tokenizer.plain.name in _NEED_BLANKS and not _by_letters(one)]
+    at_blanks = [one for one in metrics if _at_blanks(one, _NEED_BLANKS) and not one.requires.by_annotator]
     # Of others the note above says enough.
     blank = sorted({metric.label for metric in at_blanks} - ({*english, *by_rules} if foreign else set()))
     for name, lines in texts.items() if blank else ():
-        text = "".join(lines[:LEAST_LINES])
+        text = "".join(lines[:LEAST_SEGMENTS])
         unspaced = len(_UNSPACED.findall(text))
         if unspaced >= LEAST_WORDS and 2 * unspaced > len(text):
-            note(
+            yield (
                 f"{name}: words without blanks between them, at which {', '.join(blank)} would split: name the "
-                "language, such as zh, ja or th, or a tokenizer, such as zh or unspaced"
+                "language, such as zh, ja or th, or a tokenizer, such as zh or unspaced",
             )
-            break
+            return
 
 
 def note_choices(corpus: Corpus, plan: Plan) -> None:
@@ -101,7 +128,7 @@ def note_choices(corpus: Corpus, plan: Plan) -> None:
         note(f"threshold {threshold:g} ({why}; ", Parameter("threshold"), " sets it)")
 
 
-def _note_gold(first: Segments, metrics: Sequence[Metric], note: Callable[..., None]) -> None:
+def _gold_notes(first: Segments, metrics: Sequence[Metric]) -> Iterator[Note]:
     """Say so if annotators' edits are of another kind than edits that are found in the texts they make.
 
     Looked at are some corrected sentences of the first segments, each with one annotator.
@@ -121,11 +148,11 @@ def _note_gold(first: Segments, metrics: Sequence[Metric], note: Callable[..., N
     if others >= _OF_ANOTHER_KIND * len(looked_at) > 0:
         hits, wrong, missed = counts.tolist()
         score = 100 * shares_of(hits, wrong, missed, 0.5)[0]
-        note(
+        yield (
             f"gold edits are of another kind than those found in texts: in {others} of {len(looked_at)} corrected "
             f"sentences the annotator's own text has other edits (F0.5 {score:.0f}), so no text reaches 100 by "
             f"{', '.join(dict.fromkeys(each.label for each in by_edits))}: compare with texts as references, give "
-            "edits of systems (.m2), or take m2 or cleme"
+            "edits of systems (.m2), or take m2 or cleme",
         )
 
 
@@ -142,27 +169,16 @@ def foreign_text(texts: Mapping[str, Iterable[str]]) -> str | None:
     return None
 
 
-_NEED_BLANKS = ("13a", "intl", "none", "blanks")  # Tokenizers that leave words together where no blank stands
+_AT_BLANKS = ("none", "blanks")  # Tokenizers that split at blanks alone
+_NEED_BLANKS = ("13a", "intl", *_AT_BLANKS)  # Those that leave words together where no blank stands
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
-def _by_letters(metric: Metric) -> bool:
-    """Whether a metric looks at characters or pieces, or at words that are given."""
+def _at_blanks(metric: Metric, tokenizers: Sequence[str] = _AT_BLANKS) -> bool:
+    """Whether one of some tokenizers splits what a metric looks at, neither characters nor pieces."""
     requires = metric.requires
-    return requires.pieces or requires.by_annotator or any("character" in str(part) for part in requires.parts)
-
-
-def _note_oddities(first: Segments, note: Callable[..., None]) -> None:
-    """Say how many of the first outputs a glance shows to be odd, if these are one of a hundred or more."""
-    from softbleu.corpora.checks import count_oddities
-
-    if first.gold is not None or len(first) < LEAST_LINES:
-        return
-    counts = {system: count for system, count in count_oddities(first).items() if 100 * count.total() >= len(first)}
-    shown = [f"{name}: {', '.join(f'{n} {check}' for check, n in count.items())}" for name, count in counts.items()]
-    if shown:
-        more = f"; and {len(shown) - 3} more systems" * (len(shown) > 3)
-        note(f"odd lines among the first {len(first):,} ({'; '.join(shown[:3])}{more}): softbleu check shows them")
+    by_letters = requires.pieces or any("character" in str(part) for part in requires.parts)
+    return metric.tokenizer.plain.name in tokenizers and not by_letters
 
 
 def note_coverage(covered: Iterable[tuple[str, str, Coverage | None]]) -> None:

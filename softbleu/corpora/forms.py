@@ -1,0 +1,206 @@
+"""How a text is written: pieces of words, columns, entities, marks that nobody sees, chatter; and its rare words."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import log
+
+from softbleu.config.languages import UNSPACED
+
+MARKUP = {
+    "code fence": "```",
+    "heading": r"^\s*#{1,6} ",
+    "bold": r"\*\*[^*\s][^*]*\*\*|__[^_\s][^_]*__",
+    "tag": r"</?[a-zA-Z][\w-]*(?: [^<>]*)?/?>",
+    "quotes around all": r"^\s*[\"“„«「『][^\"“”„«»「」『』]*[\"”“»」』]\s*$",
+}
+CHATTER = (
+    r"(?i)^\W*(?:(?:sure|certainly|of course|okay|ok)\b[,.!:]\W*(?:here|i(?:'ll| will| can| have)|let me)\b"
+    r"|here(?:'s| is| are)\b.{0,60}(?:translat|correct|version|text)\w*"
+    r"|(?:the |my )?(?:corrected |final )?"
+    r"(?:translation|translated text|correction|corrected (?:text|sentence)|output|answer)\W*:)"
+    r"|[(\[]?\b(?:translator'?s note|note that i|note: (?:i|the|this))\b|let me know if|hope this helps"
+)
+REFUSAL = (
+    r"(?i)\bas an ai\b"
+    r"|\bi(?:'m| am) (?:sorry|unable|not able)\b.{0,80}\b(?:translat|assist|help|provid|cannot|can't|text)"
+    r"|\bi (?:can(?:'|no)t|cannot|won't|am not able to) (?:translate|assist|help with|provide|fulfil)"
+)
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_EDGES = ".,;:!?…·\"'()[]{}<>«»„“”‘’`-–—*/\\|▁@Ġ#。、，！？；：（）「」『』《》।՝"
+_NUMBERED = re.compile(r"\s*[(\[]?(\d+)[)\].:|]*(?:\t|\s|$)")
+_LAST = re.compile(r"[^\s.](\s*)\.[\"'”’»)\]]?$")
+
+
+_OPENINGS = ("sure", "certainly", "of course", "ok", "here", "correct", "final", "translat", "output", "answer")
+HINTS = (
+    *("translator", "note that i", "note: ", "let me know", "hope this"),
+    *("as an ai", "i'm ", "i am ", "i can", "i won't"),
+)
+"""Of which every text with chatter behind its beginning, or a refusal, has one in lower case."""
+
+
+def may_chat(text: str, hints: Iterable[str]) -> bool:
+    """Whether a text can have chatter or a refusal, at a glance; the hints are those that its corpus has."""
+    lower = text.lower()
+    beginning = lower[:40].lstrip(_EDGES + " ").removeprefix("the ").removeprefix("my ")
+    return beginning.startswith(_OPENINGS) or any(hint in lower for hint in hints)
+
+
+@dataclass(frozen=True)
+class WayToWrite:
+    """A way to write a text that only some programs have."""
+
+    check: str
+    name: str
+    pattern: re.Pattern[str]
+    marks: tuple[str, ...] = ()  # Of which every match has one, if there are any
+    without: Callable[[str], bool] | None = None  # Or what is true of texts without it
+
+    def possible(self, text: str) -> bool:
+        """Whether a text can have it, at a glance."""
+        return not self.without(text) if self.without else any(mark in text for mark in self.marks)
+
+    def found(self, text: str) -> str | None:
+        """Find it in a text."""
+        match = self.pattern.search(text) if self.possible(text) else None
+        return None if match is None else match[0]
+
+
+_TOKENS = ("<s>", "</s>", "<pad>", "<mask>", "[CLS]", "[SEP]", "[PAD]", "[MASK]")
+_UNKNOWN = ("<unk>", "[UNK]", "\u2047")
+_HIDDEN = "[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]|(?<=[A-Za-z])[\u200c\u200d]"
+FORMS = (
+    WayToWrite("encoding", "entity", re.compile(r"(?i)&(?:[a-z]{2,8}|#\d{2,5}|#x[0-9a-f]{2,5});"), ("&",)),
+    WayToWrite(
+        "encoding", "mojibake", re.compile("[\u00c2-\u00c5][\u0080-\u00bf]|\u00e2\u20ac.|\ufffd"), (), str.isascii
+    ),
+    WayToWrite(
+        "encoding", "control character", re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"), (), str.isprintable
+    ),
+    WayToWrite("pieces", "BPE", re.compile(r"\S*[^\s@]@@(?=\s|$)"), ("@@",)),
+    WayToWrite("pieces", "sentencepiece", re.compile("\u2581\\S*"), ("\u2581",)),
+    WayToWrite("pieces", "WordPiece", re.compile(r"(?<!\S)##\w+"), ("##",)),
+    WayToWrite("pieces", "byte-level BPE", re.compile("\u0120[^\\s\u0120]+\\s?\u0120"), ("\u0120",)),
+    WayToWrite("pieces", "unknown word", re.compile("|".join(map(re.escape, _UNKNOWN))), ("<", "[", "\u2047")),
+    WayToWrite("pieces", "special token", re.compile("|".join(map(re.escape, _TOKENS))), ("<", "[")),
+    WayToWrite("columns", "fairseq", re.compile(r"^[STHDPA]-\d+(?:\s|$)"), ("-",)),
+    WayToWrite("columns", "|||", re.compile(r"\S *\|\|\|(?= *\S)"), ("|||",)),
+    WayToWrite("columns", "tab", re.compile(r"\S *\t(?=\s*\S)"), ("\t",)),
+    WayToWrite("invisible", "", re.compile(_HIDDEN), (), str.isprintable),
+)
+
+
+def only_in(pattern: str, text: str, others: Iterable[str]) -> str | None:
+    """Find a pattern in a text, unless one of the others has it, too."""
+    match = re.search(pattern, text)
+    return None if match is None or any(re.search(pattern, other) for other in others) else match[0]
+
+
+def find_form(form: WayToWrite, text: str, inputs: Iterable[str]) -> str | None:
+    """Find a form in a text that no text given has; entities wherever they are, as they belong into no text."""
+    found = form.found(text)
+    return None if found is None or (form.name != "entity" and any(map(form.found, inputs))) else found
+
+
+def is_columns(text: str, number: int, inputs: Sequence[str] = ()) -> str | None:
+    """Say if a text is JSON, or begins with the number of its segment, from 0 or 1, and no text given does.
+
+    >>> is_columns("7) a cat", 7, ["a cat"]), is_columns("7 cats", 7, ["7 cats"]), is_columns('{"a": "cat"}', 7, [])
+    ('number of the segment', None, 'JSON')
+    """
+    if _is_json(text) and not any(map(_is_json, inputs)):
+        return "JSON"
+    ours, others = _number(text), map(_number, inputs)
+    return "number of the segment" if ours in (number, number - 1) and ours not in others else None
+
+
+def _number(text: str) -> int | None:
+    match = _NUMBERED.match(text)
+    return None if match is None else int(match[1][:18])
+
+
+def _is_json(text: str) -> bool:
+    """Whether a text is an object or a list of JSON, or text with its escapes."""
+    if not text.lstrip().startswith(("{", "[", '"')) or (text.lstrip()[0] == '"' and "\\" not in text):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def repeats(text: str) -> bool:
+    """Whether a text is one text of three words, or of six characters without blanks, twice.
+
+    >>> repeats("The cat sat. The cat sat."), repeats("No, no, no, no."), repeats("猫坐在垫子上。猫坐在垫子上。")
+    (True, False, True)
+    """
+    text = text.strip()
+    half = text[: len(text) // 2].rstrip()
+    twice = len(half) >= 6 and text[-len(half)] == half[0] and text.endswith(half)
+    return twice and (len(half.split()) >= 3 or _UNSPACED.search(half) is not None)
+
+
+def tokenised_otherwise(text: str, others: Sequence[str]) -> str | None:
+    """Say if the full stop of a text stands alone and that of none of the others does, or the other way round.
+
+    Of words without blanks in a text, and with them in the others, or the other way round, the same is said.
+
+    >>> tokenised_otherwise("A cat sat.", ["A cat sat ."]), tokenised_otherwise("A cat .", ["A dog."])
+    ('not tokenised, others are', 'tokenised, others are not')
+    """
+    for rule in (_ends_apart, _spaced):
+        own, rest = rule(text), {rule(other) for other in others}
+        if own is not None and rest == {not own}:
+            return "tokenised, others are not" if own else "not tokenised, others are"
+    return None
+
+
+def _ends_apart(text: str) -> bool | None:
+    """Whether the last full stop stands alone; None without any."""
+    match = _LAST.search(text.rstrip()[-6:])
+    return None if match is None else bool(match[1])
+
+
+def _spaced(text: str) -> bool | None:
+    """Whether words of a script without blanks have blanks between them; None for other texts."""
+    if text.isascii() or (unspaced := len(_UNSPACED.findall(text))) < 6 or 2 * unspaced < len(text):
+        return None
+    blanks = len(text.split()) - 1
+    return True if 4 * blanks >= unspaced else False if 20 * blanks <= unspaced else None
+
+
+def rare_words(text: str) -> set[str]:
+    """Words of a text in lower case, without marks around them; of scripts without blanks two characters each.
+
+    >>> sorted(rare_words("The c@@ at 猫坐垫")) == ["at", "c", "the", "坐垫", "猫坐"]
+    True
+    """
+    words = {word.strip(_EDGES) for word in text.lower().split()}
+    if not text.isascii() and (unspaced := "".join(_UNSPACED.findall(text))):
+        words = {word for word in words if not _UNSPACED.search(word)}
+        words.update(map("".join, pairwise(unspaced)))
+    words.discard("")
+    return words
+
+
+class WordWeights(dict[str, float]):
+    """Weigh words by the logarithm of the inverse share of the segments that have them; others weigh the most.
+
+    >>> weights = WordWeights({"a": 4, "cat": 1}, 4)
+    >>> weights["a"], weights["cat"] == weights["dog"]
+    (0.0, True)
+    """
+
+    def __init__(self, counts: Mapping[str, int], segments: int) -> None:
+        self._most = log(segments or 1)
+        super().__init__((word, self._most - log(count)) for word, count in counts.items())
+
+    def __missing__(self, word: str) -> float:
+        return self._most
