@@ -140,10 +140,10 @@ def test_what_does_not_belong_is_noted_and_found(how: str, words: list[str]) -> 
     spoilt = spoil(texts)
     if spoilt == texts:
         return
-    for corpus in (
-        Segments.of({"good": texts, "bad": spoilt}, texts),
-        Segments.of_gold({"good": texts, "bad": spoilt}, [GoldSegment(text, ()) for text in texts]),
-    ):
+    corpora = [Segments.of({"good": texts, "bad": spoilt}, texts)]
+    if words is not UNSPACED:  # Beside gold edits text without blanks is cut into tokens as these are
+        corpora.append(Segments.of_gold({"good": texts, "bad": spoilt}, [GoldSegment(text, ()) for text in texts]))
+    for corpus in corpora:
         found = find_mismatches(corpus, spread_blocks(corpus), at_blanks=True)
         assert [*found] == ["bad"]
         assert said in found["bad"]

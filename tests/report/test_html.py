@@ -19,7 +19,7 @@ from softbleu.corpora.checks import Oddities, Oddity
 from softbleu.errors import one_line
 from softbleu.metrics.base import make_metric
 from softbleu.report import Layout
-from softbleu.report.html import escape_json, pack, write_html, write_odd_lines
+from softbleu.report.html import escape_json, pack, write_html, write_odd_segments
 
 HOSTILE = "</script><script>alert(1)</script><!-- {{data}} \"double\" 'single' & \u2028 \u202e back \u202c \x00"
 VECTORS = {"cat": [1.0, 0.2], "dog": [0.9, 0.3], "mat": [0.0, 1.0]}
@@ -54,7 +54,7 @@ def page_of(candidates, references, **settings) -> str:
 def test_a_page_of_odd_lines_has_them_as_text_alone() -> None:
     def checked(system: str, line: str) -> Elements:
         odd = Oddities(2, (system, "B"), [Oddity(system, 1, "chatter", line, line), Oddity("B", 2, "empty", "", "")])
-        return Elements("".join(write_odd_lines(odd, Layout())))
+        return Elements("".join(write_odd_segments(odd, Layout())))
 
     plain, hostile = checked("A", "Sure!"), checked(HOSTILE, HOSTILE)
     assert plain.names == hostile.names
