@@ -132,9 +132,9 @@ def make_keywords() -> str:
             "PartFields(Declared)",
             "What every metric takes for its parts.",
             [*of_parts, "preset", "language"],
-            "InitVar[{}] = ...",
+            "{} = ...",
         ),
-        ("MatcherFields", "What metrics over matchers take, too.", of_matchers, "InitVar[{}] = ..."),
+        ("MatcherFields", "What metrics over matchers take, too.", of_matchers, "{} = ..."),
     )
     lines = ['"""Settings by name, for type checkers; made of the declarations by docs/reference/make_cli.py."""', ""]
     lines += ["from collections.abc import Mapping, Sequence", "from dataclasses import InitVar, dataclass"]
@@ -145,7 +145,9 @@ def make_keywords() -> str:
             [] if "TypedDict" in head or "MatchSettings" in head else ["@dataclass(frozen=True, kw_only=True)"]
         )
         lines += ["", *dataclass, f"class {head}:", f'    """{about}"""', ""]
-        lines += [f"    {name}: {form.format(types[name])}" for name in types if name in names]
+        # Language and preset choose settings, and are none themselves.
+        chosen = {name: f"InitVar[{types[name]}]" for name in ("preset", "language") if "..." in form}
+        lines += [f"    {name}: {form.format(chosen.get(name, types[name]))}" for name in types if name in names]
     return "\n".join(lines) + "\n"
 
 

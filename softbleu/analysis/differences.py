@@ -256,7 +256,7 @@ class KindScore:
     over: int  # Edits of the candidate where there is no gold edit: over-corrections
 
 
-class KindScores(list[KindScore], Tabular):
+class KindScores(Tabular, list[KindScore]):
     """Scores by kind of each system, all kinds together first: a list that can be looked at as a table."""
 
     def records(self) -> list[dict[str, Any]]:
@@ -388,7 +388,7 @@ class ChosenLine:
     """Of each system what becomes of edits, by their kinds, where these are asked for; see `choose_lines`."""
 
 
-class ChosenLines(list[ChosenLine], Tabular):
+class ChosenLines(Tabular, list[ChosenLine]):
     """Lines, those that matter most first: a list that can be looked at as a table."""
 
     def __init__(self, lines: Sequence[ChosenLine], kind: LineKind, metrics: Sequence[str]) -> None:
@@ -550,7 +550,7 @@ class NgramDifference:
     offered: int  # How often the references have it
 
 
-class NgramDifferences(list[NgramDifference], Tabular):
+class NgramDifferences(Tabular, list[NgramDifference]):
     """N-grams of pairs of systems: a list that can be looked at as a table."""
 
     def records(self) -> list[dict[str, Any]]:

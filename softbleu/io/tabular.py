@@ -30,16 +30,31 @@ class Tabular:
         return {**self.described(), "rows": self.records()}
 
     def to_frame(self) -> Any:
-        """Make a data frame of pandas, or of polars where only that is installed; lists have a column per entry."""
+        """Make a data frame of pandas, or of polars where only that is installed; lists have a column per entry.
+
+        Columns without any value are left out.
+        """
         rows = [spread(row) for row in self.records()]
+        full = {name for row in rows for name, value in row.items() if value is not None}
+        rows = [{name: value for name, value in row.items() if name in full} for row in rows]
         for name in ("pandas", "polars"):
             if find_spec(name) is not None:
                 return import_module(name).DataFrame(rows)
         raise MissingExtraError("a data frame needs another package: pip install pandas (or polars)")
 
+    def to_polars(self) -> Any:
+        """Make a data frame of polars."""
+        if find_spec("polars") is None:
+            raise MissingExtraError("a data frame of polars needs another package: pip install polars")
+        return import_module("polars").DataFrame([spread(row) for row in self.records()], infer_schema_length=None)
+
     def __str__(self) -> str:
         """Show a table, and the signature under it."""
         return "\n".join((self._table("plain"), *self._notes()))
+
+    def __repr__(self) -> str:
+        """Show the same, as a prompt of Python does."""
+        return str(self)
 
     def _repr_html_(self) -> str:
         """Show the same in a notebook."""
@@ -95,8 +110,8 @@ class Records(Tabular):
         return self.facts
 
 
-def format_rows(rows: Sequence[Mapping[str, Any]], form: str = "plain") -> str:
-    """Lay rows out in one of tabulate's forms, such as `plain` and `html`.
+def format_rows(rows: Sequence[Mapping[str, Any]], form: str = "plain", digits: int = _DIGITS) -> str:
+    """Lay rows out in one of tabulate's forms, such as `plain` and `html`, with so many decimals.
 
     >>> print(format_rows([{"system": "A", "score": 51.5}, {"system": "B", "score": 8.25}]))
     system      score
@@ -108,17 +123,17 @@ def format_rows(rows: Sequence[Mapping[str, Any]], form: str = "plain") -> str:
     from tabulate import tabulate
 
     right = ["right" if isinstance(value, int | float) else "left" for value in rows[0].values()]
-    cells = [[_shown(value) for value in row.values()] for row in rows]
+    cells = [[_shown(value, digits) for value in row.values()] for row in rows]
     return str(tabulate(cells, list(rows[0]), tablefmt=form, disable_numparse=True, colalign=right))
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, digits: int) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:.{_DIGITS}f}"
+        return f"{value:.{digits}f}"
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return " ".join(map(_shown, value))
+        return " ".join(_shown(each, digits) for each in value)
     return one_line(str(value))
 
 

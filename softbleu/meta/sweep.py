@@ -59,7 +59,7 @@ class SweepRow:
     coverage: Coverage | None = None
 
 
-class SweepRows(list[SweepRow], Tabular):
+class SweepRows(Tabular, list[SweepRow]):
     """The rows of a sweep: a list that can be looked at as a table."""
 
     def records(self) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from functools import cache, lru_cache
 from itertools import pairwise, repeat
 from operator import add
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, SupportsFloat, overload
 
 import numpy as np
 
@@ -133,9 +133,16 @@ class Coverage:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result(Tabular):
-    """The score of one system by one metric; ``float(result)`` is its `score`.
+    """The score of one system by one metric, which formats, rounds, compares and averages as its `score` does.
+
+    Order is that of the numbers, also for metrics whose lower scores are better. Equality is that of all fields.
+
+    >>> from softbleu import Chrf
+    >>> one, other = (Chrf().corpus_score([text], ["the cat sat"]) for text in ("the cat sat", "the cat"))
+    >>> f"{one:.1f}", round(other, 1), one > 99, min(one, other) == other
+    ('100.0', 54.0, True, True)
 
     Attributes
     ----------
@@ -211,6 +218,33 @@ class Result(Tabular):
     def __float__(self) -> float:
         return self.score
 
+    def __format__(self, spec: str) -> str:
+        """Format the score; without a specification, show what `str` does."""
+        return format(self.score, spec) if spec else str(self)
+
+    @overload
+    def __round__(self, digits: None = None) -> int: ...
+    @overload
+    def __round__(self, digits: int) -> float: ...
+    def __round__(self, digits: int | None = None) -> float:
+        return round(self.score, digits)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """Make an array of the score, so that NumPy computes with results."""
+        return np.asarray(self.score, dtype=dtype)
+
+    def __lt__(self, other: SupportsFloat) -> bool:
+        return self.score < float(other)
+
+    def __le__(self, other: SupportsFloat) -> bool:
+        return self.score <= float(other)
+
+    def __gt__(self, other: SupportsFloat) -> bool:
+        return self.score > float(other)
+
+    def __ge__(self, other: SupportsFloat) -> bool:
+        return self.score >= float(other)
+
     def __str__(self) -> str:
         """Show the score in a line, and the signature."""
         return f"{self.label} = {self.score:.2f} | {self.short_signature}"
@@ -238,7 +272,7 @@ class Result(Tabular):
         return content
 
 
-class Results(list[Result], Tabular):
+class Results(Tabular, list[Result]):
     """The scores of several systems, or by several metrics: a list that can be looked at as a table.
 
     ``results["A"]`` is the (first) result of system A.
@@ -269,7 +303,7 @@ class Results(list[Result], Tabular):
         rows: dict[str, dict[str, Any]] = {}
         for result in self:
             rows.setdefault(result.name, {"system": result.name})[result.metric] = result.score
-        return format_rows(list(rows.values()), form)
+        return format_rows(list(rows.values()), form, 2 if all(result.in_percent for result in self) else 4)
 
 
 _NORMAL_95 = 1.959963984540054

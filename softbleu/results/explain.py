@@ -181,7 +181,7 @@ class Explanation:
         return EditPair(edit.verdict, edit.kind, start, end, source, correction, gold, share)
 
 
-class Explanations(list[Explanation], Tabular):
+class Explanations(Tabular, list[Explanation]):
     """Explanations of several segments: a list that can be looked at as a table."""
 
     def records(self) -> list[dict[str, Any]]:

@@ -265,7 +265,7 @@ class ComparisonTable(Tabular):
         return {"metric": self.metric, "baseline": self.baseline, "signature": self.short_signature}
 
 
-class ComparisonTables(list[ComparisonTable], Tabular):
+class ComparisonTables(Tabular, list[ComparisonTable]):
     """Tables by several metrics, one each; together they are shown as one."""
 
     def records(self) -> list[dict[str, Any]]:

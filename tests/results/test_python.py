@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -287,3 +288,26 @@ def test_segments_have_effective_order_unless_told() -> None:
     assert score(["a cat"], ["a cat"]).score == 0
     found = score(["a cat"], ["a cat"], level="segment")
     assert [found.score, *(each.score for each in found.segments or ())] == pytest.approx([100, 100])
+
+
+def test_results_format_round_order_and_average_as_numbers() -> None:
+    first, second = score(CANDIDATES, REFERENCES, metric="bleu")
+    assert f"{first:.2f}" == f"{first.score:.2f}"
+    assert f"{first}" == str(first)
+    assert (round(first, 1), round(first)) == (round(first.score, 1), round(first.score))
+    assert [first > second, first >= 101, second < first, first <= 0] == [True, False, True, False]
+    assert sorted([first, second]) == [second, first]
+    assert np.mean([first, second]) == (first.score + second.score) / 2
+    assert json.loads(json.dumps(first.to_dict()))["score"] == first.score
+
+
+def test_results_show_themselves_as_tables_at_a_prompt() -> None:
+    results = score(CANDIDATES, REFERENCES, metric=["bleu", "chrf"])
+    assert repr(results) == str(results)
+    assert repr(results).splitlines()[0].split() == ["system", "bleu", "chrf"]
+    assert f"{results[0]:.2f}" in repr(results).splitlines()[1]
+    assert repr(results[0]) == str(results[0])
+    table = compare(CANDIDATES, REFERENCES, metrics="chrf")
+    assert repr(table) == str(table)
+    frame = score(CANDIDATES, REFERENCES, metric=["bleu", "ter"]).to_frame()
+    assert not frame.isna().all().any()
