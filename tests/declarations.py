@@ -43,6 +43,7 @@ TOKENIZE = next(each for each in own_settings(Metric) if each.part is Tokenizer)
 """The setting that names the tokenizer."""
 GOES_WITH: dict[str, dict[str, Any]] = {
     "smooth_value": {"smooth": "floor"},
+    "asian_support": {"normalized": True},
     "penalty": {"matcher": "vleu"},
     "m2 characters": {"threshold": 0.5},
     "uot language": {"vectors": "none"},

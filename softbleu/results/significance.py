@@ -108,7 +108,8 @@ class SignificanceSettings:
         Of NumPy's generator.
     correction
         Of p-values, for as many as a metric makes: `holm` (Holm 1979) keeps the chance of any false alarm, `fdr`
-        (Benjamini & Hochberg 1995) the share of false ones among the alarms; `none` leaves them.
+        (Benjamini & Hochberg 1995) the share of false ones among the alarms; `none` leaves them. None stands for
+        `holm`, and for `none` where `compatible` is `sacrebleu`, which corrects nothing.
     all_pairs
         Test every pair of systems. Otherwise more than `PAIRED_UNASKED` systems are tested against the baseline only.
     compatible
@@ -123,7 +124,7 @@ class SignificanceSettings:
     samples: int | None = None
     trials: int | None = None
     seed: int = 12345
-    correction: Correction = "holm"
+    correction: Correction = None  # type: ignore[assignment]  # None is replaced before anybody reads it
     compatible: Program = "none"
     all_pairs: bool = field(default=False, kw_only=True)
     documents: Documents | None = field(default=None, kw_only=True)
@@ -132,6 +133,8 @@ class SignificanceSettings:
         if self.documents is not None and not isinstance(self.documents, Documents):
             named = Documents.read if isinstance(self.documents, str) else Documents.of
             object.__setattr__(self, "documents", named(self.documents))
+        if self.correction is None:
+            object.__setattr__(self, "correction", "none" if self.compatible == "sacrebleu" else "holm")
         for name, known in (("test", Test), ("correction", Correction), ("compatible", Program)):
             object.__setattr__(self, name, known_name(name, getattr(self, name), get_args(known)))
         for name, value in (("samples", self.samples), ("trials", self.trials)):
@@ -199,6 +202,7 @@ class SignificanceSettings:
                     raise InputError(f"test-{name}:{said[name]} in the signature: a whole number is needed") from None
         if said.get("test") == "bootstrap":
             said.setdefault("compatible", "sacrebleu")
+            said.setdefault("correction", "holm")  # Of signatures that name none
         if "documents" in said:
             said["documents"] = said["documents"].rpartition("#")[0]
         said |= {name: value for name, value in changed.items() if value is not None}

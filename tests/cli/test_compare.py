@@ -126,6 +126,15 @@ def test_a_signature_runs_again(command, given):
     assert compared(command, *given, "--signature", before) == theirs
 
 
+@pytest.mark.parametrize("correction", ["none", "holm"])
+def test_p_values_compatible_with_sacrebleu_are_corrected_only_when_asked(command, given, correction):
+    asked = () if correction == "none" else ("--correction", correction)
+    found = compared(command, *given, "-n", 2, "--compatible", "sacrebleu", *asked)
+    assert f"test-correction:{correction}|test-compatible:sacrebleu" in found["signature"]
+    corrected, plain = ([pair[name] for pair in found["pairs"]] for name in ("corrected", "p_value"))
+    assert (corrected == plain) == (correction == "none")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
