@@ -347,7 +347,7 @@ def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors) -> list[Matches]:
     `vectors` are those of the words of the corpus.
     """
     MATCHED_WORDS.check_sum(**chunk.sizes)
-    chunk, places = chunk.in_order
+    given, (chunk, places) = chunk, chunk.in_order
     pools = [Pool.of(ngrams, chunk, rules) for ngrams in chunk.ngrams(rules.max_order, instances=rules.in_context)]
     matches = [pool.start(order, rules) for order, pool in enumerate(pools, start=1)]
     text = WeighedText.of(chunk, vectors, rules.composition.by_frequency, rules.deepest)
@@ -356,10 +356,23 @@ def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors) -> list[Matches]:
             match_long_segment(rules, pools, batch, text, matches)
         elif (tables := Tables.of(rules, pools, batch, text.products(batch))) is not None:
             tables.note(*tables.assign(), matches)
-    for made in matches:
-        matched = made.partner_starts >= 0
-        made.partner_starts[matched] = places[made.partner_starts[matched]]
-    return matches
+    if chunk is given:
+        return matches
+    first = None if rules.in_context else given.first_of_equals(rules.max_order)
+    return [
+        replace(made, partner_starts=places_in(places, first, made.partner_starts, made.partner_orders))
+        for made in matches
+    ]
+
+
+def places_in(places: Integers, first: Integers | None, starts: Integers, orders: Integers) -> Integers:
+    """Find partners of a chunk `in_order`, by where they start and their orders, in the chunk as it was given.
+
+    `places` are those of `Chunk.in_order`, `first` is of `Chunk.first_of_equals`, or None where equal n-grams differ
+    by where they stand; -1, for no partner, stays.
+    """
+    found = places[starts]
+    return np.where(starts < 0, -1, found if first is None else first[orders, found])
 
 
 def soft_sums(rules: Rules, chunk: Chunk, vectors: Vectors, kernels: Kernels) -> Integers | None:

@@ -192,6 +192,19 @@ class Chunk:
         """The n-grams of orders 1…order; with `instances` equal ones of the pool have a place each."""
         return (self._ngrams(starts, ids, instances) for starts, ids in ngram_ids(self.positions, order))
 
+    def first_of_equals(self, order: int) -> Integers:
+        """Find for the n-gram of each order, 1…order, at each position where its references first have it.
+
+        The shape is (order + 1, positions); what begins no n-gram of a reference stays where it is.
+        """
+        first = np.tile(np.arange(self.size), (order + 1, 1))
+        for n, (starts, ids) in enumerate(ngram_ids(self.positions, order), start=1):
+            cut = int(np.searchsorted(starts, self.positions.split))
+            places = np.empty(self.size, np.int64)
+            places[ids[cut:][::-1]] = starts[cut:][::-1]
+            first[n, starts[cut:]] = places[ids[cut:]]
+        return first
+
     def _ngrams(self, starts: Integers, ids: Integers, instances: bool) -> Ngrams:
         cut = int(np.searchsorted(starts, self.positions.split))
         pool_starts, pool_ids = starts[cut:], ids[cut:]

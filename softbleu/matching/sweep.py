@@ -21,6 +21,7 @@ from softbleu.matching.matchers import (
     Tables,
     WeighedText,
     batches,
+    places_in,
     stripes_of,
     words_of,
 )
@@ -215,11 +216,12 @@ def _swept(
     kernels: Kernels,
 ) -> Iterator[MatchIntervals]:
     """Matches at thresholds from that of the matcher on, made once."""
-    chunk, originals = chunk.in_order
+    given, (chunk, originals) = chunk, chunk.in_order
     sweep = ThresholdSweep(matcher, list(thresholds), chunk, max_order, vectors)
+    first = None if chunk is given or sweep.rules.in_context else given.first_of_equals(max_order)
     for order, pool in enumerate(sweep.pools, start=1):
         made = MatchIntervals.of(pool.start(order, sweep.rules), order, 0, len(thresholds))
-        yield replace(made, partner_starts=originals[made.partner_starts])
+        yield replace(made, partner_starts=places_in(originals, first, made.partner_starts, made.partner_orders))
     text = WeighedText.of(chunk, vectors, sweep.by_frequency, sweep.rules.deepest)
     for batch in batches(chunk, _cells(kernels)):
         candidate, reference = batch.candidate, batch.reference
@@ -236,7 +238,8 @@ def _swept(
         block, place = np.divmod(found.column, reference.shape[1])
         pool_orders = np.array([row + [0] * (max_order - len(row)) for row in tables.pool_orders])[layer, block]
         orders, matched = np.array(tables.orders)[layer], np.minimum(found.value, SCALE).astype(np.int64)
-        starts, partners = candidate[line, found.row], originals[reference[line, place]]
+        starts = candidate[line, found.row]
+        partners = places_in(originals, first, reference[line, place], pool_orders)
         yield MatchIntervals(orders, starts, matched, partners, pool_orders, found.first, found.end)
 
 
