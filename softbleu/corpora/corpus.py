@@ -339,7 +339,7 @@ def _warn_transposed(candidates: Sequence[str], references: Sequence[Sequence[st
     Of 2,480 squares cut from real corpora none is so, and of the same transposed all but 3.
     """
     count = len(references)
-    if not 2 < count <= _LARGEST_SQUARE or any(len(texts) != count for texts in references):
+    if not 2 < count <= _LARGEST_SQUARE or any(len(texts) != count or not all(texts) for texts in references):
         return
     from rapidfuzz import fuzz
 

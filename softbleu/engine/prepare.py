@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.corpora.corpus import Segments
+from softbleu.corpora.corpus import Segments, usual_blank
 from softbleu.corpora.files import open_text
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.choice import (
@@ -523,6 +523,8 @@ class SentenceScorer:
         if gold is None:
             referred: Any = None if references is None and source is not None else [references]
             corpus = Segments.of([candidate], referred, sources)
+            if corpus.blank:
+                corpus = replace(corpus, blank_references=usual_blank(corpus.blank, 1, source=requires.source))
         else:
             corpus = Segments.of_gold([candidate], [gold], sources)
         inputs = corpus.source is None, corpus.gold is None, corpus.has_references
