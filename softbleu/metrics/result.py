@@ -142,7 +142,7 @@ class Result(Tabular):
     >>> from softbleu import Chrf
     >>> one, other = (Chrf().corpus_score([text], ["the cat sat"]) for text in ("the cat sat", "the cat"))
     >>> f"{one:.1f}", round(other, 1), one > 99, min(one, other) == other
-    ('100.0', 54.0, True, True)
+    ('100.0', 55.8, True, True)
 
     Attributes
     ----------
