@@ -111,7 +111,13 @@ OWNERS = [*METRICS.built_in.values(), *MATCHERS.built_in.values(), Tokenizer, Ve
 SETTINGS = [TOKENIZE, *(setting for owner in OWNERS for setting in all_settings(owner, shared=owner is Tokenizer))]
 KEYS = {"metric", "level", "nrefs", "version", *(setting.key for setting in SETTINGS)}
 EARLIER = {key for setting in SETTINGS for key in setting.earlier} - KEYS
-OF_OTHERS = {"--ter-asian-support", "--no-deps"}  # Options of other programs that stand alone in a code span
+OF_OTHERS = {
+    "--ter-asian-support",
+    "--no-deps",
+    "--confidence",
+    "--sentence-level",
+    "--log_samples",
+}  # Options of other programs that stand alone in a code span
 PLUG_INS = {"--wer-arrays-substitution-cost", "--thai-engine"}
 
 

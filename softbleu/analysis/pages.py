@@ -577,7 +577,7 @@ def _collected(
     metrics = plan.metrics[: len(metrics)]
     with running(corpus, plan, options) as runner, single_threaded_blas():
         # Lines that are prepared first are known to what scores them.
-        runner.prepared(metrics[0].tokenizer)
+        runner.prepared(metrics[0])
         yield runner, runner.collect(metrics)
 
 
@@ -593,7 +593,7 @@ def _page_of(
     statistics, *more = collected
     others = [scored.results(level) for scored in more]
     corpus, metric = runner.corpus, statistics.metric
-    prepared = runner.prepared(metric.tokenizer)
+    prepared = runner.prepared(metric)
     results = statistics.results(level)
     most = min(len(corpus), max(1, ROWS // len(results)))
     shown = shown_segments(prepared, most, tables=isinstance(metric, ShowsSimilarities))
@@ -763,7 +763,7 @@ def _tables(runner: Runner, statistics: Sequence[Statistics], tables: Sequence[C
         shown.append(PageTable("Corrections by kind", correction_kinds(corpus, Plan((metric,))).records()))
     if not corpus.has_references:
         return shown
-    prepared = runner.prepared(metric.tokenizer)
+    prepared = runner.prepared(metric)
     shown += [
         PageTable("Scores by length of the segment", scores_by_length(prepared, statistics).records()),
         PageTable(

@@ -63,6 +63,7 @@ class ListCorpus:
     gold: ClassVar[None] = None
     documents: ClassVar[None] = None
     has_references: ClassVar[bool] = True
+    blank: ClassVar[int] = 0  # No segment has two references
     bytes: ClassVar[int] = 0
 
     def __len__(self) -> int:

@@ -501,7 +501,7 @@ class Runner:
     checkpoint: Checkpoint | None = field(repr=False)
     progress: Progress | None = field(repr=False)
     _stack: ExitStack = field(repr=False)
-    _prepared: dict[Tokenizer, PreparedCorpus] = field(default_factory=dict, repr=False)
+    _prepared: dict[tuple[Tokenizer, Blank], PreparedCorpus] = field(default_factory=dict, repr=False)
     _sent: dict[int, tuple[Broadcast, dict[str, bytes]]] = field(default_factory=dict, repr=False)
     _asked: Blank | None = field(default=None, repr=False)  # As what blank references count, where that is said
 
@@ -517,12 +517,18 @@ class Runner:
             for tokenizer, numbers in by_tokenizer(plan.metrics).items()
         }
 
-    def prepared(self, tokenizer: Tokenizer) -> PreparedCorpus:
-        """The corpus in the tokens of a tokenizer, with all that any metric of it needs."""
-        if tokenizer not in self._prepared:
-            needed = self.needed[tokenizer]
-            self._prepared[tokenizer] = prepare_corpus(self.corpus, tokenizer, needed, self.executor, self.kernels)
-        return self._prepared[tokenizer]
+    def prepared(self, metric: Metric) -> PreparedCorpus:
+        """The corpus in the tokens of a metric, blank references as it takes them, with all that such metrics need."""
+        key = metric.tokenizer, self._blank(metric)
+        if key not in self._prepared:
+            corpus = replace(self.corpus, blank_references=key[1]) if self.corpus.blank else self.corpus
+            needed = self.needed[metric.tokenizer]
+            self._prepared[key] = prepare_corpus(corpus, metric.tokenizer, needed, self.executor, self.kernels)
+        return self._prepared[key]
+
+    def _blank(self, metric: Metric) -> Blank:
+        """As what blank references count for a metric."""
+        return self._asked or blank_for([metric], self.corpus)
 
     def collect(
         self, metrics: Sequence[Metric], *, system: str | None = None, keep_rows: bool | None = None
@@ -554,14 +560,14 @@ class Runner:
         """Part the numbers of metrics for which blank references count in different ways."""
         ways: dict[Blank, list[int]] = {}
         for number in members:
-            ways.setdefault(self._asked or blank_for([metrics[number]], self.corpus), []).append(number)
+            ways.setdefault(self._blank(metrics[number]), []).append(number)
         return list(ways.values())
 
     def _collect(
         self, metrics: Sequence[Metric], system: str | None, keep_rows: bool, progress: Progress | None
     ) -> list[Statistics]:
         corpus = self.corpus if system is None else self.corpus.only(system)
-        corpus = replace(corpus, blank_references=self._asked or blank_for(metrics[:1], corpus))
+        corpus = replace(corpus, blank_references=self._blank(metrics[0]))
         level = self.plan.level
         streams = [None if keep_rows else _streaming(metric, level) for metric in metrics]
         keeps = [
@@ -591,7 +597,7 @@ class Runner:
         work = self._work([metric], [True])
         none, coverage = np.zeros((0, 0, 0), np.int64), np.zeros((1, 4), np.int64)
         if metric.requires.vectors and (table := work.table_of(0)) is not None:
-            for block in self.prepared(metric.tokenizer).blocks():
+            for block in self.prepared(metric).blocks():
                 lists = Chunk(block.candidates[0], block.references, block.offsets)
                 coverage += count_known(lists, table.words.vectors)
         no_rows = BlockStatistics(none, none, coverage, (1, 1))
@@ -615,12 +621,12 @@ class Runner:
         for metric, keep in zip(metrics, keeps, strict=True):
             number = None
             if metric.requires.table:
-                table = self.prepared(tokenizer).table(metric.vector_choice, metric.requires)
+                table = self.prepared(metric).table(metric.vector_choice, metric.requires)
                 number = next((index for index, other in enumerate(tables) if other is table), len(tables))
                 tables += [table] if number == len(tables) else []
             # Workers are given tables of vectors: those of the metric need not travel.
             tasks.append(Task(replace(metric, vector_choice=VectorChoice()), number, keep))
-        prepared, coder = self._prepared.get(tokenizer), None
+        prepared, coder = self._prepared.get((tokenizer, self._blank(metrics[0]))), None
         values: list[WordTable | Vocabulary] = [table.words for table in tables]
         if self.executor is None:
             coder = BlockCoder(tokenizer, needed, self.kernels) if prepared is None else prepared.coder

@@ -233,8 +233,8 @@ def sweep_corpus(
     varied, rows = _varied(points), SweepRows()
     with running(corpus, plan, RunOptions(jobs, executor, checkpoint=checkpoint)) as runner:
         for number, system in enumerate(corpus.systems, start=1):
-            for tokenizer in runner.needed:
-                runner.prepared(tokenizer)
+            for metric in plan.metrics:
+                runner.prepared(metric)
             scored = zip(points, runner.collect(plan.metrics, system=system), strict=True)
             rows += [_row(point, statistics.metric, statistics.results()[0], varied) for point, statistics in scored]
             if progress is not None:

@@ -287,7 +287,7 @@ def _explained(corpus: Corpus, plan: Plan, segments: Sequence[int]) -> Explanati
     scores = None
     if explainer is not _paths and (not requires.source or chosen.source is not None or chosen.gold is not None):
         with running(chosen, plan.over(chosen, keep_rows=True), _CHOSEN) as runner:
-            prepared = runner.prepared(metric.tokenizer)
+            prepared = runner.prepared(metric)
             scores = segment_numbers(runner.collect(plan.metrics)[0])
     else:
         prepared = prepare_corpus(chosen, metric.tokenizer, Requirements(idf=requires.idf))
@@ -434,7 +434,7 @@ def judge_corpus(corpus: Corpus, plan: Plan) -> tuple[list[list[JudgedEdits]], F
     gold = [edits for block in blocks for edits in block.gold or ()]
     carried = [[edits for block in blocks for edits in block.edits.get(name, ())] for name in corpus.systems]
     with running(corpus, plan) as runner:
-        prepared = runner.prepared(metric.tokenizer)
+        prepared = runner.prepared(metric)
         words = prepared.table(metric.vector_choice, metric.requires).words if metric.requires.vectors else None
         plans: list[list[list[EditPlan]]] | None = None
         if isinstance(metric, PlansEdits) and words is not None:

@@ -131,7 +131,7 @@ def test_a_text_that_changes_in_between_is_told(tmp_path: Path) -> None:
         ThreadPoolExecutor(1) as executor,
         running(corpus, make_plan([measure]).over(corpus), RunOptions(executor=executor)) as runner,
     ):
-        runner.prepared(measure.tokenizer)
+        runner.prepared(measure)
         Path(candidate).write_text(Path(candidate).read_text().replace("dog", "hen"))
         said = "the text has changed while it was read, for 'hen' was not there"
         refused(InputError, said, runner.collect, [measure])

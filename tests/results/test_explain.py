@@ -226,8 +226,9 @@ def test_what_changed_is_what_was_changed(tmp_path: Path) -> None:
 def test_other_settings_and_other_systems_cannot_be_compared(tmp_path: Path) -> None:
     one = keep(tmp_path, "one.json", ONE, "chrf")
     found = diff_files(one, keep(tmp_path, "two.json", TWO, "chrf", beta=1.0))
-    assert found.incomparable == {"chrf": "beta is 2.0 in one, 1.0 in the other"}
-    assert found.changes[0] == Change("setting", "chrf", "", "beta", "2.0", "1.0")
+    both = "chrf / chrf(beta=1.0)"
+    assert found.incomparable == {both: "beta is 2.0 in one, 1.0 in the other"}
+    assert found.changes[0] == Change("setting", both, "", "beta", "2.0", "1.0")
     assert {each.difference for each in found.changes} == {None}
     other = diff_files(one, keep(tmp_path, "three.json", ONE, "bleu"))
     assert "metric is chrf in one, bleu in the other" in other.incomparable["chrf / bleu"]

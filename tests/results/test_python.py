@@ -115,14 +115,14 @@ def test_a_result_is_a_number_and_results_are_a_list_and_a_table() -> None:
     assert found[:1] == [result]
     refused(UnknownNameError, "unknown system 'C'; valid: A, B", found.__getitem__, "C")
     *rows, notes = str(found).splitlines()
-    scores = [[each.name, f"{each.score:.4f}"] for each in found]
+    scores = [[each.name, f"{each.score:.2f}"] for each in found]
     assert [row.split() for row in rows] == [["system", "bleu(effective_order=yes)"], *scores]
     assert notes == f"signature of {result.metric}: {result.short_signature}"
     assert str(Results([])) == "nothing found"
     several = score(CANDIDATES, REFERENCES, metric=["bleu(order=1)", "chrf"])
     lines = [line.split() for line in str(several).splitlines()]
     assert lines[0] == ["system", "bleu(order=1)", "chrf"]
-    assert (lines[1], len(lines)) == (["A", f"{several[0].score:.4f}", f"{several[2].score:.4f}"], 5)
+    assert (lines[1], len(lines)) == (["A", f"{several[0].score:.2f}", f"{several[2].score:.2f}"], 5)
 
 
 @pytest.mark.parametrize("level", ["corpus", "segment", "macro"])
