@@ -518,7 +518,7 @@ class Runner:
         }
 
     def prepared(self, metric: Metric) -> PreparedCorpus:
-        """The corpus in the tokens of a metric, blank references as it takes them, with all that such metrics need."""
+        """The corpus in the tokens of a metric, blank references as it takes them, with all that is needed."""
         key = metric.tokenizer, self._blank(metric)
         if key not in self._prepared:
             corpus = replace(self.corpus, blank_references=key[1]) if self.corpus.blank else self.corpus
