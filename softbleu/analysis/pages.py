@@ -28,7 +28,7 @@ from softbleu.corpora.judgements.spans import SpanTable
 from softbleu.engine.encode import CodedBlock
 from softbleu.engine.plan import GivenMetrics, Plan, make_plan
 from softbleu.engine.runner import MINI_BATCH, Runner, RunOptions, Statistics, running
-from softbleu.errors import InputError, Parameter
+from softbleu.errors import InputError, Parameter, counted
 from softbleu.io.arguments import Limit
 from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
@@ -464,7 +464,8 @@ def _edit_marks(line: JudgedEdits) -> Iterator[Mark]:
     """Edits, and missed gold edits where they should be; of edits that are like gold edits, how much."""
     for link, edit in enumerate(line.edits):
         start, end, first, last = edit.spans
-        said = f"{edit.verdict}, {edit.kind}: {end - start} words become “{' '.join(edit.text)}”"
+        words = counted(end - start, "word becomes", "words become")
+        said = f"{edit.verdict}, {edit.kind}: {words} “{' '.join(edit.text)}”"
         for one, other, share in line.links:
             if one == link and share < 1:
                 said += f"; {share:.2f} of “{' '.join(line.gold[other].text)}”"
@@ -473,7 +474,7 @@ def _edit_marks(line: JudgedEdits) -> Iterator[Mark]:
     missed = (edit for edit in line.gold if edit.verdict == "missed")
     for link, edit in enumerate(missed, start=len(line.edits)):
         start, end, _, _ = edit.spans
-        said = f"missed, {edit.kind}: {end - start} words should become “{' '.join(edit.text)}”"
+        said = f"missed, {edit.kind}: {counted(end - start, 'word')} should become “{' '.join(edit.text)}”"
         yield Mark(SOURCE, start, end - start, "missed", link, said)
 
 

@@ -29,8 +29,8 @@ from softbleu.corpora.files import (
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.markup import SegmentKey
 from softbleu.corpora.resegment import aligned_essays, cut_texts, note_groups, resegment
-from softbleu.errors import InputError, Parameter, known_name
-from softbleu.io.arguments import by_text, check_run, check_texts, count_of, listed, several
+from softbleu.errors import InputError, Parameter, counted, known_name
+from softbleu.io.arguments import by_text, check_run, check_texts, listed, several
 from softbleu.io.files import TemporaryFolder
 from softbleu.io.progress import note, warn
 from softbleu.io.reading import is_url, without_packing
@@ -117,7 +117,9 @@ class Segments:
             raise InputError("gold edits are those of a .m2 file: pass softbleu.corpora.read_m2(file)")
         sources = [segment.source for segment in gold]
         if isinstance(candidates, Sequence) and not isinstance(candidates, str) and len(candidates) != len(gold):
-            raise InputError(f"{len(candidates)} candidates but gold edits for {len(gold)} segments")
+            raise InputError(
+                f"{counted(len(candidates), 'candidate')} but gold edits for {counted(len(gold), 'segment')}"
+            )
         made = cls.of(candidates, sources, sources if source is None else source)
         check_source(made.source or sources, gold)
         texts = {
@@ -185,7 +187,7 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
             raise InputError("an empty corpus: there are no segments to score")
         if source is not None:
             if len(source) != len(checked):
-                raise InputError(f"{len(checked)} segments but {len(source)} source texts")
+                raise InputError(f"{counted(len(checked), 'segment')} but {counted(len(source), 'source text')}")
             check_texts("source", source)
             check_edited(edited, source)
         _warn_transposed(next(iter(systems.values())), checked)
@@ -329,7 +331,7 @@ def _check_lengths(system: str, count: int, references: Sequence[Sequence[str]],
             "they look transposed, as sacrebleu has them; "
             "pass the references segment by segment, e.g. list(zip(*references))"
         )
-    raise InputError(f"{count} candidates{of} but references for {len(references)} segments")
+    raise InputError(f"{counted(count, 'candidate')}{of} but references for {counted(len(references), 'segment')}")
 
 
 def _warn_transposed(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> None:
@@ -722,7 +724,7 @@ def _in_order(files: Sequence[TextFile], references: slice) -> tuple[list[list[s
         lines = dict(zip(keys, file.all_lines(), strict=True)) if keys and list(keys) != order else {}
         made.append([lines.get(key, "") for key in order] if lines else None)
     if left_out:
-        note(f"{first.name}: {count_of(left_out, 'segment')} without a reference left out")
+        note(f"{first.name}: {counted(left_out, 'segment')} without a reference left out")
     return made, Documents.of([document for document, _ in order], first.name)
 
 
@@ -763,7 +765,7 @@ def cut_file(candidate: str, references: Sequence[str], encoding: str = "utf-8")
     texts = [list(open_text(name, encoding, "reference")) for name in references]
     for name, lines in zip(references, texts, strict=True):
         if len(lines) != len(texts[0]):
-            said = f"{name} has {count_of(len(lines), 'line')}, {references[0]} has {len(texts[0]):,}"
+            said = f"{name} has {counted(len(lines), 'line')}, {references[0]} has {len(texts[0]):,}"
             raise InputError(f"different numbers of lines: {said}")
     if not texts[0]:
         raise InputError(f"an empty corpus: {references[0]} has no lines")
@@ -777,11 +779,11 @@ def cut_file(candidate: str, references: Sequence[str], encoding: str = "utf-8")
 
 def _check_lines(files: Sequence[TextFile], count: int, there: TextFile | str) -> None:
     """Check that all files have as many lines as one of them, or as `there` says, and that there are some."""
-    where = there if isinstance(there, str) else f"{there.name} has {count_of(count, 'line')}"
+    where = there if isinstance(there, str) else f"{there.name} has {counted(count, 'line')}"
     for file in files:
         if file.lines != count:
             kind, mend = ("segments", []) if isinstance(there, str) else ("lines", _mend(file, there))
-            said = f"{file.name} has {count_of(file.lines, 'line')}, {where}"
+            said = f"{file.name} has {counted(file.lines, 'line')}, {where}"
             raise InputError(f"different numbers of {kind}: {said}", *mend)
     if not count:
         raise InputError(f"an empty corpus: {where.replace(' has 0 ', ' has no ')}")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from softbleu.corpora.files import open_text
-from softbleu.errors import InputError
+from softbleu.errors import InputError, counted
 from softbleu.io.arguments import listed
 from softbleu.io.reading import check_columns, read_rows, whole_number
 
@@ -66,7 +66,7 @@ class Documents:
         """Numbers of the documents of so many segments. InputError: there are labels for more, or for fewer."""
         if len(self.numbers) != segments:
             where = self.location or "documents"
-            raise InputError(f"{where} has {len(self.numbers)} labels for {segments} segments")
+            raise InputError(f"{where} has {counted(len(self.numbers), 'label')} for {counted(segments, 'segment')}")
         return self.numbers
 
 
@@ -127,7 +127,7 @@ def read_labels(place: str, segments: int | None = None, encoding: str = "utf-8"
         raise InputError(f"{name} has several columns: name one by {name}:COLUMN, or by its number {name}:1")
     labels = [line.rstrip("\n") for line in lines]
     if segments is not None and len(labels) != segments:
-        raise InputError(f"{name} has {len(labels)} labels for {segments} segments")
+        raise InputError(f"{name} has {counted(len(labels), 'label')} for {counted(segments, 'segment')}")
     return labels
 
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from html import escape
 from html.parser import HTMLParser
 
-from softbleu.errors import InputError
-from softbleu.io.arguments import count_of
+from softbleu.errors import InputError, counted
 from softbleu.io.progress import note
 
 SegmentKey = tuple[str, str]
@@ -76,7 +75,7 @@ class TestSets:
             raise InputError(f"{self.name}: {lacks}: choose one of {there}, by FILE:NAME")
         (key,) = fitting
         if self.suites:
-            note(f"{self.name}: {count_of(self.suites, 'document')} of test suites left out")
+            note(f"{self.name}: {counted(self.suites, 'document')} of test suites left out")
         if role not in (None, key[0]) and label is None:
             note(f"{self.name} has the {key[0]} alone, which is read as {role}")
         return self.texts[key]

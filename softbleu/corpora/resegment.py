@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from softbleu.config.languages import UNSPACED
 from softbleu.corpora.files import Essays, TextFile, begins_essay, check_stdin, open_text, read_essays
 from softbleu.corpora.labels import Documents
-from softbleu.errors import InputError, Parameter
+from softbleu.errors import InputError, Parameter, counted
 from softbleu.io.progress import note
 from softbleu.io.tabular import Records
 
@@ -360,8 +360,8 @@ class EssayFiles:
         for number, lines in there.items():
             if len(lines) != size:
                 raise InputError(
-                    f"essay {essay!r}: {self.names[number]} has {len(lines)} lines, {self.names[self.model]} has "
-                    f"{size}: cut it into the same lines by ",
+                    f"essay {essay!r}: {self.names[number]} has {counted(len(lines), 'line')}, "
+                    f"{self.names[self.model]} has {size}: cut it into the same lines by ",
                     Parameter("resegment", True),
                 )
         return [there.get(number, [""] * size) for number in range(len(found))]

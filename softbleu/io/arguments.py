@@ -74,15 +74,6 @@ def check_texts(what: str, texts: Iterable[object]) -> None:
             raise InputError(f"{what}, number {number}: text is needed, not {type(text).__name__}")
 
 
-def count_of(number: int, noun: str) -> str:
-    """Write how many there are of something.
-
-    >>> count_of(1, "line"), count_of(1200, "line")
-    ('1 line', '1,200 lines')
-    """
-    return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
 def several(values: Any) -> Any:
     """Take one thing, such as the name of a file, for a list of it, and None for none."""
     if values is None:

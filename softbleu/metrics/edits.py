@@ -18,7 +18,7 @@ import numpy as np
 from softbleu.config.languages import find_language
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.embeddings.function_words import WORD_CLASSES
-from softbleu.errors import InputError, Parameter, known_name, optional
+from softbleu.errors import InputError, Parameter, counted, known_name, optional
 from softbleu.io.arguments import check_texts, listed
 from softbleu.thesaurus.resources import stem, stem_in
 
@@ -122,7 +122,7 @@ def edit_texts(
     for number, lines in enumerate(texts):
         check_texts(f"output {number}" if number else "source", lines)
         if len(lines) != len(texts[0]):
-            raise InputError(f"the source has {len(texts[0])} lines, output {number} has {len(lines)}")
+            raise InputError(f"the source has {counted(len(texts[0]), 'line')}, output {number} has {len(lines)}")
     segments = []
     for text, *others in zip(*texts, strict=True):
         words = split(text)

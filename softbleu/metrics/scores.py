@@ -14,7 +14,7 @@ from softbleu.config.declare import parse_expression, setting, split_name
 from softbleu.corpora.corpus import Segments
 from softbleu.corpora.files import split_file
 from softbleu.corpora.judgements import ScoreTable, in_order_of, merge_scores, read_scores
-from softbleu.errors import InputError, Parameter, SoftbleuError, UnknownNameError
+from softbleu.errors import InputError, Parameter, SoftbleuError, UnknownNameError, counted
 from softbleu.io.progress import note
 from softbleu.matching.matchers import MATCHERS
 from softbleu.metrics.base import METRICS, Level, Metric, Requirements, read_metric
@@ -202,7 +202,9 @@ class Scores(Metric):
             if system not in scored:
                 raise UnknownNameError("system", system, self.systems, place=where)
             if table.segments and (count := len(table.segments[system])) != segments:
-                raise InputError(f"{where}: {count:,} segments of {system} have scores, the corpus has {segments:,}")
+                raise InputError(
+                    f"{where}: {counted(count, 'segment')} of {system} with scores, the corpus has {segments:,}"
+                )
         if not table.segments:
             given = np.array([table.systems[system] for system in systems])
             return np.stack([np.repeat(given[:, None], segments, 1), np.ones((len(systems), segments))], axis=2)
@@ -226,7 +228,7 @@ class Scores(Metric):
         ]
         more = ", …" if gaps.sum() > _NAMED else ""
         lost, segments = int(gaps.any(axis=0).sum()), gaps.shape[1]
-        said = f"{where}: {int(gaps.sum()):,} scores are missing ({', '.join(places)}{more})"
+        said = f"{where}: {counted(int(gaps.sum()), 'score is', 'scores are')} missing ({', '.join(places)}{more})"
         if self.missing == "refuse":
             way = (
                 Parameter("missing", "leave-out"),

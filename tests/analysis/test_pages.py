@@ -182,7 +182,7 @@ def test_edits_are_those_that_m2_counts() -> None:
     assert [mark[1:4] for mark in marks_of(page, 2, 0)] == [(1, 1, "hit"), (2, 1, "wrong"), (6, 1, "over")]
     assert [mark for mark in marks_of(page, 2, 2) if mark[3] == "missed"] == [
         (2, 4, 0, "missed", "missed, Prep: 0 words should become “at”"),
-        (2, 5, 1, "missed", "missed, Mec: 1 words should become “”"),
+        (2, 5, 1, "missed", "missed, Mec: 1 word should become “”"),
     ]
     for number, result in enumerate(page.results):
         kinds = Counter(mark[3] for row in (0, 1) for mark in marks_of(page, 2 * number + row, 0))
@@ -210,7 +210,7 @@ def test_edits_that_are_like_gold_edits_say_how_much() -> None:
     edits = JudgedEdit((1, 2, 1, 2), ("ate",), "hit", "Vform"), JudgedEdit((2, 3, 2, 3), ("the",), "over", "other")
     gold = (JudgedEdit((1, 2, 1, 2), ("eats",), "hit", "Vform"),)
     marks = list(_edit_marks(JudgedEdits(0, ("he", "eat", "a"), edits, gold, ((0, 0, 0.625),))))
-    said = "hit, Vform: 1 words become “ate”; 0.62 of “eats”"
+    said = "hit, Vform: 1 word becomes “ate”; 0.62 of “eats”"
     assert marks[:2] == [(0, 1, 1, "hit", 0, said), (2, 1, 1, "hit", 0, said)]
     assert [mark[3] for mark in marks[2:]] == ["over", "over"]
 

@@ -381,4 +381,4 @@ def test_assessments(written):
     texts = [each.texts.candidates["translation"] for each in (plain, clean)]
     assert texts == [["it &apos;s"], ["it 's"]]
     two = {"translation": np.zeros(2)}
-    refused(InputError, "bleu has 2 segments, 1 texts were assessed", clean.pick, two, "bleu")
+    refused(InputError, "bleu has 2 segments, 1 text was assessed", clean.pick, two, "bleu")

@@ -256,7 +256,7 @@ def test_essays(written):
         assert block.load().candidates["c"] == ["he went home it rains", "all is well"]
     plain, twice = written("a\nb\nc\n", "p.txt"), written(ESSAYS.replace("b 2", "7"))
     for candidate, reference, said in (
-        (whole, one, "essay '7': .*c.md has 1 lines, .*1.md has 2: .*resegment"),
+        (whole, one, "essay '7': .*c.md has 1 line, .*1.md has 2: .*resegment"),
         (some, one, "2.md lacks essay 'b 2', which .*1.md has"),
         (one, some, "has an essay 'b 2', which .*2.md lacks"),
         (plain, one, "1.md has essays .*p.txt does not begin with one"),
@@ -400,7 +400,7 @@ def test_segments_in_memory(monkeypatch):
     assert [texts for block in blocks for texts in block.references] == corpus.references
     assert [text for block in blocks for text in block.source or ""] == list("12345")
     assert Segments.of(["a"], ["b"], ["s"]).source == ["s"]
-    refused(InputError, "1 segments but 2 source texts", Segments.of, ["a"], ["b"], ["s", "t"])
+    refused(InputError, "1 segment but 2 source texts", Segments.of, ["a"], ["b"], ["s", "t"])
     refused(InputError, "source, number 1: text is needed, not int", Segments.of, ["a"], ["b"], [5])
     refused(InputError, "source texts are a list .*, not one text", Segments.of, ["a"], ["b"], "no")
 

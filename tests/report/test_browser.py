@@ -357,7 +357,7 @@ def test_marks_are_pointed_at(browser, make_page, tmp_path):
     assert report.texts("#segments [data-kind=hit]") == ["eats", "eat"]
     token = report.one("#segments .candidate [data-kind=hit]")
     webdriver.ActionChains(browser).move_to_element(token).perform()
-    assert report.texts("#met") == ["eats: hit, Vform: 1 words become “eats”"]
+    assert report.texts("#met") == ["eats: hit, Vform: 1 word becomes “eats”"]
     assert report.texts("#segments .active") == ["eats", "eat"]
     line = report.one("#segments .candidate")
     report.ask("arguments[0].focus({ focusVisible: true })", line)

@@ -92,7 +92,7 @@ def test_what_does_not_fit_is_refused() -> None:
     texts = {"A": ["a"] * 60, "D": ["a"] * 60}
     said = "judge: unknown system 'D'; valid: A, B, C"
     refused(InputError, said, softbleu.score, texts, ["a"] * 60, metric=Scores("judge", TABLE))
-    said = "judge: 60 segments of A have scores, the corpus has 2"
+    said = "judge: 60 segments of A with scores, the corpus has 2"
     refused(InputError, said, softbleu.score, {"A": ["a", "b"]}, ["a", "b"], metric=Scores("judge", TABLE))
     refused(InputError, "there is no text for bleu", corpus_of, [Scores("judge", TABLE), softbleu.Bleu()])
     uneven = [Scores("x", {"A": [1]}), Scores("y", {"A": [1, 2]})]

@@ -276,7 +276,7 @@ def test_what_does_not_go_together_is_refused_and_adds_nothing() -> None:
     one.update(["a"], ["a"])
     for texts, said in (
         ((["a"], ["a"], ["a"]), "some batches have sources and some have none"),
-        ((["a", "b"], ["a"]), "2 candidates but references for 1 segments"),
+        ((["a", "b"], ["a"]), "2 candidates but references for 1 segment"),
         (({"A": ["a"]}, ["a"]), "one system"),
     ):
         refused(InputError, said, one.update, *texts)

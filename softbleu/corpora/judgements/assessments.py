@@ -26,7 +26,7 @@ from softbleu.corpora.judgements.tables import (
     table_rows,
 )
 from softbleu.corpora.labels import Documents
-from softbleu.errors import InputError, Parameter, known_name
+from softbleu.errors import InputError, Parameter, counted, known_name
 from softbleu.io.progress import note
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ class Assessments:
         if self.texts is not None:
             values = next(iter(scored.values()), np.zeros(0))
             if len(values) != len(self):
-                raise InputError(f"{metric} has {len(values)} segments, {len(self)} texts were assessed")
+                assessed = counted(len(self), "text was", "texts were")
+                raise InputError(f"{metric} has {counted(len(values), 'segment')}, {assessed} assessed")
             return self.scores, values, np.unique(self.texts.source or (), return_inverse=True)[1]
         outputs = self._outputs(scored, metric)
         rows = [(score, next(iter(values.values())), segment) for score, values, segment in outputs if values]
