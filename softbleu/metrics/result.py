@@ -139,11 +139,6 @@ class Result(Tabular):
 
     Order is that of the numbers, also for metrics whose lower scores are better. Equality is that of all fields.
 
-    >>> from softbleu import Chrf
-    >>> one, other = (Chrf().corpus_score([text], ["the cat sat"]) for text in ("the cat sat", "the cat"))
-    >>> f"{one:.1f}", round(other, 1), one > 99, min(one, other) == other
-    ('100.0', 55.8, True, True)
-
     Attributes
     ----------
     name
@@ -172,6 +167,13 @@ class Result(Tabular):
         Rows of counts that segments are scored from, where a corpus is scored from their sum; at segment level.
     in_percent
         Whether scores are known to be on a scale to 100, as those of built-in metrics are.
+
+    Examples
+    --------
+    >>> from softbleu import Chrf
+    >>> one, other = (Chrf().corpus_score([text], ["the cat sat"]) for text in ("the cat sat", "the cat"))
+    >>> f"{one:.1f}", round(other, 1), one > 99, min(one, other) == other
+    ('100.0', 55.8, True, True)
     """
 
     name: str
