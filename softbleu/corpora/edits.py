@@ -47,7 +47,7 @@ class Edit:
 
 
 Absent = Literal["left-out", "unchanged"]
-"""What an annotator counts as, who has no line where others have one."""
+"""How an annotator counts in a sentence where only others have a line."""
 _PLACE = attrgetter("start", "end")
 
 
