@@ -812,8 +812,10 @@ def metric_from_signature(signature: str, **settings: Any) -> Metric:
         for key, value in read_signature(signature).items()
         if key not in _NOT_SETTINGS and not key.startswith("test-")
     }
-    metric = METRICS.find(pairs.pop("metric", "bleu"))
-    by_key = {key: one for one in all_settings(metric, pairs, shared=True) for key in (one.key, *one.earlier)}
+    metric: type[Metric] = METRICS.find(pairs.pop("metric", "bleu"))
+    names = {key: one.name for one in own_settings(metric) for key in (one.key, *one.earlier)}
+    parts = {names[key]: value for key, value in pairs.items() if key in names}
+    by_key = {key: one for one in all_settings(metric, parts, shared=True) for key in (one.key, *one.earlier)}
     # Short signatures of earlier versions left these out where they had the defaults of then.
     earlier = {"tokenize": "none", "threshold": 0.0, "penalty": "exact"}
     signed: dict[str, Any] = {name: value for name, value in earlier.items() if name in by_key}

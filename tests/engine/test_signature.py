@@ -45,6 +45,12 @@ def test_an_effective_order_that_was_given_is_read_back(given_order: bool, level
         assert metric_from_signature(signature).at_level(level).effective_order is given_order  # type: ignore[attr-defined]
 
 
+@pytest.mark.parametrize("key", ["tokenize", "tok"])
+def test_settings_of_a_tokenizer_are_read_under_each_key_that_names_it(key: str) -> None:
+    metric = metric_from_signature(f"metric:bleu|matcher:exact|{key}:meteor|language:de")
+    assert metric == make_metric("bleu", tokenize="meteor", language="de")
+
+
 def test_the_version_rises_with_the_keys_of_signatures() -> None:
     owners = [each for each in (*MATCHERS.classes(), *METRICS.classes()) if each.__module__.startswith("softbleu.")]
     keys = sorted({setting.name for each in owners for setting in all_settings(each, shared=True)})
