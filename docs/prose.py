@@ -1,18 +1,27 @@
-"""A linter for the README, docs/ and the texts of the package: private words, long sentences, passive openings.
+"""A linter for English: README, docs/, and the docstrings, comments, messages and help of the package.
 
-python docs/prose.py [FILE ...] prints a line per finding, ``file:line: what``, and exits with 1 if there is one.
-Code blocks, code spans and addresses of links are left out; docstrings and messages are looked through for words.
+python docs/prose.py [FILE ...] prints a line per finding, ``file:line: what``, and exits with 1 if it found any.
+Without files it checks everything, prints how often docstrings say "what" and "those", and counts the findings in
+folders of the package that `ENFORCED` does not name yet. Code and addresses of links are left out.
 """
 
 import ast
+import io
 import os
 import re
 import sys
+import tokenize
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST = 30  # words of a sentence in the README and the guide
+MOST = 1.0  # "what", and "those", per 1,000 words of docstrings
+ENFORCED: tuple[str, ...] = ()
+"""Folders and modules of the package in which `PHRASES`, `OPENINGS` and `MOST` are enforced; findings in others are
+counted."""
+GENERATED = ("cli.md", "settings.md")  # Pages made of docstrings and help, which are mended there
 
 PRIVATE = {
     r"people(?:['’]s)?": "say human judges, annotators or users",
@@ -27,24 +36,99 @@ PRIVATE = {
     r"besides? one another": "say side by side",
     r"an? [\w-]+ an? (?:segment|line|system|pair|file|reference|metric|word|arc|row|cell|panel|grammar)": "say per",
 }
+PHRASES = {
+    r"(?<!how many )there (?:is|are|was|were)(?: (?:n?one|any))?(?=\s*(?:[.,;:)]|(?:to|and|or)\b|$))": "name it",
+    r"(?<!as )such(?=\s*[.,;:)]|\s+(?:is|are|was|were|of|in|has|have|that|which)\b|\s*$)": "name the thing",
+    r"(?:is|are|be|was|were|not|,) told (?:by|from)": "say identified by, or distinguished from",
+    r"(?:is|are|was|were) to be": "say must be, or who does it",
+    r"as (?!chance)[\w\-'’ ]{1,30} ha(?:s|ve|d) (?:it|them)": "say as in, or as X defines it",
+    r"see that (?!\w+ \w+ says)": "say check that",
+    r"let expect": "say than expected",
+}
+OPENINGS = (
+    r"(?:See(?! `)|Say|Told|Said|Have|Some|Those|That|These|This|It|Its|They|Their|There|Such|What|Which|How|Where"
+    r"|When|Why|Whatever|Whoever|If|As|Of|For|With|Without|By|Not|None|Nothing|To|In|On|At|From|So)\b"
+)
 _PRIVATE = {re.compile(rf"\b(?:{words})\b", re.IGNORECASE): advice for words, advice in PRIVATE.items()}
+_PHRASES = {re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE): advice for words, advice in PHRASES.items()}
+_OPENINGS = re.compile(OPENINGS)
 _PASSIVE = re.compile(r"^(?:\w+\s+){0,4}(?:is|are|was|were)\s+(?:said|told)\b", re.IGNORECASE)
 _SENTENCE = re.compile(r"\S.*?(?:[.!?][)*_\"”’]*(?=\s)|[.:!?)]*\Z)", re.DOTALL)
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d\.)\s+")
 
 
-def private_words(first: int, text: str) -> Iterator[tuple[int, str]]:
-    """Lines and words that a field's term should replace."""
-    for words, advice in _PRIVATE.items():
+def search(rules: dict[re.Pattern[str], str], first: int, text: str) -> Iterator[tuple[int, str]]:
+    """Yield the line of each match of a rule, its words and the advice; `first` is the line of the text."""
+    for words, advice in rules.items():
         for found in words.finditer(text):
             yield first + text.count("\n", 0, found.start()), f"“{' '.join(found[0].split())}”: {advice}"
 
 
-def in_code(source: str) -> Iterator[tuple[int, str]]:
-    """Private words of docstrings and messages: strings with a point, colon or comma; code in them is left out."""
+def without_code(text: str) -> str:
+    """Remove code spans, doctests and replacement fields from a string, and keep its line breaks."""
+    return re.sub(r"``?[^`]*``?|>>> .*|'\{.*", lambda code: "X" + "\n" * code[0].count("\n"), text)
+
+
+def is_docstring(node: ast.AST) -> bool:
+    """Whether a node is a docstring: a string that stands as a statement, of attributes, too."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def private_words(source: str) -> Iterator[tuple[int, str]]:
+    """Find private words in the docstrings and messages of a module: strings with a point, colon or comma."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search(r"\w[.:,]", node.value):
-            yield from private_words(node.lineno, re.sub(r"`[^`\n]*`|>>> .*|'\{.*", "", node.value))
+            yield from search(_PRIVATE, node.lineno, without_code(node.value))
+
+
+def odd_english(source: str) -> Iterator[tuple[int, str]]:
+    """Find phrases in the strings and comments of a module, and docstrings that begin with neither verb nor noun."""
+    for node in ast.walk(ast.parse(source)):
+        if is_docstring(node):
+            opening = _OPENINGS.match(without_code(node.value.value))
+            if opening:
+                yield node.lineno, f"“{opening[0]} …”: begin with a verb and its object, or name the thing"
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.count(" ") > 2:
+            yield from search(_PHRASES, node.lineno, without_code(node.value))
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            yield from search(_PHRASES, token.start[0], without_code(token.string))
+
+
+def words_of_docstrings(source: str) -> Counter[str]:
+    """Count "what", "those" and all words ("") in the docstrings of a module."""
+    docstrings = [node.value.value for node in ast.walk(ast.parse(source)) if is_docstring(node)]
+    words = re.findall(r"[a-z]+", " ".join(map(without_code, docstrings)).lower())
+    return Counter({"": len(words), "what": words.count("what"), "those": words.count("those")})
+
+
+def too_frequent(counts: Counter[str]) -> list[str]:
+    """List the words of which docstrings have more than `MOST`; a single one is never too frequent."""
+    return [word for word in ("what", "those") if counts[word] > max(1, MOST * counts[""] / 1000)]
+
+
+def in_package() -> int:
+    """Print the findings in enforced folders of the package and counts of all; return the number of the former."""
+    enforced, counted, words = 0, Counter[str](), dict[str, Counter[str]]()
+    for module in sorted((ROOT / "softbleu").rglob("*.py")):
+        source, name = module.read_text(encoding="utf-8"), module.relative_to(ROOT / "softbleu").as_posix()
+        folder = next((each for each in ENFORCED if name.startswith(each)), "")
+        words.setdefault(folder, Counter()).update(words_of_docstrings(source))
+        for line, what in sorted(odd_english(source)):
+            if folder:
+                print(f"{os.path.relpath(module)}:{line}: {what}")
+            counted[folder or name.partition("/")[0]] += 1
+    for folder in filter(None, words):
+        for word in too_frequent(words[folder]):
+            print(f"softbleu/{folder}: “{word}” {words[folder][word]} times, above {MOST:g} per 1,000 words")
+            counted[folder] += 1
+    total = sum(words.values(), Counter())
+    rates = (f"“{word}” {1000 * total[word] / total['']:.1f}" for word in ("what", "those"))
+    print(f"docstrings: {', '.join(rates)} per 1,000 words")
+    for folder, count in counted.items():
+        enforced += count if folder in ENFORCED else 0
+        print(f"softbleu/{folder}: {count} to mend", file=sys.stderr)
+    return enforced
 
 
 def blocks(text: str) -> Iterator[tuple[int, str]]:
@@ -67,10 +151,10 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
             block.append(_ITEM.sub("", line, count=1))
 
 
-def findings(text: str, long_sentences: bool = True) -> Iterator[tuple[int, str]]:
+def findings(text: str, long_sentences: bool = True, phrases: bool = True) -> Iterator[tuple[int, str]]:
     """Lines of a text and what is wrong there."""
     for first, block in blocks(text):
-        yield from private_words(first, block)
+        yield from search(_PRIVATE | (_PHRASES if phrases else {}), first, block)
         for sentence in () if block.startswith(("#", "|")) else _SENTENCE.finditer(block):
             line = first + block.count("\n", 0, sentence.start())
             count = sum(any(map(str.isalnum, word)) for word in sentence[0].split())
@@ -81,12 +165,16 @@ def findings(text: str, long_sentences: bool = True) -> Iterator[tuple[int, str]
 
 
 def main(names: list[str]) -> int:
-    """Print what is wrong in these files, or in the README, all pages and all modules."""
-    count = 0
+    """Print the findings in these files, or in the README, all pages and all modules."""
+    count = 0 if names else in_package()
     everything = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "softbleu").rglob("*.py")]
     for page in map(Path, names) if names else sorted(everything):
         text, guide = page.read_text(encoding="utf-8"), page.name == "README.md" or page.parent.name == "guide"
-        for line, what in sorted(in_code(text) if page.suffix == ".py" else findings(text, long_sentences=guide)):
+        if page.suffix == ".py":
+            found = [*private_words(text), *(odd_english(text) if names else ())]
+        else:
+            found = [*findings(text, long_sentences=guide, phrases=bool(names) or page.name not in GENERATED)]
+        for line, what in sorted(found):
             print(f"{os.path.relpath(page)}:{line}: {what}")
             count += 1
     return min(count, 1)

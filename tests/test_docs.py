@@ -75,10 +75,11 @@ def test_sentences_docstrings_and_messages_are_looked_through(tmp_path: Path) ->
     left_out = "```sh\nwhat people met alike\n```\nA code span is left out: `people`.\n"
     page.write_text("\n\n".join(["# Title", *sentences, left_out]))
     code = '"""Words that met, and `mass`."""\nNAMES = ("mass", "what people write")\nWHY = f"no remedy: {NAMES}"\n'
+    code += 'COUNT = 3  # As many as there are.\n"""What is counted."""\nNOTE = "every reference is to be read"\n'
     module.write_text(code)
     done = subprocess.run([sys.executable, DOCS / "prose.py", page, module], capture_output=True, text=True)
     findings = ["d:3: “people”: say human judges", "d:5: a sentence of 34 words", "d:7: a passive opening"]
-    findings += ["y:1: “met”", ": “remedy”"]
+    findings += ["y:1: “met”", ": “remedy”", "y:4: “there are”", "y:5: “What …”", "y:6: “is to be”"]
     assert done.returncode == 1
     for line, finding in zip(done.stdout.splitlines(), findings, strict=True):
         assert finding in line
