@@ -19,7 +19,8 @@ from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 
 from softbleu import InputError, score
 from softbleu.engine.encode import KnownLines
-from softbleu.text.tokens import WORD_PARTS, Tokenizer, _pieces_of, character_grams, make_tokenizer
+from softbleu.text.parts import WORD_PARTS, character_grams
+from softbleu.text.tokens import Tokenizer, _pieces_of, make_tokenizer
 
 BLANKS = " \t\u00a0\u2009\u3000\u2028\x0b\x1c\x85"
 PIECES = [

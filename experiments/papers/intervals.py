@@ -17,7 +17,7 @@ from softbleu.corpora.edits import GoldReferences, read_m2
 from softbleu.kernels import choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.gleu import Gleu
-from softbleu.text.tokens import Vocabulary
+from softbleu.text.coded import Vocabulary
 
 HERE = Path(__file__).resolve().parent
 PEOPLE = ["CAMB", "AMU", "RAC", "CUUI", "INPUT", "POST", "UFC", "SJTU", "IITB", "PKU", "UMC", "NTHU", "IPN"]

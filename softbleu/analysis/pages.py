@@ -53,7 +53,8 @@ from softbleu.results.significance import (
     compare_systems,
     segment_numbers,
 )
-from softbleu.text.tokens import Tokenizer, Tokens, token_places
+from softbleu.text.coded import Tokens
+from softbleu.text.tokens import Tokenizer, token_places
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus, Segments

@@ -21,17 +21,8 @@ from softbleu.io.platform import cached_property
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.edits import extract_edits
-from softbleu.text.tokens import (
-    LinesInText,
-    TextLines,
-    TextTokenizer,
-    Tokenizer,
-    Tokenizer13a,
-    Tokens,
-    Vocabulary,
-    WordParts,
-    sorted_once,
-)
+from softbleu.text.coded import LinesInText, TextLines, Tokens, Vocabulary, WordParts, sorted_once
+from softbleu.text.tokens import TextTokenizer, Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus

@@ -59,14 +59,9 @@ from softbleu.matching.ngrams import (
     frequency_weights,
 )
 from softbleu.metrics.base import IdfCorpus, Requirements, checked_rows, rarity_of
-from softbleu.text.tokens import (
-    Tokenizer,
-    Tokens,
-    Vocabulary,
-    chosen_places,
-    lines_before,
-    word_features,
-)
+from softbleu.text.coded import Tokens, Vocabulary, chosen_places, lines_before
+from softbleu.text.parts import word_features
+from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus

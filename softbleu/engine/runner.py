@@ -38,7 +38,8 @@ from softbleu.matching.sweep import matched_by_all
 from softbleu.metrics.base import Level, Metric, Requirements, checked_rows
 from softbleu.metrics.protocols import ReadsRows, shares_matches
 from softbleu.metrics.result import Coverage, DocumentScore, Result, Score, failure_of
-from softbleu.text.tokens import Tokenizer, Vocabulary
+from softbleu.text.coded import Vocabulary
+from softbleu.text.tokens import Tokenizer
 from softbleu.version import __version__
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from softbleu.text.tokens import TokenPairs, Tokens, WordParts
+    from softbleu.text.coded import TokenPairs, Tokens, WordParts
     from softbleu.types import Flags, Floats, Integers
 
 

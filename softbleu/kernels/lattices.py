@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.io.platform import cached_property
-from softbleu.text.tokens import chosen_places
+from softbleu.text.coded import chosen_places
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -21,7 +21,7 @@ from softbleu.kernels.numpy_backend import clipped_counts as counted_in_arrays
 
 if TYPE_CHECKING:
     from softbleu.kernels import WordArrays
-    from softbleu.text.tokens import TokenPairs, Tokens
+    from softbleu.text.coded import TokenPairs, Tokens
     from softbleu.types import Flags, Floats, Integers
 
 

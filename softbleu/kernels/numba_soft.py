@@ -12,7 +12,7 @@ from softbleu.kernels.compiled import kernel, part
 from softbleu.kernels.numpy_backend import TIE
 
 if TYPE_CHECKING:
-    from softbleu.text.tokens import TokenPairs, WordParts
+    from softbleu.text.coded import TokenPairs, WordParts
     from softbleu.types import Floats, Integers
 
 

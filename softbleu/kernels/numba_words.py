@@ -10,7 +10,8 @@ from numpy.lib.stride_tricks import as_strided
 from numpy.typing import NDArray
 
 from softbleu.kernels.compiled import kernel, part
-from softbleu.text.tokens import ESCAPES_13A, MARKS_13A, Tokens
+from softbleu.text.coded import Tokens
+from softbleu.text.tokens import ESCAPES_13A, MARKS_13A
 
 if TYPE_CHECKING:
     from softbleu.types import Integers

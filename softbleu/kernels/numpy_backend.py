@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.kernels import SCALE, Intervals
-from softbleu.text.tokens import WordParts, chosen_places
+from softbleu.text.coded import WordParts, chosen_places
 
 if TYPE_CHECKING:
-    from softbleu.text.tokens import TokenPairs, Tokens
+    from softbleu.text.coded import TokenPairs, Tokens
     from softbleu.types import Flags, Floats, Integers
 
 
@@ -237,7 +237,7 @@ def _clipped_counts_of_batch(positions: Positions, order: int) -> Integers:
 def clipped_counts_of_short(candidate: list[int], references: Tokens, order: int) -> list[int]:
     """Count the n-grams of one short candidate that are in its references, clipped, of each order.
 
-    >>> from softbleu.text.tokens import Tokens
+    >>> from softbleu.text.coded import Tokens
     >>> clipped_counts_of_short([1, 1, 2, 1], Tokens(np.array([1, 2, 1, 2]), np.array([0, 4])), 3)
     [3, 2, 1]
     """

@@ -20,8 +20,9 @@ from softbleu.io.files import Content
 from softbleu.io.platform import cached_property
 from softbleu.kernels.lattices import Lattices
 from softbleu.lattices.lattice import PARSERS, NetworkBuilder, WordNetwork
+from softbleu.text.coded import Tokens
 from softbleu.text.meteor import MeteorData, needed_data
-from softbleu.text.tokens import ChangedTokenizer, Tokenizer, Tokens, data_setting
+from softbleu.text.tokens import ChangedTokenizer, Tokenizer, data_setting
 from softbleu.thesaurus.resources import open_tables, stem
 
 if TYPE_CHECKING:

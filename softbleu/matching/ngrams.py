@@ -17,7 +17,7 @@ from softbleu.errors import InputError
 from softbleu.io.platform import cached_property
 from softbleu.kernels import SCALE, ZERO_NORM, Kernels, WordArrays
 from softbleu.kernels.numpy_backend import Positions, first_places, ngram_ids, reference_counts, spelling_similarity
-from softbleu.text.tokens import TokenPairs, Tokens, WordParts, chosen_places, lines_before
+from softbleu.text.coded import TokenPairs, Tokens, WordParts, chosen_places, lines_before
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -473,7 +473,7 @@ class WordTable:
 
     vectors: Vectors
     features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    """By name: `rarity` of each word among segments; what words are made of (`softbleu.text.tokens.WORD_PARTS`), as
+    """By name: `rarity` of each word among segments; what words are made of (`softbleu.text.parts.WORD_PARTS`), as
     numbers word by word, such as `spelling`, and their bounds, `spelling_bounds` (words + 1)."""
 
     def feature(self, name: str) -> Any:

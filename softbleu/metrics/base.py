@@ -42,7 +42,8 @@ from softbleu.io.platform import cached_property
 from softbleu.matching.matchers import MATCHERS, Matcher
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.result import Score, SumOfRows, failure_of, is_ours, scored
-from softbleu.text.tokens import TOKENIZERS, TextTokenizer, Tokenizer, Whitespace, texts_of
+from softbleu.text.coded import texts_of
+from softbleu.text.tokens import TOKENIZERS, TextTokenizer, Tokenizer, Whitespace
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -53,7 +54,8 @@ if TYPE_CHECKING:
     from softbleu.matching.ngrams import WordTable
     from softbleu.metrics.keywords import MatcherFields, PartFields
     from softbleu.metrics.result import Aggregation, Result, Results
-    from softbleu.text.tokens import Tokens, WordFeature
+    from softbleu.text.coded import Tokens
+    from softbleu.text.parts import WordFeature
     from softbleu.types import Floats, Integers, Progress
 
     GivenMatcher = Matcher | str
@@ -98,7 +100,7 @@ class Requirements:
     pieces: bool = False  # Vectors of the pieces that an encoder cuts lines into, in context
     frequency: bool = False  # How frequent words are among the references' tokens
     idf: object = None  # What says how rare words (or pieces) are: `references`, or another text
-    parts: tuple[str | WordFeature, ...] = ()  # Names of `softbleu.text.tokens.WORD_PARTS`, and what else is known
+    parts: tuple[str | WordFeature, ...] = ()  # Names of `softbleu.text.parts.WORD_PARTS`, and what else is known
     context: int = 0  # Lines before each line, in its document
 
     @property

@@ -19,7 +19,7 @@ from softbleu.metrics.result import Score, best_rows, column, f_of
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, PieceVectors, WordTable
-    from softbleu.text.tokens import Tokens
+    from softbleu.text.coded import Tokens
     from softbleu.types import Floats, Integers
 
 PARTS = 10**9  # Segments have whole numbers of such parts, which add up to the same digits anywhere

@@ -16,7 +16,8 @@ from softbleu.matching.matchers import Exact, SleuMatcher, VleuMatcher, XleuMatc
 from softbleu.matching.ngrams import Chunk, ngram_totals, shared_counts
 from softbleu.metrics.base import UNCORRECTED, GivenMatcher, Level, MatcherMetric, order_setting, tokenizer_setting
 from softbleu.metrics.result import Score, column
-from softbleu.text.tokens import Tokenizer, Tokenizer13a, Tokens
+from softbleu.text.coded import Tokens
+from softbleu.text.tokens import Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,7 +13,8 @@ from softbleu.config.declare import setting
 from softbleu.matching.ngrams import Chunk, shared_counts
 from softbleu.metrics.base import MAX_ORDER, UNCORRECTED, Metric, Requirements, needed
 from softbleu.metrics.result import Score, column, keep_best
-from softbleu.text.tokens import ChangedTokenizer, Tokens, Whitespace
+from softbleu.text.coded import Tokens
+from softbleu.text.tokens import ChangedTokenizer, Whitespace
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

@@ -14,7 +14,7 @@ from softbleu.kernels.numpy_backend import ngram_ids
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Metric, Requirements, needed, order_setting
 from softbleu.metrics.result import Score, column, keep_best
-from softbleu.text.tokens import Tokens
+from softbleu.text.coded import Tokens
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels

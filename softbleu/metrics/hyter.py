@@ -21,7 +21,8 @@ from softbleu.metrics.base import IdfCorpus, Metric, Requirements, idf_setting, 
 from softbleu.metrics.protocols import ClosestPath, EditStep
 from softbleu.metrics.result import Score, best_rows, column, keep_best
 from softbleu.metrics.ter import fewest_edits
-from softbleu.text.tokens import Tokenizer, Tokenizer13a, Tokens, Vocabulary
+from softbleu.text.coded import Tokens, Vocabulary
+from softbleu.text.tokens import Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
     from softbleu.types import Integers

@@ -19,8 +19,9 @@ from softbleu.matching.ngrams import Vectors, WordTable, round_millionths, thres
 from softbleu.metrics.base import Metric, Requirements, needed, tokenizer_setting
 from softbleu.metrics.protocols import Mark, WordPair, marks_of_pairs
 from softbleu.metrics.result import Score, best_rows, column
+from softbleu.text.coded import Tokens
 from softbleu.text.meteor import MeteorData, needed_data
-from softbleu.text.tokens import Blanks, Tokenizer, Tokens, data_setting, meteor_language
+from softbleu.text.tokens import Blanks, Tokenizer, data_setting, meteor_language
 from softbleu.thesaurus.resources import MeteorTables, open_tables, stem
 
 if TYPE_CHECKING:

@@ -32,8 +32,9 @@ from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Metric, Requirements, needed
 from softbleu.metrics.meteor import STAGES, Meteor, MeteorWords
 from softbleu.metrics.result import Score, column
+from softbleu.text.coded import Tokens
 from softbleu.text.meteor import MeteorData, needed_data
-from softbleu.text.tokens import Tokens, data_setting
+from softbleu.text.tokens import data_setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -29,8 +29,9 @@ from softbleu.metrics.base import (
 from softbleu.metrics.meteor import MeteorWords, find_matches
 from softbleu.metrics.protocols import SimilarityTable, WordPair, best_references, pairs_of
 from softbleu.metrics.result import Score, column, keep_best
+from softbleu.text.coded import TokenPairs, Tokens
 from softbleu.text.meteor import MeteorData, needed_data
-from softbleu.text.tokens import Tokenizer, Tokenizer13a, TokenPairs, Tokens, data_setting
+from softbleu.text.tokens import Tokenizer, Tokenizer13a, data_setting
 from softbleu.thesaurus.resources import open_tables
 
 if TYPE_CHECKING:

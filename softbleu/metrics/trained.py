@@ -29,7 +29,8 @@ from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, make_metric, needed, tokenizer_setting
 from softbleu.metrics.meteor import equal_lines
 from softbleu.metrics.result import Score, best_rows, column
-from softbleu.text.tokens import Tokenizer, Tokens, Whitespace, make_tokenizer
+from softbleu.text.coded import Tokens
+from softbleu.text.tokens import Tokenizer, Whitespace, make_tokenizer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

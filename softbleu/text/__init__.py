@@ -1,1 +1,1 @@
-"""Text as tokens: tokenizers, the tables of words they make, and Unicode normalisation."""
+"""Text as tokens: tokenizers, lines of token ids, parts of words, and Unicode normalisation."""

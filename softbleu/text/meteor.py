@@ -1,6 +1,6 @@
-"""METEOR's data, and text as its `-norm` was seen to make it: marks split off, hyphens made plain, lower case.
+"""METEOR's data files (synonyms, paraphrases, abbreviations) and its text normalisation, `-norm`.
 
-The data are synonyms, paraphrases and words that keep their full stop, as its program has them.
+Normalised text is in lower case, with punctuation split off. The rules were found by running the program.
 """
 
 from __future__ import annotations
@@ -19,40 +19,40 @@ from softbleu.io.files import Content, package_folder
 from softbleu.io.reading import read_bounded
 
 PACKAGE = "pycocoevalcap"
-NEED_DATA = ("synonym", "paraphrase")  # Stages that look at the data
+NEED_DATA = ("synonym", "paraphrase")  # Stages that use the data
 SYNONYMS, EXCEPTIONS = "synonym/english.synsets", "synonym/english.exceptions"
 PARAPHRASES = ("data/paraphrase-en.gz", "paraphrase-en.gz")
 _PREFIXES = "nonbreaking/*.prefixes"
 
 
 class MeteorData(Content):
-    """A folder of METEOR's data, or `pycocoevalcap`, the package that has the program's.
+    """A folder with METEOR's data, or the package `pycocoevalcap`, which includes it.
 
-    Raises `InputError`: the folder has none, or it cannot be read; `MissingExtraError`: the package is not installed.
+    Raises `InputError` if the folder has no data or cannot be read, `MissingExtraError` if the package is missing.
     """
 
     @classmethod
     def files_of(cls, location: str) -> Sequence[Path]:
-        """Files of the folder, or of the package."""
+        """List the files of the folder or of the package."""
         return MeteorFiles.of(location).all
 
 
 def needed_data(stages: Sequence[str], data: MeteorData | None) -> MeteorData | None:
-    """The data of the package where stages need some and none is named, and none where no stage looks at it."""
+    """Return `data`, or the package's data, if one of the stages needs it; otherwise None."""
     needed = any(stage in NEED_DATA for stage in stages)
     return (data or MeteorData.of(PACKAGE)) if needed else None
 
 
 @dataclass(frozen=True)
 class MeteorFiles:
-    """A folder as the program has it: what is no file of it may lie in its jar, which is a zip file."""
+    """METEOR's files: in a folder, or in the jar (a zip file) of that folder."""
 
     folder: Path
     jar: Path | None
 
     @classmethod
     def of(cls, location: str) -> MeteorFiles:
-        """Find those of a folder, or of the package."""
+        """Find the files of a folder or of the package."""
         if location == PACKAGE:
             package = package_folder(PACKAGE)
             if package is None:
@@ -77,18 +77,18 @@ class MeteorFiles:
 
     @property
     def all(self) -> list[Path]:
-        """All that are read."""
+        """Files that are read."""
         paths = [self.folder / SYNONYMS, self.folder / EXCEPTIONS, self.paraphrases]
         paths += sorted(self.folder.glob(_PREFIXES))
         return [path for path in (self.jar, *paths) if path is not None and path.is_file()]
 
     @property
     def paraphrases(self) -> Path | None:
-        """The table of paraphrases."""
+        """Path of the table of paraphrases."""
         return next((path for name in PARAPHRASES if (path := self.folder / name).is_file()), None)
 
     def lines(self, name: str) -> list[str]:
-        """Lines of a file; none without one."""
+        """Return the lines of a file; none if it is missing."""
         import zlib
         from zipfile import BadZipFile, ZipFile
 
@@ -108,18 +108,18 @@ class MeteorFiles:
             raise InputError(f"{path}: {name} cannot be read ({error}): get the file again") from error
 
     def lists(self, name: str) -> dict[str, list[str]]:
-        """A file of words with a line of what belongs to each below it; empty without one."""
+        """Read a file in which every second line lists what belongs to the word above it; empty if it is missing."""
         lines = self.lines(name)
         if len(lines) % 2:
             raise InputError(f"{self.folder}: {name} ends after {lines[-1][:40]!r}: get the file again")
         return {word: below.split() for word, below in zip(lines[::2], lines[1::2], strict=True)}
 
 
-# Letters, as the program has them: Latin with most of its marks, Cyrillic, and little else.
+# Letters in the program's sense: Latin with most of its diacritics, Cyrillic, and little else.
 _LETTERS = "A-Za-zÀ-ÖØ-öø-žЀ-ԧᴀ-ᵿꙀ-ꙮ꙾-ꚗ"
 _CONTROLS = "".join(map(chr, range(33)))
-_DOTS = "\0"  # Stands for each of several full stops in a row while words are looked at
-# One after the other; each looks at characters once, so that of two that overlap only the first is changed.
+_DOTS = "\0"  # Placeholder for each full stop of an ellipsis
+# Applied in this order. Of two matches that overlap only the first is replaced.
 _STEPS = (
     ("[\t\n\f\r]", " "),
     ("[“”]", '"'),
@@ -150,14 +150,14 @@ _APOSTROPHES = {
         (f"([{_LETTERS}])'([{_LETTERS}])", r"\1' \2"),
     ),
 }
-"""Of languages other than these, an apostrophe stands by itself."""
+"""In other languages an apostrophe is a token by itself."""
 _OTHER_SPACES = re.compile("[\xa0\u2000-\u200a\u202f\u205f\u3000]")
 _HAS_LETTER = re.compile(f"[{_LETTERS}]")
 
 
 @dataclass(frozen=True)
 class KeptStops:
-    """Words that keep their full stop, also before a capital letter or, some of them, before a digit only."""
+    """Abbreviations that keep their full stop: always, or only before a digit."""
 
     always: frozenset[str] = frozenset()
     before_digits: frozenset[str] = frozenset()
@@ -165,7 +165,7 @@ class KeptStops:
 
 @cache
 def kept_stops(data: MeteorData, language: str) -> KeptStops:
-    """Read those of the program."""
+    """Read the abbreviations of a language."""
     name = f"nonbreaking/{language_of_data(language).name.lower()}.prefixes"
     lines = MeteorFiles.of(data.location).lines(name)
     if not lines:
@@ -177,13 +177,13 @@ def kept_stops(data: MeteorData, language: str) -> KeptStops:
 
 @cache
 def _compiled(language: str) -> list[tuple[re.Pattern[str], Any]]:
-    """The steps, compiled when the first line comes: that takes some milliseconds."""
+    """Compile the steps when they are first needed; that takes some milliseconds."""
     steps = (*_STEPS, *_APOSTROPHES.get(language, (("'", " ' "),)))
     return [(re.compile(pattern), made) for pattern, made in steps]
 
 
 def normalised(line: str, language: str, stops: KeptStops) -> list[str]:
-    """Words of a line.
+    """Normalise a line and split it into words.
 
     >>> stops = KeptStops(frozenset(["Dr", "M", "usw", "3"]))
     >>> normalised("The U.S.-led “state-of-the-art” thing (Dr. No’s) costs $3,000.50...", "en", stops)
@@ -200,13 +200,13 @@ def normalised(line: str, language: str, stops: KeptStops) -> list[str]:
     words = [word for word in text.split(" ") if word]
     without_stops = [_without_stop(word, after, stops) for word, after in pairwise([*words, ""])]
     text = " ".join(_acronym(word) for word in " ".join(without_stops).split(" "))
-    # Other spaces were words until here: a full stop before one is that of a sentence.
+    # Other spaces count as words until here: a full stop before one ends a sentence.
     text = _OTHER_SPACES.sub(" ", text.replace(_DOTS, ".").lower()).strip(_CONTROLS)
     return [word for word in text.split(" ") if word]
 
 
 def _without_stop(word: str, after: str, stops: KeptStops) -> str:
-    """Split the full stop from a word that ends a sentence."""
+    """Split the full stop off a word that ends a sentence."""
     before = word[:-1]
     if not before or word[-1] != ".":
         return word
@@ -217,6 +217,6 @@ def _without_stop(word: str, after: str, stops: KeptStops) -> str:
 
 
 def _acronym(word: str) -> str:
-    """Take the full stops out of U.N. and the like."""
+    """Remove the full stops of an acronym such as U.N."""
     acronym = word[-1:] == "." and word.count(".") > 1 and _HAS_LETTER.search(word)
     return word.replace(".", "") if acronym else word

@@ -22,8 +22,8 @@ from softbleu.io.files import CACHE_VARIABLE, cache_folder, kept_arrays
 from softbleu.io.platform import cached_property, lock
 from softbleu.io.progress import note
 from softbleu.io.reading import bounded_lines
+from softbleu.text.coded import Vocabulary, chosen_places
 from softbleu.text.meteor import EXCEPTIONS, PARAPHRASES, SYNONYMS, MeteorData, MeteorFiles
-from softbleu.text.tokens import Vocabulary, chosen_places
 
 if TYPE_CHECKING:
     from softbleu.types import Flags, Floats, Integers

@@ -15,7 +15,7 @@ from strategies import cases
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels import LARGE, choose_kernels
-from softbleu.text.tokens import TokenPairs, Tokens
+from softbleu.text.coded import TokenPairs, Tokens
 
 WHITE_SPACE = [chr(point) for point in range(0x110000) if chr(point).isspace()]
 """All characters at which `str.split` cuts."""

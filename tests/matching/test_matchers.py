@@ -24,7 +24,7 @@ from softbleu.matching.ngrams import Chunk, TokenVectors
 from softbleu.matching.sweep import match_intervals, matched_by_all
 from softbleu.metrics.base import make_metric
 from softbleu.results.api import score_corpus
-from softbleu.text.tokens import Vocabulary
+from softbleu.text.coded import Vocabulary
 
 NUMPY = choose_kernels("numpy")
 KERNELS = [NUMPY, *([choose_kernels("numba")] if find_spec("numba") else [])]

@@ -18,7 +18,7 @@ from softbleu.metrics.imeasure import Band, IMeasure, align_columns, count_align
 from softbleu.metrics.m2 import find_edits
 from softbleu.metrics.m2.lattice import EditTables, Excerpt, LatticeTooLargeError, match_edits
 from softbleu.metrics.m2.metric import M2
-from softbleu.text.tokens import Tokens
+from softbleu.text.coded import Tokens
 
 words = st.lists(st.integers(0, 3), max_size=7).map(tuple)
 

@@ -24,7 +24,7 @@ from softbleu.report import WRITERS, Layout
 from softbleu.results.explain import explain_corpus
 from softbleu.results.pairs import pair_systems, score_pairs, score_systems
 from softbleu.results.runs import Change, RunOfMetric, diff_files, diff_runs, read_run
-from softbleu.text.tokens import Vocabulary
+from softbleu.text.coded import Vocabulary
 
 # "for" and "there" are 0.6 alike.
 VECTORS = {"for": [1.0, 0.0], "there": [0.6, 0.8]}

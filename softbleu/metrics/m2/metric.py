@@ -19,7 +19,7 @@ from softbleu.metrics.base import Metric, Requirements, needed
 from softbleu.metrics.edits import JudgedEdits, judge_by_links, placed
 from softbleu.metrics.m2.lattice import EditTables, Excerpt, LatticeTooLargeError, Span, match_edits
 from softbleu.metrics.result import BestReference, Score, column, running_choice
-from softbleu.text.tokens import TokenPairs, Tokens
+from softbleu.text.coded import TokenPairs, Tokens
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import Coded, CodedEdit, CodedGold
