@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from complete import complete
 from hypothesis import reject
 from hypothesis import strategies as st
 from made_up_encoder import MadeUpEncoder, vectors_for
+from tables import read_rows
 
 from softbleu.config.declare import Declared, Setting, own_settings
 from softbleu.embeddings.choice import Similarity, VectorChoice, WordMeasure
@@ -122,13 +122,13 @@ def wrong_values(setting: Setting) -> list[Any]:
 
 
 def every_measure(vectors: Any) -> list[Metric]:
-    """All metrics but `scores`, and those of measures.txt: with these vectors, or with an encoder."""
-    lines = Path(__file__).with_name("measures.txt").read_text(encoding="utf-8").splitlines()[2:]
-    found = []
+    """All metrics but `scores`, and those of measures.toml: with these vectors, or with an encoder."""
     # Meteor's own stages need data that may not be installed.
-    for line in [name for name in METRICS.names() if name not in ("meteor", "scores")] + lines:
-        made = make_metric(line.removesuffix(" in context"))
-        own = MadeUpEncoder() if line.endswith(" in context") else vectors_for(made, vectors)
+    plain = [{"metric": name} for name in METRICS.names() if name not in ("meteor", "scores")]
+    found = []
+    for row in [*plain, *read_rows("measures.toml")]:
+        made = make_metric(row["metric"])
+        own = MadeUpEncoder() if "encoder" in row else vectors_for(made, vectors)
         found.append(make_metric(str(made), vectors=own) if made.requires.vectors else made)
     return found
 

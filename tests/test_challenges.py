@@ -9,9 +9,9 @@ from typing import Any
 
 import challenges
 import numpy as np
-import pytest
 from challenges import CHANGES, make_challenges, write_challenges
 from refusing import refused
+from tables import each_row
 
 import softbleu
 from softbleu import InputError
@@ -26,13 +26,9 @@ def bads(change: str, good: list[str], reference: list[str], seeds: int = 60, **
     return {each.bad for made in every for each in made}
 
 
-CASES = Path(__file__).with_name("challenges.txt").read_text(encoding="utf-8").splitlines()[2:]
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_rules_change_one_thing(case: str) -> None:
-    change, good, reference, expected = case.split(";")
-    assert bads(change, [good], [reference]) == {each.strip() for each in expected.split("|")} - {""}
+@each_row("challenges.toml", "rule", "good", "reference", "bad")
+def test_rules_change_one_thing(rule: str, good: str, reference: str, bad: list[str]) -> None:
+    assert bads(rule, [good], [reference]) == {*bad}
 
 
 def test_names_are_those_of_the_corpus_and_phrases_those_of_the_package() -> None:

@@ -1,6 +1,7 @@
 """A setting is declared once: keyword, option, expression, signature, default and complaint follow from that."""
 
 import pickle
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,6 +14,7 @@ from declarations import base_of, every_setting, refusal, setting_id, values_of,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusing import refused
+from tables import TESTS
 
 from softbleu.cli.options import identifier, setting_options
 from softbleu.config import declare
@@ -38,21 +40,27 @@ def settings_of(measure: Metric) -> dict[str, Any]:
     return {each.name: value for each, value in measure.settings()}
 
 
-def said(setting: Setting) -> str:
+def default_of(setting: Setting) -> str:
+    """Write a default, and its bounds in brackets."""
     default = setting.default.name if setting.part is not None else format_value(setting.default)
     bounds = ["" if bound is None else f"{bound:.12g}" for bound in (setting.least, setting.most)]
-    return f"{setting.name}={default}" + (f"({'..'.join(bounds)})" if any(bounds) else "")
+    return default + (f" ({'..'.join(bounds)})" if any(bounds) else "")
 
 
 def test_defaults_and_bounds() -> None:
     assert {each.name for _, each in every_setting()} == set(measures.every_setting())
-    found: dict[str, list[str]] = {}
+    found: dict[str, dict[str, dict[str, str]]] = {}
     for owner, each in every_setting():
-        found.setdefault(f"{owner.name or owner.__name__}:", []).append(said(each))
-    expected = Path(__file__).with_name("defaults.txt").read_text(encoding="utf-8").partition("\n\n")[2]
-    lines = [" ".join((owner, *own)) for owner, own in found.items()]
-    changed = [line for line in lines if line not in " ".join(expected.split())]
-    assert " ".join(lines).split() == expected.split(), f"write in tests/defaults.txt, if it is meant: {changed}"
+        # An owner without a name has the settings that all of its kind share.
+        kind, name = (owner.kind, owner.name) if owner.name else ("shared", owner.__name__)
+        found.setdefault(kind, {}).setdefault(name, {})[each.name] = default_of(each)
+    expected = tomllib.loads((TESTS / "defaults.toml").read_text(encoding="utf-8"))
+    # Settings may be given by their places, so that their order counts.
+    one, other = (
+        {f"{kind}.{name}": [*own.items()] for kind, owners in each.items() for name, own in owners.items()}
+        for each in (found, expected)
+    )
+    assert one == other, "write the new default in tests/defaults.toml if it is meant"
 
 
 @each_setting

@@ -1,9 +1,7 @@
 """Edits found in texts: alignment and merge rules, beside ERRANT's edits on CoNLL-2014, and as .m2 files."""
 
-import re
 from collections import Counter
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,6 +9,7 @@ from hypothesis import strategies as st
 from oracles.edits import cheapest_steps
 from refusing import refused
 from shared_data import shared
+from tables import each_row
 
 import softbleu
 from softbleu import InputError
@@ -32,21 +31,16 @@ def found(source, output, language=None):
     return [f"{' '.join(words[edit.start : edit.end])} > {edit.corrections[0]}".strip() for edit in edits]
 
 
-RULES = [line for line in Path(__file__).with_name("edits.txt").read_text(encoding="utf-8").splitlines()[3:] if line]
-
-
-@pytest.mark.parametrize("row", [line for line in RULES if not line.startswith("#")])
-def test_rules(row):
-    language, text = re.fullmatch("(?:([a-z]{2}): )?(.*)", row).groups()
-    source, output, expected, *kinds = map(str.strip, text.split(" =>"))
+@each_row("edits.toml", "source", "output", "edits", kinds=None, language=None)
+def test_edits_are_aligned_merged_and_typed_by_the_rules_of_a_language(source, output, edits, kinds, language):
     for code in [language] if language else [None, "en-GB"]:
-        assert "; ".join(found(source, output, code)) == expected
-    if kinds:
+        assert found(source, output, code) == edits
+    if kinds is not None:
         (segment,) = edit_texts([source], [output], language=language)
-        assert " ".join(edit.kind for edit in segment.annotations[0].edits) == kinds[0]
+        assert [edit.kind for edit in segment.annotations[0].edits] == kinds
         corpus = make_corpus([output], [output], [source])
         scores = correction_kinds(corpus, make_metric("errant"), "form", language)
-        assert {score.kind: score.hits for score in scores if score.kind != "all"} == Counter(kinds[0].split())
+        assert {score.kind: score.hits for score in scores if score.kind != "all"} == Counter(kinds)
 
 
 def test_stems_of_a_language_align_its_words():
@@ -67,23 +61,17 @@ def test_alignment_is_that_of_its_definition_and_its_edits_make_the_text(source,
     assert all(source[start:end] != list(words) for start, end, words in edits)
 
 
-COUNTS = Path(__file__).with_name("golden").joinpath("errant.txt").read_text(encoding="utf-8").splitlines()[2:]
-
-
-@pytest.mark.parametrize(
-    "row", [pytest.param(line, marks=[pytest.mark.slow] * (int(line.split()[-1]) > 999)) for line in COUNTS]
-)
-def test_beside_errant(row):
-    name, annotator, *counts = row.split()
-    numbers = [0] * 4
-    for segment in softbleu.read_m2(str(shared("data", "conll14", "errant", f"{name}.m2"))):
-        (theirs,) = [each.in_words() for each in segment.annotations if each.annotator == int(annotator)]
+@each_row("golden/errant.toml", "texts", "annotator", "bounds", "edits", "ours", "theirs")
+def test_edits_of_conll_are_those_of_errant(texts, annotator, bounds, edits, ours, theirs):
+    counts, numbers = [bounds, edits, ours, theirs], [0] * 4
+    for segment in softbleu.read_m2(str(shared("data", "conll14", "errant", f"{texts}.m2"))):
+        (theirs,) = [each.in_words() for each in segment.annotations if each.annotator == annotator]
         words = segment.source.split()
         ours = Annotation(0, extract_edits(words, apply_edits(words, theirs))).in_words()
         spans = {edit[:2] for edit in ours} & {edit[:2] for edit in theirs}
         for place, number in enumerate((len(spans), len({*ours} & {*theirs}), len(ours), len(theirs))):
             numbers[place] += number
-    assert numbers == [int(count) for count in counts]
+    assert numbers == counts
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from tables import read_rows
 
 import softbleu
 from softbleu.cli.command import DECLARATIONS, Given, option_of
@@ -249,7 +250,7 @@ def test_each_sentence_of_promises_has_a_test() -> None:
     bullets = text.partition("## What is promised")[2].partition("\n## ")[0].split("\n- ")[1:]
     # Without what a sentence is about, in bold.
     sentences = [" ".join(re.sub(r"\*\*.*?\*\* ", "", bullet).split()) for bullet in bullets]
-    places = dict(line.split(": ") for line in (TESTS / "promises.txt").read_text(encoding="utf-8").splitlines()[2:])
+    places = {row["sentence"]: row["test"] for row in read_rows("promises.toml")}
     for sentence in sentences:
         assert len([start for start in places if sentence.startswith(start)]) == 1, sentence
     assert len(sentences) == len(places)

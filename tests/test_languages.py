@@ -1,37 +1,40 @@
 """Codes of languages and names of directions are read by one gate."""
 
-from collections.abc import Iterator
-from itertools import repeat
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from refusing import refused
+from tables import each_row
 
 import softbleu.config.languages as gate
 from softbleu import InputError, read_metric
 
 
-def cases() -> Iterator[Any]:
-    """Codes of each section, with what is read and noted."""
-    section = ""
-    for line in Path(__file__).with_name("languages.txt").read_text("utf-8").splitlines()[2:]:
-        if line.startswith("["):
-            section = line.strip("[]")
-        elif line:
-            codes, _, said = line.partition(" => ")
-            read, _, noted = said.partition(" … ")
-            languages = read.split() if " " in read else repeat(read)
-            for code, language in zip(codes.split(), languages, strict=False):
-                yield pytest.param(section, code, language, noted, id=f"{section}-{code}")
+@pytest.fixture
+def notes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the list to which notes are added."""
+    found: list[str] = []
+    monkeypatch.setattr(gate, "note", found.append)
+    return found
 
 
-@pytest.mark.parametrize(("section", "code", "read", "noted"), [*cases()])
-def test_a_code_is_read_as_its_language(section: str, code: str, read: str, noted: str, monkeypatch: Any) -> None:
-    notes: list[str] = []
-    monkeypatch.setattr(gate, "note", notes.append)
-    found = (gate.find_language if section == "language" else gate.target_language)(code)
-    assert (found.code if found else "None", " … ".join(notes)) == (read, noted)
+def assert_read(read: Callable[[str], Any], codes: str, code: str | None, note: str | None, notes: list[str]) -> None:
+    """Check the language that each of some codes is read as, and the one note or none."""
+    for each in codes.split():
+        notes.clear()
+        found = read(each)
+        assert (each, found and found.code, notes) == (each, code, [note] if note else [])
+
+
+@each_row("languages.toml", "codes", "read", table="language", note=None)
+def test_a_code_is_read_as_its_language(codes: str, read: str, note: str | None, notes: list[str]) -> None:
+    assert_read(gate.find_language, codes, read, note, notes)
+
+
+@each_row("languages.toml", "codes", table="direction", read=None, note=None)
+def test_a_direction_has_the_language_it_leads_to(codes: str, read: Any, note: Any, notes: list[str]) -> None:
+    assert_read(gate.target_language, codes, read, note, notes)
 
 
 @pytest.mark.parametrize(

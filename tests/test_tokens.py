@@ -16,6 +16,7 @@ from sacrebleu.tokenizers import tokenizer_13a
 from sacrebleu.tokenizers.tokenizer_char import TokenizerChar
 from sacrebleu.tokenizers.tokenizer_intl import TokenizerV14International
 from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
+from tables import each_row
 
 from softbleu import InputError, score
 from softbleu.engine.encode import KnownLines
@@ -63,21 +64,16 @@ def test_tokens_of_lines_are_those_of_sacrebleu(name: str, lowercase: bool, line
     assert [tokenizer.split(line) for line in lines] == expected
 
 
-WRITTEN = dict(
-    line.split(": ") for line in Path(__file__).with_name("written.txt").read_text(encoding="utf-8").splitlines()[2:]
-)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("name", WRITTEN)
-def test_a_thousand_lines_have_the_digits_of_sacrebleu(name: str) -> None:
+@each_row("written.toml", "tokenize", "sentences")
+def test_a_thousand_lines_have_the_digits_of_sacrebleu(tokenize: str, sentences: list[str]) -> None:
     """Lines of whole sentences and of parts; no package may be missing in the second tier."""
-    random, sentences = Random(2014), WRITTEN[name].split()
+    random = Random(2014)
     lines = [" ".join(random.choices(sentences, k=3)) for _ in range(1001)]
     lines = [line[: random.randrange(5, len(line))] for line in lines]
-    theirs = BLEU(tokenize=name)
-    assert score(lines[1:], lines[:-1], tokenize=name).score == theirs.corpus_score(lines[1:], [lines[:-1]]).score
-    composed = score([normalize("NFD", line) for line in lines], lines, tokenize=name, normalize_unicode="NFC")
+    theirs = BLEU(tokenize=tokenize)
+    assert score(lines[1:], lines[:-1], tokenize=tokenize).score == theirs.corpus_score(lines[1:], [lines[:-1]]).score
+    composed = score([normalize("NFD", line) for line in lines], lines, tokenize=tokenize, normalize_unicode="NFC")
     assert composed.score == pytest.approx(100)
 
 

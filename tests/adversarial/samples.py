@@ -12,6 +12,7 @@ import numpy as np
 from cli.conftest import Run
 from made_up_llama import write_llama
 from meteor_data import write_meteor_data
+from tables import read_rows
 
 from softbleu.embeddings.convert import convert_vectors
 from softbleu.encoders.convert import convert_encoder
@@ -80,9 +81,4 @@ class Reader(NamedTuple):
         return f"{self.damaged} {' '.join(self.arguments)}"
 
 
-def commands_of(name: str) -> list[list[str]]:
-    """Commands of a list beside this file, and what stands before each."""
-    return [line.split(": ", 1) for line in (HERE / name).read_text(encoding="utf-8").splitlines()[2:]]
-
-
-READERS = [Reader(damaged, command.split()) for damaged, command in commands_of("readers.txt")]
+READERS = [Reader(row["file"], row["run"].split()) for row in read_rows("adversarial/readers.toml")]

@@ -17,7 +17,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-WRITERS = dict(line.split(": ", 1) for line in Path(__file__).with_name("writers.txt").read_text().splitlines()[2:])
+from tables import read_rows
+
+WRITERS = {row["name"]: row["run"] for row in read_rows("adversarial/writers.toml")}
 JOURNALS = (".o.json.score", ".o.json.compare", ".o.csv.sweep", "out/sweep.unfinished")
 """What an interrupted run keeps on purpose."""
 CHANGES = {"os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.chmod", "os.truncate", "sqlite3.connect"}

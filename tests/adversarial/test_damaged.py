@@ -15,8 +15,9 @@ from typing import Any
 import pytest
 from adversarial.conftest import SEEDS
 from adversarial.damage import damaged
-from adversarial.samples import READERS, Reader, commands_of, copy, mishandled
+from adversarial.samples import copy, mishandled
 from cli.conftest import contents
+from tables import each_row
 
 from softbleu.encoders.kept import _OPEN
 from softbleu.engine import runner
@@ -55,34 +56,37 @@ def made(before: dict[str, bytes], folder: Path) -> list[str]:
     return [name for name in after if name not in before]
 
 
-@pytest.mark.parametrize("reader", READERS, ids=str)
-def test_samples_are_valid(command: Any, place: Path, reader: Reader) -> None:
-    before = contents(place)
-    done = command(*reader.arguments)
+each_reader = each_row("adversarial/readers.toml", "file", "run")
+
+
+@each_reader
+def test_samples_are_valid(command: Any, place: Path, file: str, run: str) -> None:
+    before, arguments = contents(place), run.split()
+    done = command(*arguments)
     assert done.code == 0, done.err
     found = made(before, place)
-    assert "-o" not in reader.arguments or any(name.startswith(reader.arguments[-1]) for name in found)
+    assert "-o" not in arguments or any(name.startswith(arguments[-1]) for name in found)
+    assert any(place.glob(file))
 
 
-@pytest.mark.parametrize("reader", READERS, ids=str)
-def test_damaged(command: Any, place: Path, samples: Path, reader: Reader) -> None:
+@each_reader
+def test_a_damaged_file_is_read_or_refused_in_one_line(
+    command: Any, place: Path, samples: Path, file: str, run: str
+) -> None:
     for seed in SEEDS:
         copy(samples, place)
-        target = next(place.glob(reader.damaged))
-        target.write_bytes(damaged(target.read_bytes(), random.Random(f"{seed} {reader}")))
+        target = next(place.glob(file))
+        target.write_bytes(damaged(target.read_bytes(), random.Random(f"{seed} {file} {run}")))
         before = contents(place)
         # Encoders are known by their places.
         _OPEN.clear()
-        done = run_quietly(command, *reader.arguments)
+        done = run_quietly(command, *run.split())
         said = f"seed {seed}: {done}"
         assert mishandled(done) is None, said
         left = made(before, place)
         assert done.code == 0 or left == [], said
         for name in left:
             (place / name).unlink()
-
-
-CACHES, JOURNALS = (dict(commands_of(name)) for name in ("caches.txt", "journals.txt"))
 
 
 def forget() -> None:
@@ -98,9 +102,9 @@ def files_of(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
-@pytest.mark.parametrize("name", CACHES)
-def test_caches(command: Any, place: Path, name: str) -> None:
-    arguments, cache = CACHES[name].format(folder=place).split(), place.parent / "cache"
+@each_row("adversarial/caches.toml", "name", "run")
+def test_a_damaged_cache_changes_no_output(command: Any, place: Path, name: str, run: str) -> None:
+    arguments, cache = run.format(folder=place).split(), place.parent / "cache"
     forget()
     whole = run_quietly(command, *arguments)
     assert whole.code == 0, whole.err
@@ -116,10 +120,11 @@ def test_caches(command: Any, place: Path, name: str) -> None:
         assert run_quietly(command, *arguments) == whole, f"seed {seed}: {target}"
 
 
-@pytest.mark.parametrize("name", JOURNALS)
-def test_journals(command: Any, place: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is damaged is computed anew."""
-    arguments, output, journal = JOURNALS[name].split(), place / "o.json", place / f".o.json.{name}"
+@each_row("adversarial/journals.toml", "name", "run")
+def test_damaged_parts_of_a_journal_are_computed_anew(
+    command: Any, place: Path, name: str, run: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments, output, journal = run.split(), place / "o.json", place / f".o.json.{name}"
     monkeypatch.setattr(runner, "EVERY", 1)
     with monkeypatch.context() as patch:
         patch.setattr("softbleu.engine.checkpoint.remove_checkpoint", lambda _: None)

@@ -32,11 +32,6 @@ def rows(name: str) -> list[tuple[str, str, str]]:
     return found
 
 
-def lines_of(name: str) -> list[tuple[str, str]]:
-    """Lines of `lines.txt` below a name in brackets."""
-    return [(typed, said) for above, typed, said in rows("lines.txt") if above == name]
-
-
 LINES: dict[str, list[str]] = read_toml("files.toml")
 TOKENISED, GERMAN = "a cat sat .", "Der Rat stimmte dem neuen Vertrag zu, aber die Minister warten noch auf das Geld."
 LINES |= {"tokenised.txt": [TOKENISED] * 30, "again.txt": [TOKENISED] * 30, "ten.txt": [TOKENISED] * 10}

@@ -1,4 +1,4 @@
-"""Every format of every command that writes a table (`formats.txt`): valid, and with the same figures; pages.
+"""Every format of every command that writes a table (`formats.toml`): valid, and with the same figures; pages.
 
 Formats are those of `RECORD_WRITERS`, as programs read them (in full) or people (rounded). Names of systems are kept
 whole, or escaped.
@@ -16,14 +16,15 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
-from cli.conftest import TEXTS, names_in, rows
+from cli.conftest import TEXTS, names_in
 from judged_systems import OUTPUTS
+from tables import each_row, read_rows
 
 import softbleu.analysis.pages
 from softbleu.report.records import RECORD_WRITERS, p_text
 from softbleu.version import __version__
 
-COMMANDS = {name: (line, shown) for _, typed, shown in rows("formats.txt") for name, line in [typed.split(": ", 1)]}
+COMMANDS = {row["name"]: row["run"] for row in read_rows("cli/formats.toml")}
 PARSERS = {
     "json": lambda text: json.loads(text, parse_constant=pytest.fail),
     "jsonl": lambda text: [json.loads(line, parse_constant=pytest.fail) for line in text.splitlines()],
@@ -50,14 +51,13 @@ def cells_of(output_format: str, text: str) -> list[list[str]]:
     return [[cell.strip().removeprefix(r"\textbf{").strip(marks) for cell in row] for row in rows]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_format_has_the_same_figures(command: Any, files: Any, name: str) -> None:
-    line, shown = COMMANDS[name]
-    files.lay(line)
+@each_row("cli/formats.toml", "run", shown={})
+def test_every_format_has_the_same_figures(command: Any, files: Any, run: str, shown: dict[str, int]) -> None:
+    files.lay(run)
     written = {}
     for output_format in RECORD_WRITERS:
         if output_format != "parquet":
-            done = command(*line.split(), "-f", output_format, "-q")
+            done = command(*run.split(), "-f", output_format, "-q")
             assert (done.code, done.err) == (0, ""), output_format
             assert done.out.endswith("\n")
             assert not re.search(r"\bnan\b", done.out.lower())
@@ -69,21 +69,21 @@ def test_every_format_has_the_same_figures(command: Any, files: Any, name: str) 
     for output_format in {*written} - {"text", "markdown", "latex"}:  # For readers: others have all digits
         PARSERS.get(output_format, str)(written[output_format])
         assert numbers <= set(map(float, re.findall(NUMBER, written[output_format]))), output_format
-    for column, digits in (part.split(":") if ":" in part else (part, "2") for part in shown.split()):
+    for column, digits in shown.items():
         places = [number for number, cell in enumerate(head) if cell == column]
         figures = {f"{float(row[n]):.{digits}f}" for row in rest for n in places if row[n]}
         assert figures, column
         # For a paper, systems are compared by scores and stars alone.
-        for output_format in ("markdown", *(["latex"] if not line.startswith("compare -c") else [])):
+        for output_format in ("markdown", *(["latex"] if not run.startswith("compare -c") else [])):
             table = {cell.lstrip("+") for row in cells_of(output_format, written[output_format]) for cell in row}
             assert figures <= table, (column, output_format)
         assert figures <= {word.lstrip("+") for word in written["text"].split()}
     assert all(row for name in ("markdown", "latex") for row in cells_of(name, written[name]))
     assert written["latex"].count(r"\begin{tabular}") == written["latex"].count(r"\end{tabular}")
-    if line.startswith(("embeddings convert", "embeddings train")):
+    if run.startswith(("embeddings convert", "embeddings train")):
         # Their output is another one.
         return
-    assert command(*line.split(), "-f", "parquet", "-o", "table.parquet", "-q").code == 0
+    assert command(*run.split(), "-f", "parquet", "-o", "table.parquet", "-q").code == 0
     table = [list(map(str, row.values())) for row in pyarrow.parquet.read_table("table.parquet").to_pylist()]
     plain = {"None": "", "True": "true", "False": "false"}
     assert not table or [[plain.get(cell, cell) for cell in row] for row in table] == rest
@@ -92,7 +92,7 @@ def test_every_format_has_the_same_figures(command: Any, files: Any, name: str) 
 @pytest.mark.parametrize("name", ["score", "compare", "sweep", "explain"])
 @pytest.mark.parametrize("output_format", [*RECORD_WRITERS, "html"])
 def test_a_file_has_what_standard_output_has(command: Any, files: Any, name: str, output_format: str) -> None:
-    line = COMMANDS[name][0].split()
+    line = COMMANDS[name].split()
     files.lay(*line)
     if output_format == "parquet" or (output_format == "html" and name in ("sweep", "explain")):
         done = command(*line, "-f", output_format)
@@ -130,7 +130,7 @@ ESCAPED = {
 
 @pytest.mark.parametrize("name", ["score", "compare", "explain", "sweep"])
 def test_names_are_kept_or_escaped(command: Any, files: Any, name: str) -> None:
-    arguments = [f"{ODD}.txt" if part == "candidate.txt" else part for part in COMMANDS[name][0].split()]
+    arguments = [f"{ODD}.txt" if part == "candidate.txt" else part for part in COMMANDS[name].split()]
     files.lay(*arguments)
     files.write(f"{ODD}.txt", [*OUTPUTS["b"], "it rains"])
     for output_format in {*ESCAPED, *PARSERS}:

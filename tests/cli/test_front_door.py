@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cli.conftest import LINES, TEXTS, lines_of, read_toml
+from cli.conftest import LINES, TEXTS, read_toml
 from judged_systems import OUTPUTS, REFERENCE
 from meteor_data import write_meteor_data
+from tables import each_row
 from vector_files import write_store
 
 import softbleu
@@ -49,7 +50,7 @@ def commands(made, *names):
 PROGRAM = dict(commands(make_program(whole=True)))
 
 
-@pytest.mark.parametrize(("given", "made"), lines_of("spread"))
+@each_row("cli/lines.toml", "given", "made", table="spread")
 def test_values_go_up_to_the_next_option(given, made):
     arguments = tuple(given.split())
     names = next(names for names in PROGRAM if names == arguments[: len(names)])
@@ -115,14 +116,14 @@ def test_help_shows_what_is_common_or_what_is_named(command):
     assert all(name in whole for name in ("score", "explain", "corpora", "experiments"))
 
 
-@pytest.mark.parametrize(("one", "other"), lines_of("same"))
+@each_row("cli/lines.toml", "one", "other", table="same")
 def test_commands_that_do_the_same(command, files, one, other):
     done = command(*shlex.split(one))
     assert done.code == 0
     assert command(*shlex.split(other)) == done
 
 
-@pytest.mark.parametrize(("signature", "metric"), lines_of("signatures of sacrebleu"))
+@each_row("cli/lines.toml", "signature", "metric", table="sacrebleu")
 def test_signatures_of_sacrebleu(command, refused, signature, metric):
     said = f"that is a signature of sacrebleu, which does not say enough; its metric is '{metric}' here"
     assert refused("score", "--signature", signature) == f"softbleu: error: {said}\n"

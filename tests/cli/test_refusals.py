@@ -17,6 +17,7 @@ from unittest.mock import Mock
 import pyarrow.parquet
 import pytest
 from cli.conftest import CANDIDATE, DEFINITIONS, LINES, TEXTS, rows
+from tables import each_row
 
 from softbleu.embeddings.convert import convert_vectors
 from softbleu.embeddings.neighbours import import_faiss
@@ -196,9 +197,9 @@ def _place(files: Any, encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_place")
-@pytest.mark.parametrize(("above", "typed", "said"), rows("inputs.txt"))
-def test_output_over_an_input(refused: Any, above: str, typed: str, said: str) -> None:
-    message = refused(*above.split(), *typed.split(), output=None)
+@each_row("cli/inputs.toml", "run", "more")
+def test_output_over_an_input(refused: Any, run: str, more: str) -> None:
+    message = refused(*run.split(), *more.split(), output=None)
     assert " is an input: write to another file" in message or " holds the input " in message
 
 

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from cli.conftest import TEXTS, lines_of, scored
+from cli.conftest import TEXTS, scored
 from declarations import TOKENIZE
+from tables import each_row
 
 import softbleu
 from softbleu.config.declare import all_settings, parse_signature
@@ -120,7 +121,7 @@ def texts(files):
     return ["score", *TEXTS, "second.txt", "-s", "learner.txt", "-f", "json"]
 
 
-@pytest.mark.parametrize("options", [line for line, _ in lines_of("signatures")])
+@each_row("cli/lines.toml", "options", table="signatures")
 def test_a_signature_runs_again(command, texts, options):
     """The very same JSON; the signature alone says what to compute, at which level."""
     done = command(*texts, *options.split())
@@ -288,9 +289,9 @@ def installed(files: Any, offer: Any) -> None:
 
 
 @pytest.mark.usefixtures("installed")
-@pytest.mark.parametrize("arguments", [line for line, _ in lines_of("metrics of strings")])
-def test_a_metric_of_strings_does_what_one_of_arrays_does(command: Any, arguments: str) -> None:
-    name, *more = arguments.split()
+@each_row("cli/lines.toml", "run", table="strings")
+def test_a_metric_of_strings_does_what_one_of_arrays_does(command: Any, run: str) -> None:
+    name, *more = run.split()
     found = []
     for metric in ("lacking1", "lacking2"):
         given = [word.replace("lacking1", metric) for word in more]

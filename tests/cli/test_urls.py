@@ -24,9 +24,10 @@ import fetch
 import fsspec
 import pytest
 from adversarial.server import hostile_server
-from cli.conftest import TEXTS, rows
+from cli.conftest import TEXTS
 from cli.conftest import contents as contents_of
 from refusing import refused as refused_call
+from tables import each_row
 
 from softbleu.corpora import ParallelFiles, files
 from softbleu.engine import checkpoint
@@ -358,8 +359,8 @@ def hostile() -> Iterator[str]:
         yield address
 
 
-@pytest.mark.parametrize(("file", "said"), [row[1:] for row in rows("downloads.txt")])
-def test_downloads_end(tmp_path: Path, hostile: str, monkeypatch: Any, file: str, said: str) -> None:
+@each_row("cli/downloads.toml", "file", "says")
+def test_downloads_end(tmp_path: Path, hostile: str, monkeypatch: Any, file: str, says: str) -> None:
     """Files are what they were, and nothing secret is told."""
     monkeypatch.setattr(reading, "SILENCE", 0.3)
     place, sign, member = f"{hostile.replace('//', '//user:PASSWORD@')}/{file}".partition("#")
@@ -368,7 +369,7 @@ def test_downloads_end(tmp_path: Path, hostile: str, monkeypatch: Any, file: str
     (near := tmp_path / "near").joinpath("x").mkdir(parents=True)
     listed = list_of(tmp_path, "x", "y", f"{place}{sign}{member}", size=20_480)
     message = refused_fetch("--list", listed, "-d", near, "x")
-    assert said in message
+    assert says in message
     assert not {"PASSWORD", "SECRET"} & set(re.split(r"\W", message))
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kneser_ney import train_ngrams, write_arpa
 from oracles.kneser_ney import KneserNey
 from refusing import refused
+from tables import each_row
 
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.io.files import find_resource
@@ -19,7 +20,6 @@ from softbleu.language import DEFAULT_LANGUAGE, VALUES, ModelChoice, open_langua
 from softbleu.language.values import FoundError, Harper, LanguageSet, WordList, as_written
 
 TEXTS = ["I do n't think so .", "i dont thnik so", "", "The U.S. is big!", "The behaviour, or behavior, of Mr Xyzzy."]
-LINES = Path(__file__).with_name("lines.txt").read_text(encoding="utf-8").strip().split("\n\n")[1:]
 REFUSED = Path(__file__).parents[1] / "corpora" / "refusals.toml"
 
 
@@ -53,9 +53,8 @@ class Capitals:
         return [0.0 if word == "It" else -99.0 for word in line]
 
 
-@pytest.mark.parametrize("block", LINES)
-def test_words_of_a_line_and_the_line_as_people_write_it(block):
-    line, words, written = block.split("\n")
+@each_row("language/lines.toml", "line", "words", "written")
+def test_words_of_a_line_and_the_line_as_people_write_it(line, words, written):
     assert " ".join(split_words(line)) == words
     assert as_written(line) == as_written(as_written(line)) == written
 

@@ -1,9 +1,7 @@
 """Deserved and spurious credit: classes by hand, sums against brute force."""
 
 import math
-import re
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from oracles import spurious as oracle
 from refusing import refused
 from shared_data import shared
 from strategies import WORDS, word_vectors
+from tables import each_row
 
 from softbleu import score
 from softbleu.corpora.generate import AlignedPair, GenerationSettings, generate
@@ -47,20 +46,17 @@ def analyse(
     return find_spurious(MatchedText.of_pairs(pairs), variants, grid, at=0.8, order=order)[0]
 
 
-CLASSES = Path(__file__).with_name("classes.txt").read_text(encoding="utf-8").splitlines()[2:]
-
-
-@pytest.mark.parametrize("line", [line for line in CLASSES if line and not line.startswith("#")])
-def test_classes(line: str) -> None:
-    given, expected = line.split(" => ")
-    matcher, order, texts, links = re.fullmatch(r"(\w+) (\d) (.*?)(?: : (.*))?", given).groups()  # type: ignore[union-attr]
-    alignment = [tuple(map(int, link.split("-"))) for link in (links or "").split()]
-    settings = {"vectors": {**LETTERS, "c": [0.1, 0.0, 0.1]}} if texts == "a c | A" else {}
-    found = analyse([pair(*texts.split(" | "), *alignment)], matcher, **settings)  # type: ignore[arg-type]
-    credit = found.tally.credit(found.at, int(order))
+@each_row("meta/classes.toml", "matcher", "order", "candidate", "reference", "verdict", links=())
+def test_a_match_has_the_verdict_of_its_links(
+    matcher: str, order: int, candidate: str, reference: str, verdict: str, links: list[list[int]]
+) -> None:
+    settings = {"vectors": {**LETTERS, "c": [0.1, 0.0, 0.1]}} if candidate == "a c" else {}
+    alignment = [(word, partner) for word, partner in links]
+    found = analyse([pair(candidate, reference, *alignment)], matcher, **settings)  # type: ignore[arg-type]
+    credit = found.tally.credit(found.at, order)
     # The similarity of matches is near 1 at .8, so that masses tell how many there are.
     parts = zip(spurious.VERDICTS, (credit.deserved, credit.misordered, credit.spurious), strict=False)
-    assert {name: math.ceil(mass) for name, mass in parts if mass} == {expected: 1}
+    assert {name: math.ceil(mass) for name, mass in parts if mass} == {verdict: 1}
 
 
 def test_precision_recall_and_the_best_threshold() -> None:

@@ -1,6 +1,5 @@
 """Sweeps: every row is what a run for itself gives, however often interrupted; experiments as TOML files."""
 
-import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from refusing import refused
+from tables import each_row
 
 from softbleu.corpora import Segments
 from softbleu.embeddings import choice
@@ -146,14 +146,12 @@ def test_checkpoints_are_of_sweeps_that_begin_and_are_not_begun_anew_once_remove
     assert calls == [(1, 3), (2, 3), (3, 3)] * 2
 
 
-THRESHOLDS = Path(__file__).with_name("thresholds.txt").read_text(encoding="utf-8").splitlines()[2:]
+@each_row("meta/thresholds.toml", "typed", "read")
+def test_thresholds_are_read_as_typed(typed: list[str], read: list[float | str]) -> None:
+    assert list(map(repr, read_thresholds(typed))) == list(map(repr, read))
 
 
-@pytest.mark.parametrize("line", THRESHOLDS)
-def test_what_can_be_read(line: str) -> None:
-    typed, _, read = line.partition(" => ")
-    found = read_thresholds(re.findall("`(.*?)`", typed))
-    assert list(map(repr, found)) == [repr(part) if part.startswith("p") else part for part in read.split()]
+def test_a_range_has_no_more_steps_than_are_allowed() -> None:
     assert len(read_thresholds(["0:1:0.0001"])) == MOST_STEPS == 10_001
 
 

@@ -12,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from refusing import refused
 from shared_data import shared
+from tables import each_row
 from vector_files import write_store
 
 import softbleu
@@ -87,15 +88,11 @@ def test_no_signature_does_harm(text: str) -> None:
     assert "\n" not in refusal(lambda: metric_from_signature(text))
 
 
-EXPRESSIONS = Path(__file__).with_name("expressions.txt").read_text(encoding="utf-8").splitlines()[2:]
-
-
-@pytest.mark.parametrize("line", EXPRESSIONS)
-def test_people_write_it_so(line: str) -> None:
-    text, expected = line.split(" => ")
-    measure = read_metric(text.strip("`"))
-    assert str(measure) == expected
-    assert measure == read_metric(expected)
+@each_row("results/expressions.toml", "text", "metric")
+def test_an_expression_is_read_and_written_in_one_form(text: str, metric: str) -> None:
+    measure = read_metric(text)
+    assert str(measure) == metric
+    assert measure == read_metric(metric)
 
 
 def test_settings_that_are_given_go_before_those_written() -> None:
@@ -189,17 +186,13 @@ def notes_on(corpus: Segments, metrics: list[Any]) -> list[str]:
 
 TEXTS = {"English": ENGLISH, "Japanese": JAPANESE, "German": GERMAN, "German line": GERMAN[:1], "blank": [" "] * 6}
 TEXTS |= {"empty": [""] * 6, "decomposed German": [normalize("NFD", line) for line in GERMAN]}
-NOTES = Path(__file__).with_name("notes.txt").read_text(encoding="utf-8").splitlines()[2:]
 
 
-@pytest.mark.parametrize("line", NOTES)
-def test_text_of_another_language_is_noted(line: str) -> None:
-    given, _, said = line.partition(" =>")
-    metric, candidates, references = given.split("; ")
-    notes = notes_on(Segments.of({"sys": TEXTS[candidates]}, TEXTS[references]), [read_metric(metric)])
-    named = [part for part in said.strip().split(" … ") if part]
-    assert len(notes) == bool(named)
-    assert all(part in note for note in notes for part in named)
+@each_row("results/notes.toml", "metric", "output", "references", says=())
+def test_text_of_another_language_is_noted(metric: str, output: str, references: str, says: list[str]) -> None:
+    notes = notes_on(Segments.of({"sys": TEXTS[output]}, TEXTS[references]), [read_metric(metric)])
+    assert len(notes) == bool(says)
+    assert all(part in note for note in notes for part in says)
 
 
 def test_metrics_that_split_at_blanks_are_named_beside_those_whose_data_is_english() -> None:
@@ -208,13 +201,10 @@ def test_metrics_that_split_at_blanks_are_named_beside_those_whose_data_is_engli
     assert "at which BLEU would split" in unspaced
 
 
-LANGUAGES = Path(__file__).with_name("languages.txt").read_text(encoding="utf-8").splitlines()[2:]
-
-
-@pytest.mark.parametrize("line", LANGUAGES)
-def test_a_language_sets_what_is_not_named(line: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    given, made = line.split(" => ")
-    metric, language = given.rsplit(" in ", 1)
+@each_row("results/languages.toml", "metric", "language", "made")
+def test_a_language_sets_what_is_not_named(
+    metric: str, language: str, made: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("cs.vec").write_text("pes 1 0\n", encoding="utf-8")
     assert str(make_metric(metric, language=language)) == made
