@@ -160,7 +160,7 @@ def test_any_edits_are_judged_as_by_the_oracle(assumption: str, weights: str, co
 
 @pytest.mark.parametrize("metric", ["cleme", "cleme2"])
 @pytest.mark.parametrize("weights", ["none", "length"])
-def test_what_is_no_correction_is_worth_less_than_an_honest_one(metric: str, weights: str) -> None:
+def test_a_copied_or_senseless_output_scores_less_than_an_honest_one(metric: str, weights: str) -> None:
     def judge(*given: Any) -> float:
         candidate = given[0] if type(given[0]) is str else segment(*given)
         return softbleu.score([candidate], gold=[segment(*GOLD)], metric=metric, weights=weights).score
@@ -355,7 +355,9 @@ SEGMENTS = st.lists(st.tuples(LINES, LINES, st.lists(LINES, min_size=1, max_size
 
 @settings(max_examples=30, deadline=None)
 @given(SEGMENTS, st.integers(1, 4), st.sampled_from([0.0, 0.5, 2.0]))
-def test_any_text(segments: list[tuple[list[str], list[str], list[list[str]]]], order: int, beta: float) -> None:
+def test_green_of_any_text_is_that_of_its_definition(
+    segments: list[tuple[list[str], list[str], list[list[str]]]], order: int, beta: float
+) -> None:
     sources, candidates, references = (list(texts) for texts in zip(*segments, strict=True))
     corpus, metric = spoken(candidates, references, sources), softbleu.Green(order=order, beta=beta)
     (result,) = softbleu.score_corpus(corpus, metric, level="segment")

@@ -266,7 +266,7 @@ def test_the_digits_depend_on_nothing_but_the_text(monkeypatch: pytest.MonkeyPat
             assert score_all(CORPUS, measures(encoder), executor=given_) == expected
 
 
-def test_what_stands_before_a_line_is_found_in_any_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_lines_before_a_line_are_found_in_any_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In files and in memory, whoever does the work, with missing references; without documents the text is one."""
     texts = [("" if number % 3 == 0 else one, other) for number, (one, other) in enumerate(CORPUS.references)]
     segments = replace(Segments.of(CORPUS.candidates, texts), blank_references="missing")
@@ -295,7 +295,7 @@ def score_all(corpus: Any, wanted: list[Metric], **run: Any) -> dict[Any, Any]:
     return {(each.metric, each.name): each.numbers for each in score_corpus(corpus, wanted, **run)}
 
 
-def test_what_was_encoded_is_kept_for_the_next_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_encoded_lines_are_kept_for_the_next_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By each encoder, and for each context, for itself."""
     monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path))
     monkeypatch.delenv("SOFTBLEU_CACHE_LIMIT")
@@ -318,7 +318,7 @@ def test_what_was_encoded_is_kept_for_the_next_run(tmp_path: Path, monkeypatch: 
         assert (f"|context:{lines_before}|" in result.signature) is (lines_before > 0)
 
 
-def test_what_is_kept_is_near_to_what_was_encoded() -> None:
+def test_kept_states_are_near_to_encoded_ones() -> None:
     states = np.random.default_rng(0).normal(size=(50, 384)).astype(np.float32)
     states[3] = 0
     states[4] *= 1e-30

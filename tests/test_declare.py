@@ -133,7 +133,9 @@ def test_it_is_an_option_that_allows_what_any_owner_does(owner: type[Declared], 
     [(owner, each, value) for owner, each in every_setting() for value in wrong_values(each)],
     ids=lambda value: setting_id(value) if isinstance(value, Setting | type) else repr(value),
 )
-def test_what_is_wrong_is_named(owner: type[Declared], setting: Setting, value: Any) -> None:
+def test_a_wrong_value_is_refused_by_the_name_of_its_setting(
+    owner: type[Declared], setting: Setting, value: Any
+) -> None:
     """And what no text can mean: in a signature as in an expression."""
     calls: list[list[Any]] = [[partial(base_of, owner, setting, **{setting.name: value})]]
     if not (isinstance(value, list) or (setting.choices and not isinstance(value, str)) or value in ("yes", 5)):

@@ -117,7 +117,7 @@ def run_build(*arguments: object) -> subprocess.CompletedProcess[str]:
         ("--tarball none.tgz --no-recover", ["none.tgz"]),
     ],
 )
-def test_build_refuses(packages, tmp_path, options, parts):
+def test_build_refuses_other_packages_in_one_line(packages, tmp_path, options, parts):
     cut, output = tmp_path / "cut.tgz", tmp_path / "fresh" / "set"
     output.parent.mkdir()
     cut.write_bytes(packages["tarball"].read_bytes()[:-400])

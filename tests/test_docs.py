@@ -244,7 +244,7 @@ def test_the_page_of_formats_names_keys_as_they_are() -> None:
     assert set(named) <= KEYS
 
 
-def test_what_is_stale_is_found() -> None:
+def test_stale_options_and_defaults_of_pages_are_found() -> None:
     assert unknown_options("softbleu score -c A --uf-beta 2 | head") == ["softbleu score --uf-beta"]
     assert unknown_options("--uf-beta 2") == ["--uf-beta"]
     assert defaults_of("--threshold") >= {"0.8"}

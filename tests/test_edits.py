@@ -84,12 +84,12 @@ def test_edits_of_conll_are_those_of_errant(texts, annotator, bounds, edits, our
         ([{"a"}, ["a"]], "source lines are a list .* not a set, which has no order"),
     ],
 )
-def test_what_is_not_compared(texts, said):
+def test_texts_that_cannot_be_compared_are_refused(texts, said):
     refused(InputError, said, edit_texts, *texts)
     refused(InputError, "ERRANT is for English", edit_texts, *texts, language="cs", extraction="errant")
 
 
-def test_long_texts():
+def test_edits_of_long_texts_make_the_text():
     """What is cut: a document, another order of its parts, words that repeat, nothing in common."""
     verbs = ["go" if number % 7 else "goes" for number in range(90)]
     line = " ".join(f"in {number} cities he {verb} to shop number {number}" for number, verb in enumerate(verbs))

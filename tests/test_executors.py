@@ -75,7 +75,7 @@ def _kill(number: int) -> int:
 
 @posix
 @pytest.mark.parametrize("tasks", [range(2), [1 << 10**7] * 8], ids=["small", "large, so one is half sent"])
-def test_a_killed_worker_is_told_in_one_line(tasks: Sequence[int]) -> None:
+def test_a_killed_worker_is_an_error_of_one_line(tasks: Sequence[int]) -> None:
     with pytest.raises(WorkerError, match="run again with fewer jobs") as error, chosen_executor(None, 2, 2) as pool:
         list(run_in_order(_kill, tasks, pool))
     assert "\n" not in str(error.value)
@@ -209,7 +209,7 @@ def test_a_worker_killed_while_it_hands_over_holds_up_nobody(monkeypatch: pytest
 WORDS = [word + end for word in ("relation", "geologist", "hope", "run") for end in ("", "s", "al", "ness")] * 30
 
 
-def test_stems() -> None:
+def test_stems_of_threads_are_those_of_one() -> None:
     find = partial(stem_in.__wrapped__, language="en")
     expected = [find(word) for word in WORDS]
     interval = sys.getswitchinterval()

@@ -40,7 +40,7 @@ def test_a_folder_that_holds_an_input(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [["one\n", "two \udc80\n"], b"one\ntwo \\udc80\n"])
-def test_text_and_bytes(tmp_path: Path, content: bytes | list[str]) -> None:
+def test_text_and_bytes_are_written_with_the_mode_of_the_file(tmp_path: Path, content: bytes | list[str]) -> None:
     write_whole(tmp_path / "out", content)
     assert (tmp_path / "out").read_bytes() == b"one\ntwo \\udc80\n"
     mask = os.umask(0)
@@ -61,7 +61,7 @@ def test_text_and_bytes(tmp_path: Path, content: bytes | list[str]) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes")
-def test_what_is_no_file_is_never_replaced(tmp_path: Path) -> None:
+def test_pipes_folders_and_devices_are_never_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     refused(OSError, "a folder, a pipe or a device is there", write_whole, tmp_path / "pipe", b"text")
     refused(OSError, "no plain file", open_own, tmp_path / "pipe", "rb")
@@ -78,7 +78,7 @@ def test_what_is_no_file_is_never_replaced(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"away", "pipe", "store"}
 
 
-def test_all_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> Iterator[str]:
         yield "half"
         raise ValueError("no more")
@@ -190,7 +190,9 @@ def place(cache: Path) -> Path:
         *((None, xdg, "/home/me/.cache/softbleu") for xdg in ("", "relative", None)),
     ],
 )
-def test_place(own: str | None, xdg: str | None, expected: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_lies_where_the_environment_says(
+    own: str | None, xdg: str | None, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(Path, "home", lambda: Path("/home/me"))
     for name, value in (("SOFTBLEU_CACHE", own), ("XDG_CACHE_HOME", xdg)):
         monkeypatch.delenv(name, raising=False)
@@ -251,7 +253,7 @@ def entries(count: int, size: int = 10) -> dict[bytes, bytes]:
     return {b"%08d" % number: bytes([number % 251]) * size for number in range(count)}
 
 
-def test_what_was_written_is_found_and_nothing_else():
+def test_written_entries_are_found_and_no_others():
     assert read_lines([b"x"]) == {}
     wanted = entries(1203)
     write_lines(wanted)
@@ -339,7 +341,7 @@ def test_the_oldest_make_room(place: Path, monkeypatch: pytest.MonkeyPatch):
     assert 450 < len(kept) < 1000
 
 
-def test_what_was_asked_for_lately_stays(place: Path, monkeypatch: pytest.MonkeyPatch):
+def test_entries_read_lately_stay(place: Path, monkeypatch: pytest.MonkeyPatch):
     write_lines(entries(900, 1000))
     with closing(sqlite3.connect(place)) as file, file:
         file.execute("UPDATE lines SET day = day - 3")
@@ -393,7 +395,7 @@ def test_a_mark_of_unicode_may_stand_before_json_and_toml(tmp_path: Path, read: 
 
 
 @pytest.mark.parametrize("read", [read_json, read_toml])
-def test_out_of_bounds(read: Callable[[Path], object], tmp_path: Path) -> None:
+def test_files_out_of_bounds_are_refused(read: Callable[[Path], object], tmp_path: Path) -> None:
     for message, texts in BOUNDS[read.__name__.removeprefix("read_")].items():
         for begin, text, times, *end in texts:
             (tmp_path / "x").write_text("".join([begin, text * times, *end]))
@@ -423,7 +425,7 @@ def test_only_plain_files_are_opened(read: Callable[[Path], object], tmp_path: P
 
 @pytest.mark.parametrize("dtype", ["int8", "<f2", "<f4", ">f8", "<u4", "bool"])
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 0), (1, 2, 3)])
-def test_arrays(dtype: str, shape: tuple[int, ...], tmp_path: Path) -> None:
+def test_arrays_are_mapped_as_they_were_saved(dtype: str, shape: tuple[int, ...], tmp_path: Path) -> None:
     values = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(dtype)
     np.save(tmp_path / "x.npy", values)
     found = map_array(tmp_path / "x.npy")
@@ -455,7 +457,7 @@ def test_headers_that_are_refused(header: str | tuple[str, bool, str], message: 
     assert message in refusal(map_array, tmp_path / "x.npy")
 
 
-def test_every_flip_of_a_header_is_told_or_harmless(tmp_path: Path) -> None:
+def test_every_flip_of_a_header_is_refused_or_harmless(tmp_path: Path) -> None:
     path, values, told = tmp_path / "x.npy", np.arange(6, dtype=np.float32).reshape(2, 3), 0
     np.save(path, values)
     content = path.read_bytes()

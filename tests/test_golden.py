@@ -83,7 +83,7 @@ SOFT += [soft(None, entry) for entry in SOFT_SCORES["all_lines"]]
 
 
 @pytest.mark.parametrize(("count", "entry"), SOFT)
-def test_soft_scores(count: int | None, entry: dict[str, Any]) -> None:
+def test_soft_scores_are_the_golden_ones(count: int | None, entry: dict[str, Any]) -> None:
     options = {name: entry[name] for name in ("threshold", "assignment") if name in entry}
     options |= {"tokenize": "none", "vector_case": entry["case"]}
     path = shared("data", "googlenews-26k", "googlenews-26k-300d.bin")

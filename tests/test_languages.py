@@ -40,7 +40,7 @@ def test_a_direction_has_the_language_it_leads_to(codes: str, read: Any, note: A
 @pytest.mark.parametrize(
     "code", ["chinese", "zh!", "de-foo", "en-xx", "", "C", "-".join(["en"] * 500), "-" * 100_000, 3, None]
 )
-def test_what_is_no_code_is_refused(code: Any) -> None:
+def test_text_that_is_no_code_is_refused(code: Any) -> None:
     message = refused(InputError, "language must be a code of ISO 639 or BCP 47, such as", gate.find_language, code)
     assert len(message) < 200
     assert ("such as zh," in message) == (code == "chinese")

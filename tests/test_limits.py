@@ -78,7 +78,7 @@ def _nothing_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_is_too_much_is_refused_until_more_is_allowed(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_input_above_a_limit_is_refused_until_more_is_allowed(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     place, most, work = CASES[case]
     limit = resolve_name(f"softbleu.{place}")
 
@@ -123,7 +123,7 @@ def test_a_vocabulary_is_no_line() -> None:
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "1.5", "x", "9999999", "٣"])
-def test_what_allows_more_is_a_number(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_factor_of_limits_is_a_number(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOFTBLEU_LIMITS", text)
     monkeypatch.setattr("softbleu.metrics.meteor._LIMIT", Limit("meteor", "pairs of words", 8, "none"))
     message = "SOFTBLEU_LIMITS must be a whole number from 1 to 1000000"
@@ -151,7 +151,7 @@ READERS: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_what_takes_more_time_than_its_size_warrants_is_refused(name, tmp_path, monkeypatch):
+def test_input_that_takes_too_long_for_its_size_is_refused(name, tmp_path, monkeypatch):
     work, said = READERS[name]
     path = tmp_path / "gold.m2"
     path.write_text(GOLD)

@@ -127,7 +127,7 @@ def test_real_text_of_other_languages_scores_as_with_the_program(text: dict[str,
 
 
 @pytest.mark.parametrize("metric", DATA["lacking"])
-def test_what_meteor_lacks_in_a_language_is_said(metric: str) -> None:
+def test_stages_that_meteor_lacks_in_a_language_are_named(metric: str) -> None:
     refused(InputError, DATA["lacking"][metric], make_metric, metric)
 
 
@@ -273,7 +273,7 @@ def test_damaged_data_is_one_line(tmp_path: Path, case: dict[str, Any]) -> None:
     assert str(folder) in refused(InputError, case["said"], score_of, "a cat", "the cat", folder)
 
 
-def test_what_unpacks_to_too_much_and_what_is_no_data_is_not_read(
+def test_data_that_is_too_large_or_damaged_is_refused(
     data: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     long, jar, lacking = write_meteor_data(tmp_path / "long"), tmp_path / "jar" / "meteor-1.5.jar", tmp_path / "data"

@@ -86,7 +86,7 @@ def test_commands_print_what_is_shown(command: Any, page: Path, tmp_path: Path, 
 
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("code", [code for page in PAGES for code in blocks("python", page)])
-def test_python_runs(code: str, tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
+def test_python_of_pages_runs_and_prints(code: str, tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
     monkeypatch.chdir(tmp_path)
     exec(compile(code, "<page>", "exec"), {"__name__": "__main__"})
     assert capsys.readouterr().out.strip()

@@ -39,7 +39,7 @@ def criteria(candidates, source, **settings):
         ("running runs", "runs ran", 0.5, 0.5),
     ],
 )
-def test_meaning(candidate, source, t, expected):
+def test_meaning_is_that_of_the_paper(candidate, source, t, expected):
     assert meaning(candidate.split(), source.split(), t) == pytest.approx(expected)
 
 
@@ -61,7 +61,7 @@ def test_meaning_by_the_matches_of_meteor(tmp_path, candidate, source, stems, me
         assert criteria([candidate], [source], **given).meaning == pytest.approx(100 * expected, abs=1e-3)
 
 
-def test_criteria():
+def test_criteria_are_weighed_values():
     (found,) = open_language(ModelChoice.of(DEFAULT_LANGUAGE)).values(BETTER[:1]).tolist()
     values = dict(zip(VALUES, found, strict=True))
     judge = softbleu.Refless()._judge()

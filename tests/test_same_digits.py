@@ -164,7 +164,7 @@ def corpus_of(folder: Path) -> Any:
     indirect=["how"],
     scope="module",
 )
-def test_operations(operation, kernels, how, folder, expected, monkeypatch):
+def test_digits_do_not_depend_on_who_does_the_work(operation, kernels, how, folder, expected, monkeypatch):
     pytest.importorskip(kernels)
     before = expected(operation)
     # From this size on, compiled kernels are taken.

@@ -61,7 +61,7 @@ def links(site: Path) -> dict[Path, Links]:
     return found
 
 
-def test_what_pages_need_is_there_and_nothing_comes_from_another_host(site: Path, links: dict[Path, Links]) -> None:
+def test_assets_of_pages_are_local_and_complete(site: Path, links: dict[Path, Links]) -> None:
     assert all(any(asset.endswith(".js") for asset in each.assets) for each in links.values())
     foreign = [asset for each in links.values() for asset in each.assets if re.match(r"(?:\w+:)?//", asset)]
     for path in (*site.rglob("*.css"), *links):

@@ -176,7 +176,7 @@ def test_training_gives_the_digits_of_version_0_4(tmp_path: Path) -> None:
         ({"metrics": 3}, "no head"),
     ],
 )
-def test_what_is_no_head_is_refused(change: dict[str, Any], said: str, tmp_path: Path) -> None:
+def test_a_damaged_head_is_refused(change: dict[str, Any], said: str, tmp_path: Path) -> None:
     place = tmp_path / "head.json"
     place.write_text(json.dumps(json.loads((HEADS / "static" / "head.json").read_text()) | change))
     refused(InputError, said, TrainedHead.of, str(place))

@@ -27,7 +27,7 @@ def run_python(*arguments: object) -> str:
     return done.stdout
 
 
-def test_sixtieth() -> None:
+def test_a_sixtieth_of_the_campaign_ends_as_expected() -> None:
     seed = os.environ.get("SOFTBLEU_SEED") or "33"
     run_python(campaign.HERE / "campaign.py", "--part", "60", "--seed", seed)
 
@@ -51,7 +51,9 @@ TOGETHER = 7
 
 
 @pytest.mark.parametrize("first", range(0, len(WRITERS), TOGETHER))
-def test_steps(samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int) -> None:
+def test_writers_ended_at_a_step_leave_whole_files(
+    samples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: int
+) -> None:
     """A case of each writer; all of them with ``SOFTBLEU_CAMPAIGN``."""
     names = list(WRITERS)[first : first + TOGETHER]
     monkeypatch.chdir(tmp_path)

@@ -59,7 +59,7 @@ def check(metric: str, candidates: Sequence[str], references: Sequence[Sequence[
 @pytest.mark.parametrize("metric", PEERS)
 @settings(max_examples=max(20, TIMES), derandomize=not TIMES)
 @given(CORPORA)
-def test_as_sacrebleu(metric: str, corpus: list[tuple[str, list[str]]]) -> None:
+def test_digits_of_odd_texts_are_those_of_sacrebleu(metric: str, corpus: list[tuple[str, list[str]]]) -> None:
     check(metric, [own for own, _ in corpus], [theirs for _, theirs in corpus])
 
 

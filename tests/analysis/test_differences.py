@@ -129,7 +129,7 @@ def scores(metric: str) -> dict[str, list[float]]:
 
 
 @pytest.mark.parametrize("metric", ["chrf", "ter"])
-def test_the_worst(metric: str) -> None:
+def test_worst_segments_are_those_of_lowest_scores(metric: str) -> None:
     sign = -1 if metric == "ter" else 1
     every = sorted(
         (sign * score, place, number)
@@ -141,7 +141,7 @@ def test_the_worst(metric: str) -> None:
     assert [(line.segment, line.systems, line.by) for line in found] == expected
 
 
-def test_the_most_different() -> None:
+def test_lines_come_in_the_order_of_their_difference() -> None:
     found = scores("chrf")
     every = [(found[name][n] - found["B"][n], ("B", name), n + 1) for name in "AC" for n in range(5)]
     every.sort(key=lambda each: -abs(each[0]))
@@ -151,7 +151,7 @@ def test_the_most_different() -> None:
     assert len(choose_lines(FIVE, "chrf", "different", top=100)) == 10
 
 
-def test_those_about_which_metrics_disagree() -> None:
+def test_lines_about_which_metrics_disagree_are_found() -> None:
     metrics = ("chrf", "ter")
     values = []
     for metric, sign in zip(metrics, (1, -1), strict=True):
@@ -167,7 +167,7 @@ def test_those_about_which_metrics_disagree() -> None:
     assert abs(found[0].by) > 0.2
 
 
-def test_rows_have_all() -> None:
+def test_records_of_lines_have_systems_scores_and_texts() -> None:
     corpus = Segments.of(OUTPUTS, LINES, ["source"] * 5)
     (row,) = choose_lines(corpus, ["chrf", "bleu"], "different", top=1).records()
     each = [f"{name}_{number}" for number in (1, 2) for name in ("system", "chrf", "bleu", "candidate")]
@@ -183,7 +183,7 @@ def grams(words: list[str], order: int) -> Counter[tuple[str, ...]]:
 
 
 @given(st.lists(st.tuples(WORDS, WORDS, WORDS, WORDS), min_size=1, max_size=5), st.integers(1, 3))
-def test_all_of_them(lines: list[tuple[list[str], ...]], order: int) -> None:
+def test_counts_of_ngrams_are_those_of_the_definition(lines: list[tuple[list[str], ...]], order: int) -> None:
     texts = [[" ".join(words) for words in line] for line in lines]
     corpus = Segments.of(
         {"A": [line[0] for line in texts], "B": [line[1] for line in texts]}, [line[2:] for line in texts]
@@ -253,7 +253,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("by", KINDS)
-def test_every_edit_is_told(by: str) -> None:
+def test_every_edit_has_its_verdict_and_kind(by: str) -> None:
     first = [(*edit, "hit", kind) for edit, kind in zip(GOOD, KINDS[by], strict=False)]
     assert told("good", by) == [first, [(1, 2, 1, 2, "rains", "hit", KINDS[by][-1])]]
     assert told("copy", by) == [[], []]
@@ -311,7 +311,7 @@ def test_all_kinds_of_chunks_together_are_the_score(metric: str, texts: bool) ->
         assert counts.hits == counts.correct
 
 
-def test_chunks_are_told() -> None:
+def test_corrections_in_chunks_have_spans_and_links() -> None:
     (line, _), _, _ = find_corrections(EDITED, make_metric("cleme"))
     edits = [((1, 3, 1, 3), "ate an", "Vform"), ((4, 4, 4, 5), "at", "Prep"), ((5, 6, 6, 6), "", "Mec")]
     assert [(edit.spans, " ".join(edit.text), edit.kind) for edit in line.edits] == edits
@@ -343,7 +343,7 @@ def test_errant_is_asked_for_the_types_of_all_edits(monkeypatch: pytest.MonkeyPa
     assert StubErrant.asked[4][:2] == (GOLD[0].source, "he eats an apple at school today")
 
 
-def test_what_has_no_edits_or_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kinds_of_corrections_need_edits_and_errant(monkeypatch: pytest.MonkeyPatch) -> None:
     refused(InputError, "with gold|give gold=", correction_kinds, Segments.of(["a"], ["a"]), APART)
     refused(UnknownNameError, "operation", correction_kinds, EDITED, APART, "colour")
     monkeypatch.setitem(sys.modules, "errant", None)

@@ -95,7 +95,7 @@ CORPUS = corpus_of(SEGMENTS)
 VLEU = make_metric(matcher="vleu", threshold=0.8, vectors=VECTORS)
 
 
-def test_thresholds():
+def test_pages_have_the_threshold_of_the_run():
     page = make_page(CORPUS, VLEU)
     assert len(page.thresholds) == 101
     assert (page.thresholds[0], page.thresholds[page.run], page.thresholds[-1]) == (0.0, 0.8, 1.0)
@@ -228,7 +228,7 @@ def test_columns_are_those_that_the_i_measure_counts(weight: float) -> None:
         assert links["missed"] == numbers.false_negatives - numbers.both
 
 
-def test_what_became_of_words_by_gleu() -> None:
+def test_gleu_marks_words_as_kept_corrected_spoiled_or_missed() -> None:
     corpus = Segments.of(["the cat sits on on a mat"], [["the cat sits on the mat"]], ["the cat sit on a a mat"])
     page = make_page(corpus, make_metric("gleu", tokenize="none"))
     assert " ".join(mark[3] for mark in marks_of(page, 0)) == "kept kept corrected kept spoiled missed kept"

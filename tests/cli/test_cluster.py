@@ -118,14 +118,14 @@ def _fails_twice(folder: Path, number: int) -> int:
 
 
 @on_a_cluster
-def test_what_fails_twice_is_tried_again(threads: Client, tmp_path: Path) -> None:
+def test_a_task_that_fails_twice_is_tried_again(threads: Client, tmp_path: Path) -> None:
     with cluster_executor(threads.scheduler.address) as executor:
         assert list(run_in_order(partial(_fails_twice, tmp_path), range(3), executor)) == [0, 1, 2]
     assert len(list(tmp_path.iterdir())) == 6
 
 
 @on_a_cluster
-def test_a_lost_scheduler_is_told_in_one_line(corpus: Any) -> None:
+def test_a_lost_scheduler_is_an_error_of_one_line(corpus: Any) -> None:
     with LocalCluster(threads_per_worker=1, **HOW) as cluster, Client(cluster, set_as_default=False) as client:
         how = {"executor": client.get_executor(), "progress": lambda *_: cluster.close()}
         refused(WorkerError, r"^the cluster gave up \(.*\): .*", softbleu.score, *corpus, metric="bleu", **how)

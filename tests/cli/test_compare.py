@@ -76,7 +76,7 @@ def test_distribution_reproduces_the_intervals(command, files, given):
         assert float(np.mean(scores)) == pytest.approx(system["mean"], abs=1e-12)
 
 
-def test_several_metrics(command, files, given):
+def test_compare_takes_several_metrics(command, files, given):
     found = compared(command, *given, "-m", "bleu(order=2)", "chrf", "--samples", 30, "--plot", "pairs.svg")
     named = [(each["metric"], each["name"]) for each in found["systems"]]
     assert named[2:4] == [("bleu(order=2)", "poor"), ("chrf", "candidate")]

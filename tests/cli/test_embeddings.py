@@ -29,7 +29,7 @@ def test_the_list_of_sets(command):
         assert "note" not in found or found["note"] == entry.note
 
 
-def test_similarity(command, files):
+def test_similarity_is_that_of_the_library(command, files):
     # More words than the other tests have, for neighbours.
     rows = [f"w{n} {n % 5 - 1.3:.2f} {n % 7 - 2.1:.2f} {n % 3 + 0.2:.2f} {n / 9:.3f}" for n in range(30)]
     files.write("words.txt", rows)

@@ -96,7 +96,7 @@ def test_an_unfinished_run_goes_on(command: Any, files: Any, definition: Path, m
 GRAMMAR = "S -> N 'barks'\nN -> 'dog' | 'hound'\n# synonyms: dog hound\n"
 
 
-def test_grammars_of_one_name_are_told_apart(command: Any, refused: Any, files: Any) -> None:
+def test_grammars_of_one_name_are_distinguished(command: Any, refused: Any, files: Any) -> None:
     files.write("one/g.cfg", GRAMMAR.encode())
     files.write("two/g.cfg", GRAMMAR.replace("barks", "runs").encode())
     corpus = '["one/g.cfg", "two/g.cfg"]\ncount = 4'
@@ -179,7 +179,7 @@ def test_which_files_a_definition_names(command: Any, files: Any, row: dict[str,
     assert all(("metric:gleu|" in signature) == ("gleu" in row["new"]) for signature in manifest["signatures"])
 
 
-def test_variants(command: Any, files: Any) -> None:
+def test_variants_have_rows_and_panels_each(command: Any, files: Any) -> None:
     """One system alone has no picture of ranks."""
     files.write("other.txt", ["small 1 0 0", "little 0 1 0"])
     variants = '[variants]\nplain = {}\nlow = { order = 1 }\n"other set" = { vectors = "./other.txt" }\n'

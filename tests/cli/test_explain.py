@@ -63,7 +63,7 @@ def judged(files: Any) -> Any:
     return files
 
 
-def test_systems(command: Any, judged: Any) -> None:
+def test_metaeval_correlates_systems_that_all_tables_have(command: Any, judged: Any) -> None:
     arguments = ("--human", "human.tsv", "--scores", "one.tsv", "--scores", "other=two.tsv", "-f", "json")
     done = command("metaeval", *arguments)
     assert done.err == (
@@ -122,7 +122,7 @@ def test_scores_that_softbleu_wrote(command: Any, judged: Any, metric: str, leve
     assert expected[0]["spearman"] > 0
 
 
-def test_direct_assessment(command: Any, judged: Any) -> None:
+def test_metaeval_reads_direct_assessment(command: Any, judged: Any) -> None:
     given = ("metaeval", "--da", "assessed.tsv", "--metric-settings", "bleu", "-f", "json")
     (clean,) = table_of(command(*given, "--unescape"))
     (plain,) = table_of(command(*given))
@@ -136,7 +136,7 @@ def test_direct_assessment(command: Any, judged: Any) -> None:
 
 
 @pytest.mark.parametrize("table", ["systems", "williams"])
-def test_pictures(command: Any, judged: Any, table: str) -> None:
+def test_tables_of_metaeval_have_pictures(command: Any, judged: Any, table: str) -> None:
     pytest.importorskip("matplotlib")
     given = ("metaeval", "--human", "human.tsv", "--scores", "one.tsv", "--scores", "t$w$o=two.tsv", "--table", table)
     done = command(*given, "--plot", "picture.svg", "-o", "table.tex", "-f", "latex", "-q")

@@ -110,7 +110,7 @@ SHOWN = Path(__file__).with_name("shown.txt").read_text(encoding="utf-8").rstrip
 
 
 @pytest.mark.parametrize("block", SHOWN, ids=lambda block: block.partition("\n")[0])
-def test_what_is_shown(command: Any, files: Any, block: str) -> None:
+def test_commands_print_the_shown_text_and_no_note(command: Any, files: Any, block: str) -> None:
     """All of the output, and no note."""
     line, _, shown = block.partition("\n")
     files.lay(line)
@@ -222,7 +222,7 @@ def test_one_table_of_systems_and_metrics(command, given):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("more", [[], ["--all-pairs"]])
-def test_pdflatex_compiles_it(command, given, more, tmp_path):
+def test_pdflatex_compiles_the_tables(command, given, more, tmp_path):
     if shutil.which("pdflatex") is None:
         pytest.skip("needs pdflatex (Debian: texlive-latex-base, texlive-latex-recommended)")
     table = command(*given, "-f", "latex", "--samples", 200, *more).out

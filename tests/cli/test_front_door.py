@@ -281,7 +281,7 @@ def test_compiling_is_noted_once(program, files, tmp_path):
         assert program(*arguments, *more, environment=kept).err.count(said) == noted
 
 
-def test_the_program_itself(program, files):
+def test_the_program_scores_standard_input_with_the_same_digits(program, files):
     """Standard input, two processes, threads, any hash seed and the command's version, as a shell has them."""
     given = ("-r", files.reference, "-m", "vleu", "softbleu", "chrf", "--vectors", files.vectors, "-f", "json", "-q")
     named = program("score", "-c", f"-={files.candidate}", *given, environment={"PYTHONHASHSEED": "0"})
@@ -304,7 +304,7 @@ def test_completion_of_names(command, words):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_full_disk(files):
+def test_a_full_disk_is_an_error_of_one_line(files):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run([*STARTED, "score", *TEXTS], stdout=full, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
@@ -314,7 +314,7 @@ def test_full_disk(files):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 @pytest.mark.parametrize(("more", "code"), [((), 0), (("-c", "missing.txt"), 2)], ids=["a note", "an error"])
 @pytest.mark.parametrize("ending", ["2>/dev/full", "2>&-"])
-def test_what_nobody_can_read_changes_no_exit_code(files, more, code, ending):
+def test_a_closed_stream_changes_no_exit_code(files, more, code, ending):
     line = shlex.join([*STARTED, "score", *TEXTS, *more, "--threshold", "0.5"])
     done = subprocess.run(f"{line} {ending}", shell=True, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.startswith("BLEU")) == (code, not more)

@@ -52,7 +52,9 @@ FILES: dict[str, list[str] | bytes] = {
 
 
 @pytest.mark.parametrize(("above", "typed", "said"), rows("refusals.txt"))
-def test_refused(refused: Any, files: Any, above: str, typed: str, said: str, monkeypatch: Any) -> None:
+def test_commands_are_refused_in_one_line(
+    refused: Any, files: Any, above: str, typed: str, said: str, monkeypatch: Any
+) -> None:
     monkeypatch.setattr("softbleu.io.executors._CONNECT", 1)
     monkeypatch.setattr("softbleu.io.reading._PAUSE", 0.0)
     monkeypatch.setattr("softbleu.corpora.generate.FRUITLESS", 100)
@@ -77,7 +79,7 @@ def test_there_are_rows() -> None:
 
 
 @pytest.mark.parametrize(("above", "typed", "notes"), rows("notes.txt"))
-def test_what_is_noted(command: Any, files: Any, above: str, typed: str, notes: str) -> None:
+def test_commands_print_these_notes_alone(command: Any, files: Any, above: str, typed: str, notes: str) -> None:
     files.lay(above, typed)
     done = command(*shlex.split(f"{above} {typed}"))
     assert done.code == 0
@@ -210,7 +212,7 @@ def test_another_file_of_a_store_may_be_written(command: Any) -> None:
 
 
 @pytest.mark.parametrize("candidate", ["x.csv", "x.tsv", "*.csv", "x.manifest.json"])
-def test_experiments(refused: Any, files: Any, candidate: str) -> None:
+def test_experiments_never_write_over_their_input(refused: Any, files: Any, candidate: str) -> None:
     options = ["-f", "tsv"] if candidate == "x.tsv" else []
     files.write(candidate.replace("*", "x"), CANDIDATE)
     files.write("x.toml", DEFINITIONS["texts"]["sweep"].replace("candidate.txt", candidate).encode())

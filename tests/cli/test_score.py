@@ -277,7 +277,7 @@ HONEST = (
 
 @pytest.mark.parametrize("name", [HIDDEN, "A\u200b", "\u2066A", "A\u200c", *HONEST])
 @pytest.mark.parametrize("output_format", ["text", "markdown", "latex", "html"])
-def test_names_are_shown_such_that_everything_in_them_is_seen(command, files, name, output_format):
+def test_names_with_invisible_characters_are_escaped(command, files, name, output_format):
     for arguments in (("score", "-c", f"{name}=candidate.txt"), ("check", "-c", f"{name}=candidate.txt")):
         named = ("-m", f"{name}=bleu") if arguments[0] == "score" else ()
         done = command(*arguments, "-r", "reference.txt", *named, "-f", output_format)

@@ -64,7 +64,7 @@ HELPERS = dict.fromkeys(CAPABILITIES, lambda self: None)  # Methods that take no
 
 @pytest.mark.parametrize("settings", [True, False], ids=["settings", "methods of its own"])
 @pytest.mark.parametrize("arguments", ["score", "explain", "spans", "score -f html", "compare -f tsv --samples 20"])
-def test_what_is_called_as_a_capability_is_none(command, files, offer, settings, arguments):
+def test_a_setting_or_helper_named_like_a_capability_is_none(command, files, offer, settings, arguments):
     own = {name: setting(2, "Nothing") for name in CAPABILITIES} if settings else HELPERS
     made = type(
         "Named", (Excess,), {"__annotations__": dict.fromkeys(CAPABILITIES, "int") if settings else {}, **own}
@@ -174,7 +174,7 @@ SAMPLES = {
 
 
 @pytest.mark.parametrize("metric", SAMPLES)
-def test_every_metric_has_a_sample_and_a_note_says_so(command, metric):
+def test_each_metric_without_input_scores_its_sample_with_a_note(command, metric):
     done = command("score", "--metric", metric, "--format", "json")
     (system,) = json.loads(done.out)["systems"]
     assert (system["name"], 0 < system["score"] < 100) == (SAMPLES[metric], True)
@@ -357,7 +357,7 @@ WAYS: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
 
 @pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize("way", WAYS)
-def test_what_fails_is_named(command: Any, way: str) -> None:
+def test_a_metric_that_fails_is_named(command: Any, way: str) -> None:
     texts = ("b.txt",) if way != "wider" else ("a.txt", "b.txt")
     given = ("score", "-c", *texts, "-r", "r.txt", "-m", "broken", "--broken-way", way, "-j", 1 + (way == "raises"))
     done = command(*given)
@@ -394,7 +394,7 @@ def test_a_tokenizer_that_fails_is_named(way: str) -> None:
 
 
 @pytest.mark.parametrize("value", [None, "a", math.nan, 101, (1, 2, 3)])
-def test_what_a_metric_of_strings_gives_is_checked(value: Any) -> None:
+def test_numbers_of_a_metric_of_strings_are_checked(value: Any) -> None:
     class Gives(StringMetric):
         name = "gives"
 

@@ -266,7 +266,7 @@ def test_vectors_at_a_url_are_copied_once(command: Any, files: Any, monkeypatch:
         (1, PermissionError("Access Denied"), r"\(no permission: Access Denied\)"),
     ],
 )
-def test_what_fails_twice_is_read_again(failures: int, error: OSError, said: str, monkeypatch: Any) -> None:
+def test_a_url_that_fails_twice_is_read_again(failures: int, error: OSError, said: str, monkeypatch: Any) -> None:
     write_url("memory://texts/a", b"0123456789")
     read, tried = reading._file_system, []
 
@@ -360,7 +360,9 @@ def hostile() -> Iterator[str]:
 
 
 @each_row("cli/downloads.toml", "file", "says")
-def test_downloads_end(tmp_path: Path, hostile: str, monkeypatch: Any, file: str, says: str) -> None:
+def test_hostile_downloads_end_and_change_no_file(
+    tmp_path: Path, hostile: str, monkeypatch: Any, file: str, says: str
+) -> None:
     """Files are what they were, and nothing secret is told."""
     monkeypatch.setattr(reading, "SILENCE", 0.3)
     place, sign, member = f"{hostile.replace('//', '//user:PASSWORD@')}/{file}".partition("#")
@@ -374,7 +376,7 @@ def test_downloads_end(tmp_path: Path, hostile: str, monkeypatch: Any, file: str
 
 
 @pytest.mark.parametrize("answer", [bytes(1 << 12), (1).to_bytes(8, "little") + (3).to_bytes(8, "little") + b"abc"])
-def test_what_answers_like_no_scheduler_is_one_line(refused: Any, answer: bytes) -> None:
+def test_a_server_that_is_no_scheduler_is_refused_in_one_line(refused: Any, answer: bytes) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def talk() -> None:
@@ -388,7 +390,9 @@ def test_what_answers_like_no_scheduler_is_one_line(refused: Any, answer: bytes)
         assert "no scheduler answers there" in refused("score", *TEXTS, "--cluster", place)
 
 
-def test_what_is_secret_in_urls_is_nowhere(command: Any, files: Any, monkeypatch: Any, tmp_path: Path) -> None:
+def test_secrets_in_urls_are_printed_and_kept_nowhere(
+    command: Any, files: Any, monkeypatch: Any, tmp_path: Path
+) -> None:
     (cache := tmp_path / "cache").mkdir()
     monkeypatch.setenv("SOFTBLEU_CACHE", str(cache))
     with served(_Handler, files.folder) as place:

@@ -179,7 +179,7 @@ def test_impossible_depths_and_many_forms():
     refused(InputError, "101 forms, where 100 are the most", parse_grammar, "bad", [forms, f"# alternate: {forms}"])
 
 
-def test_what_explodes_is_refused():
+def test_grammars_of_too_many_derivations_are_refused():
     many = Derivations.of(parse_grammar("many", ["S -> S S S | 'a'"]), 200)
     refused(InputError, "too many derivations to count", many.count)
     refused(InputError, "words at depth 200: lower max_depth", many.check_drawing, uniform=False)
@@ -212,7 +212,7 @@ def pairs_of(derivations, settings, count=100, seed=0):
     return [paraphraser.pair(derivations.draw(chance)) for _ in range(count)]
 
 
-def test_halves():
+def test_halves_are_disjoint_pairs_of_other_sentences():
     pairs = list(pair_halves(PAPER, 0, distinct_numbers(PAPER)))
     sides = [{pair.candidate for pair in pairs}, {pair.reference for pair in pairs}]
     assert [len(pairs), *map(len, sides)] == [504] * 3
@@ -253,7 +253,7 @@ def test_alignment_across_alternations(first, second, alignment):
 
 
 @given(TOKENS, TOKENS, st.data())
-def test_labels(candidate, reference, data):
+def test_labels_of_pairs_are_those_of_the_definition(candidate, reference, data):
     places = st.permutations(range(len(reference)))
     size = data.draw(st.integers(0, min(len(candidate), len(reference))))
     left = sorted(data.draw(st.permutations(range(len(candidate))))[:size])
@@ -323,7 +323,7 @@ NOISY = ParaphraseSettings(category=0.1, noise=tuple((kind, 0.05) for kind in NO
 PARAPHRASES = GenerationSettings("alternations", "paraphrase", count=60, paraphrase=NOISY)
 
 
-def test_distinct_ones():
+def test_every_sentence_is_drawn_once():
     corpus = generate(GenerationSettings(every=True))
     sentences = list(corpus.sentences())
     assert corpus.total == len(set(sentences)) == len(sentences) == 1008

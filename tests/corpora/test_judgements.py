@@ -40,7 +40,7 @@ def rows(found):
     return [(a, names[b], names[c], d) for a, b, c, d in zip(*(each.tolist() for each in columns), strict=True)]
 
 
-def test_rankings(written, capsys):
+def test_rankings_of_each_format_are_read(written, capsys):
     found = read_rankings(written(XML))
     assert rows(found) == [(3, "A", "B", 0), (3, "A", "C", -1), (3, "B", "C", -1)]
     assert found.annotators == ("ann",)
@@ -153,7 +153,7 @@ def test_assessments_count_as_the_outputs_tell(written, capsys, text, segments, 
     assert (list(found.segments), said in noted, noted.count("\n")) == (segments, True, bool(said))
 
 
-def test_only_some_systems():
+def test_comparisons_are_cut_to_some_systems():
     found = Comparisons.of([(0, "A", "B", 1, "x"), (0, "B", "C", 0, "x"), (1, "C", "A", 1, "x")])
     assert rows(found.only(["A", "C"])) == [(1, "A", "C", -1)]
     refused(InputError, "no comparison is between two of the systems A, Z", found.only, ["A", "Z"])
@@ -365,7 +365,7 @@ def test_several_annotators_of_an_output(written, capsys, name):
         refused(InputError, "name one direction of x-y, y-x", read_assessments, both)
 
 
-def test_assessments(written):
+def test_assessments_are_read_and_picked_by_system(written):
     name = written(DA)
     found = read_assessments(name, direction="cs-en")
     assert (found.scores.tolist(), found.systems, found.segments) == ([0.5, -0.5], [["A.1", "B"], ["B"]], [1, 0])

@@ -191,7 +191,7 @@ def test_any_text_comes_back(texts):
         (of_set("tstset", ["a"]) + "<!-- " * 20000, "x\n", "h.sgm, line 6: a segment or comment without its end"),
     ],
 )
-def test_what_cannot_be_placed_is_refused(candidate, reference, said, written):
+def test_segments_without_a_partner_are_refused(candidate, reference, said, written):
     names = written(candidate, "h.sgm"), written(reference, "r.sgm")
     refused(InputError, said, ParallelFiles.open, names[:1], names[1:])
 

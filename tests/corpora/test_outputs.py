@@ -55,7 +55,7 @@ def test_a_file_with_too_few_lines_is_checked_for_that_alone(written: Any) -> No
     assert [(entry.system, entry.segment, entry.check) for entry in odd.oddities] == [("short", 2, SEGMENT_COUNT)]
 
 
-def test_what_is_odd_is_noted_and_strictly_refused(command: Any, written: Any) -> None:
+def test_odd_lines_are_noted_and_strictly_refused(command: Any, written: Any) -> None:
     """By check with exit code 1, by score in a note; a system of edits has the lines that these make."""
     numbered = [f"{line} {number}" for number in range(10) for line in REFERENCE]
     good, bad = written(numbered, "good"), written(["", *numbered[1:]], "bad")
@@ -133,7 +133,7 @@ SPOILT: dict[str, tuple[Callable[[list[str]], list[str]], str, str]] = {
 
 @pytest.mark.parametrize("how", SPOILT)
 @pytest.mark.parametrize("words", [WORDS, OTHER, UNSPACED], ids=["English", "Czech", "unspaced"])
-def test_what_does_not_belong_is_noted_and_found(how: str, words: list[str]) -> None:
+def test_lines_of_another_text_are_noted_and_found(how: str, words: list[str]) -> None:
     """Of references, of gold edits, and in references in the place of outputs; nothing where all is right."""
     texts = made_up(words, 40, *(["", " ."] if words is UNSPACED else []))
     spoil, said, check = SPOILT[how]
@@ -309,7 +309,7 @@ def test_text_without_blanks_and_no_text_are_cut_as_well() -> None:
     refused(InputError, "no segments", resegment, ["a"], [])
 
 
-def test_scores_are_of_the_cuts_and_signatures_say_so(command: Any, written: Any) -> None:
+def test_resegmented_outputs_are_scored_and_signed(command: Any, written: Any) -> None:
     lines = ["The cat sat.", "It rained.", "Dogs bark."]
     reference = written([lines[0], "It rained all day.", lines[2]], "r")
     files = [written([" ".join(lines)], "a"), written(lines, "b"), reference]

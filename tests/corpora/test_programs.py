@@ -113,7 +113,7 @@ def test_corpus_results_are_of_systems(tmp_path, text, expected):
 
 
 @pytest.mark.parametrize(("text", "said"), REFUSED.values(), ids=REFUSED)
-def test_what_cannot_be_placed_is_refused(tmp_path, text, said):
+def test_scores_of_no_known_system_or_segment_are_refused(tmp_path, text, said):
     refused(InputError, said, read_scores, kept(tmp_path, text))
 
 

@@ -104,11 +104,11 @@ def read_back(path, encoding="utf-8"):
 class TestLines:
     @pytest.mark.parametrize(("content", "encoding", "expected"), READ)
     @pytest.mark.parametrize("packed", [False, True])
-    def test_ends_and_encodings(self, content, encoding, expected, packed, written):
+    def test_line_ends_and_encodings_are_read(self, content, encoding, expected, packed, written):
         assert read_back(written(gzip.compress(content) if packed else content), encoding) == expected
 
     @pytest.mark.parametrize(("encoding", "end"), [("utf-8-sig", "\r\n"), ("utf-16", "\n")])
-    def test_standard_input(self, encoding, end, written, monkeypatch):
+    def test_standard_input_is_read_in_its_encoding(self, encoding, end, written, monkeypatch):
         path = written("\n".join(TEXT).encode(encoding))
         monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(end.join(TEXT).encode(encoding))))
         with ParallelFiles.open(["-"], [path], encoding=encoding.removesuffix("-sig")) as corpus:
@@ -228,14 +228,14 @@ def test_copies_go_when_files_are_closed_or_refused(written, tmp_path, monkeypat
         ("a/x.txt a/x.txt.gz", "x.txt x.txt.gz"),
     ],
 )
-def test_name_files(paths, expected):
+def test_files_are_named_by_the_part_that_differs(paths, expected):
     assert name_files(paths.split()) == dict(zip(expected.split(), paths.split(), strict=True))
 
 
 ESSAYS = "### essay_id = 7\n\nhe go home\nit rain\n\n### essay_id = b 2\nall is well\n"
 
 
-def test_essays(written):
+def test_essays_are_read_without_their_headings(written):
     """Headings and blank lines are no segments; a reference may lack an essay, or have it in other lines."""
     source, one = written(ESSAYS), written(ESSAYS.replace("go", "goes").replace("rain", "rains"), "1.md")
     some = written("### essay_id=7\nhe went home\nit rained", "2.md")
@@ -266,7 +266,7 @@ def test_essays(written):
 
 
 @pytest.mark.parametrize("kernels", ["numpy", "numba"])
-def test_blank_references(kernels, written, monkeypatch):
+def test_blank_references_are_missing_where_sources_are_given(kernels, written, monkeypatch):
     """Missing for metrics that take the source, in files as in memory; a few of many segments are empty texts."""
     if kernels == "numba":
         pytest.importorskip("numba", reason="numba (extra 'fast') is missing")
@@ -359,7 +359,7 @@ def test_tables_of_other_programs_with_a_header_or_without(name, content, refere
     assert ([*map(tuple, made.references)], made.source) == (references, source)
 
 
-def test_several_systems(read):
+def test_tables_of_several_systems_are_read(read):
     expected = {"A": ["a1", "a2"], "B": ["b1", "b2"]}
     tsv = "candidate:A\treference\tcandidate:B\na1\tr1\tb1\na2\tr2\tb2\n"
     assert read(tsv, "x.tsv").candidates == expected
@@ -368,7 +368,7 @@ def test_several_systems(read):
 
 
 @pytest.mark.parametrize("piece", [1, 3, 1 << 20])
-def test_bytes(piece, read, tmp_path, monkeypatch):
+def test_damaged_bytes_are_refused_by_line_and_byte(piece, read, tmp_path, monkeypatch):
     monkeypatch.setattr("softbleu.corpora.files._BLOCK", piece)
     said = r"c.txt, line 3, byte 2: not UTF-8 \(0xff\); name its encod"
     refused(InputError, said, read, b"a ||| b\nc ||| d\ne\xff ||| f\n", "c.txt")
@@ -443,14 +443,14 @@ TRANSPOSED = (
         *((["a", "b"], [["a"], entry], "segment 2 has no reference") for entry in (None, [], [None], (None, None))),
     ],
 )
-def test_what_is_no_corpus(candidates, references, message):
+def test_texts_that_make_no_corpus_are_refused(candidates, references, message):
     refused(InputError, message, Segments.of, candidates, references)
 
 
 GOLD = Path(__file__).with_name("gold.m2").read_text(encoding="utf-8")
 
 
-def test_what_a_file_says_and_references_are_the_corrected_texts(written):
+def test_edits_of_a_file_are_read_and_make_references(written):
     segments = read_m2(written(GOLD))
     first, second, third = segments
     assert first.source == "He eat a apple ."
@@ -483,7 +483,7 @@ def test_what_a_file_says_and_references_are_the_corrected_texts(written):
         ([(0, 0, "x"), (0, 2, "")], "x a b"),
     ],
 )
-def test_how_edits_meet(edits, expected):
+def test_edits_that_meet_are_applied_in_order(edits, expected):
     annotation = Annotation(0, tuple(Edit(start, end, "X", (text,)) for start, end, text in edits))
     assert GoldSegment("a b", (annotation,)).references() == (expected,)
 
@@ -615,7 +615,7 @@ def test_segments_with_gold_edits(written):
     refused(InputError, r"pass softbleu\.corpora\.read_m2", Segments.of_gold, ["one"], ["one"])
 
 
-def test_what_is_written_is_read_again(tmp_path, written):
+def test_written_edits_are_read_back(tmp_path, written):
     edits = (Edit(0, 1, "", ("",)), Edit(1, 1, "x", ("a b", "c"), "OPTIONAL", "why"), Edit(2, 3, "y", ("", "e")))
     segments = [
         GoldSegment("a b c", (Annotation(0, ()), Annotation(3, (*edits, Edit(3, 3, "z", ()))))),
@@ -651,7 +651,7 @@ READERS = {
 
 
 @pytest.mark.parametrize(("reader", "row"), ROWS)
-def test_refused(reader, row, written):
+def test_damaged_files_are_refused_in_one_line(reader, row, written):
     text, old = KNOWN["texts"].get(row.get("of"), ""), row.get("old", "")
     assert old in text
     path = written(text.replace(old, row.get("new", ""), 1) + row.get("text", ""), row.get("name", "bad"))

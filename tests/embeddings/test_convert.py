@@ -94,7 +94,7 @@ def test_every_format_gives_the_same_unit_rows_of_all_the_first_and_wanted_words
         assert (words, done.words, done.passed_over) == (expected, len(expected), passed_over)
 
 
-def test_what_is_known_of_a_set_is_kept_with_it(tmp_path):
+def test_a_store_keeps_name_source_licence_and_hash(tmp_path):
     source = given(tmp_path, CONTENTS["GloVe"])
     convert_vectors(source, tmp_path / "my set", dtype="float32", licence="PDDL-1.0")
     kept = meta(tmp_path / "my set")
@@ -128,7 +128,7 @@ def test_aligned_sets_become_one(converted, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["binary", "text"])
-def test_what_is_left_out_is_counted(kind, converted, tmp_path):
+def test_vectors_that_are_left_out_are_counted(kind, converted, tmp_path):
     words = ["cat", "dog", "cat", "nil", "nan", "inf", b"\xff\xfe", "mat", "dog", "cat"]
     rows = np.arange(1, 21, dtype=np.float32).reshape(10, 2)
     rows[3], rows[4], rows[5] = 0, np.nan, [np.inf, 1]
@@ -174,7 +174,7 @@ def test_damage_is_named_and_nothing_written(content, message, tmp_path):
     assert names(tmp_path) == ["store", "vectors.any"]
 
 
-def test_no_room(tmp_path, monkeypatch):
+def test_a_store_that_has_no_room_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=79))
     source = given(tmp_path, CONTENTS["binary, line breaks"])
     said = "are needed for 8 words as float16, 0 MB are free; free some space"
@@ -246,7 +246,7 @@ def test_drafts_that_others_left(name, dead, tmp_path):
     assert set(names(tmp_path)) == {name, *kept}
 
 
-def test_what_was_moved_away_is_put_back(dead, tmp_path):
+def test_a_store_that_was_moved_away_is_put_back(dead, tmp_path):
     (tmp_path / "bad.txt").write_text("a 1 2\nb 1\n")
     convert_vectors({"old": [1.0]}, tmp_path / "store")
     for source, force, message in ((tmp_path / "bad.txt", True, "line 2"), ({"new": [1.0]}, False, "exists already")):

@@ -78,7 +78,7 @@ class TestLookup:
             (["cat", "dog", "cat", "cat"], ["cat", "dog"], "fallback", [1, 3]),
         ],
     )
-    def test_spellings(self, words, asked, case, found, kind, tmp_path):
+    def test_words_are_found_in_each_spelling(self, words, asked, case, found, kind, tmp_path):
         assert two_words(tmp_path, words, kind).select(asked, case).rows[:, 0].tolist() == found
 
     def test_none_many_and_words_that_no_file_can_hold(self, kind, tmp_path):
@@ -193,7 +193,7 @@ BAD = [
 
 @pytest.mark.parametrize("_blocks", [1, 5, 1 << 20], indirect=True)
 @pytest.mark.parametrize(("content", "message"), BAD)
-def test_refused_files(path, content, message):
+def test_damaged_files_of_vectors_are_refused(path, content, message):
     assert message in refusal(path, content)
     # A line break may stand behind the last vector.
     path.write_bytes(b"2 2\n" + ONE + TWO + b"\n")
@@ -221,7 +221,7 @@ def test_pickles_are_refused_by_content(path):
             assert "save it with KeyedVectors.save_word2vec_format" in message
 
 
-def test_damaged_gzip(path):
+def test_damaged_packed_vectors_are_refused(path):
     noise = np.random.default_rng(3).normal(size=(5000, 2)).astype("<f4")
     content = b"5000 2\n" + b"".join(b"w%d " % i + row.tobytes() for i, row in enumerate(noise))
     packed = gzip.compress(content)
@@ -341,7 +341,7 @@ def test_values_not_finite(row, value):
         (None, "NoneType: no word vectors"),
     ],
 )
-def test_what_is_no_set_of_vectors(location, message):
+def test_locations_without_vectors_are_refused(location, message):
     refused(VectorError, message, open_vectors, location)
 
 
@@ -441,7 +441,7 @@ def test_names_weights_and_content_are_its_identity(tmp_path):
 #
 
 
-def test_what_is_known_is_plausible():
+def test_entries_of_the_catalogue_are_plausible():
     entries = read_catalogue()
     assert len({entry.name for entry in entries}) == len(entries) >= 12
     for entry in entries:

@@ -101,7 +101,7 @@ def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path):
         assert choice.kept_quantiles(open_vectors(str(folder))) == {}
 
 
-def test_what_is_no_quantile_and_too_few_words():
+def test_quantiles_need_a_percentile_and_enough_words():
     for text in ("", "p", "px", "p101", "pnan", "pinf", "P50", "50", "p 50", "p5_0", "p\u0665\u0660", "p-0", "p1e1"):
         assert repr(text) in refused(InputError, r"such as p99\.9", choice.parse_percentile, text)
     assert [choice.parse_percentile(text) for text in ("p0", "p100", "p99.95")] == [0, 100, 99.95]
@@ -125,7 +125,7 @@ def test_a_vector_of_which_nothing_is_left_is_none():
 
 
 @pytest.mark.parametrize("text", ["none", "mean", "pc:1", "mean,pc:2", "pc:7", "mean,pc:12"])
-def test_text_and_back(text):
+def test_postprocessing_is_written_as_it_was_read(text):
     postprocess = Postprocess.parse(text)
     assert str(postprocess) == text
     assert bool(postprocess) == (text != "none")

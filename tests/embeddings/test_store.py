@@ -39,7 +39,7 @@ def store(tmp_path):
 
 
 @pytest.mark.parametrize(("dtype", "error"), [("int8", 0.5 / 127), ("float16", 2**-11), ("float32", 0.0)])
-def test_round_trip(dtype, error, tmp_path):
+def test_written_vectors_are_read_back(dtype, error, tmp_path):
     fingerprint = write(tmp_path / "tiny", dtype)
     source = open_vectors(tmp_path / "tiny")
     vectors = source.select(["new york", "THE", "The", "été", "absent", "Zero"])
@@ -84,12 +84,12 @@ def test_layout_on_disk(store, tmp_path):
         ({"dtype": "int4"}, "unknown store type 'int4'; valid: int8, float16, float32"),
     ],
 )
-def test_what_cannot_be_written(changes, message, tmp_path):
+def test_vectors_that_fit_no_store_are_refused(changes, message, tmp_path):
     refused(VectorError, message, lambda: write(tmp_path / "tiny", **changes))
     assert list(tmp_path.iterdir()) == []
 
 
-def test_quantise_extremes():
+def test_extreme_values_are_quantised_to_finite_ones():
     rows = np.array([[1e-45, 0], [3e38, -3e38], [190 * 2.0**-149, 0], [0, 0]], dtype=np.float32)
     codes, scales = quantise(rows)
     assert codes[1].tolist() == [127, -127]
@@ -100,7 +100,7 @@ def test_quantise_extremes():
 
 
 @pytest.mark.parametrize("row", REFUSED["meta"])
-def test_strange_meta(row, store):
+def test_strange_values_of_meta_are_refused(row, store):
     meta = json.loads((store / "meta.json").read_text())
     (store / "meta.json").write_text(json.dumps(meta | json.loads(row["json"])))
     refused(VectorError, row["said"], open_vectors, store)
@@ -161,7 +161,7 @@ DAMAGE = [
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes")
 @pytest.mark.parametrize(("damage", "part", "message"), DAMAGE)
-def test_damaged_stores(damage, part, message, tmp_path, monkeypatch):
+def test_damaged_stores_are_refused(damage, part, message, tmp_path, monkeypatch):
     if "lookup" in message:
         monkeypatch.setattr("softbleu.embeddings.vectors.LOOKUP_FROM", 1)
     write(tmp_path / "tiny")
@@ -306,7 +306,7 @@ def names(*words: str, **options: Any) -> list[list[str]]:
     return [[neighbour for word, _, neighbour, _ in rows if word == asked] for asked in words]
 
 
-def test_words() -> None:
+def test_neighbours_have_other_words_in_order() -> None:
     assert names("Cat", "tax") == [["cat", "kitten", "tax", "duty"], ["duty", "Cat", "cat", "kitten"]]
     assert names("TAX", count=1) == [["duty"]]
     assert names("cat", threshold=0.98) == [["kitten"]]

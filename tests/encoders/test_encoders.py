@@ -97,7 +97,7 @@ def test_many_lines_change_no_bit(minilm):
         ("relu", lambda x: max(x, 0.0)),
     ],
 )
-def test_activations(name, exact):
+def test_activations_are_exact_to_float_precision(name, exact):
     found = np.linspace(-9, 9, 20_001).astype(np.float32)
     wanted = np.array([exact(x) for x in found.tolist()])
     activate(found, name)
@@ -142,7 +142,7 @@ def test_they_are_kept_with_a_store(stored):
 
 
 @pytest.mark.slow
-def test_those_of_the_bundled_encoder(minilm, monkeypatch):
+def test_states_of_the_bundled_encoder_are_the_golden_ones(minilm, monkeypatch):
     monkeypatch.setattr("softbleu.encoders.stored.PAIRS", 1_000_000)
     similarities = context_similarities(minilm, minilm.layers)
     assert minilm.quantiles["p99.9"] == pytest.approx(np.percentile(similarities, 99.9), abs=1e-5)
@@ -393,7 +393,7 @@ def spoil(folder, row, described):
 
 
 @pytest.mark.parametrize("row", REFUSED["model"].values(), ids=REFUSED["model"])
-def test_models(row, copied, tmp_path):
+def test_models_that_cannot_be_converted_are_refused(row, copied, tmp_path):
     spoil(copied[0], row, "config.json")
     refused(SoftbleuError, row["said"], convert_encoder, copied[0], tmp_path / "store")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
@@ -424,7 +424,7 @@ def test_weights_and_pieces_of_another_model(values, message, copied, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
-def test_what_is_there_is_replaced_when_asked_for(tmp_path):
+def test_a_store_is_replaced_when_forced(tmp_path):
     convert_encoder(GOLDEN / "bert", tmp_path / "store")
     (tmp_path / "store" / "NOTICE").write_text("kept")
     refused(VectorError, "exists already", convert_encoder, GOLDEN / "roberta", tmp_path / "store")
@@ -437,7 +437,7 @@ def test_what_is_there_is_replaced_when_asked_for(tmp_path):
 
 
 @pytest.mark.parametrize("row", REFUSED["store"].values(), ids=REFUSED["store"])
-def test_stores(row, stored, tmp_path):
+def test_damaged_stores_of_encoders_are_refused(row, stored, tmp_path):
     stored()
     spoil(tmp_path / "store", row, "meta.json")
     refused(VectorError, row["said"], open_encoder, tmp_path / "store")
@@ -459,7 +459,7 @@ def test_damage_is_noticed_by_verify_and_when_encoding(stored, tmp_path):
         refused(VectorError, said, encoder.encode, encoder.tokenize([["a"]]), (0,))
 
 
-def test_what_is_an_encoder(tmp_path, monkeypatch, stored):
+def test_encoders_are_known_by_name_folder_or_object(tmp_path, monkeypatch, stored):
     assert [is_encoder(each) for each in ("glove-6b-100d", tmp_path, {"a": [1.0]}, None)] == [False] * 4
     assert encoder_files("glove-6b-100d") == encoder_files(None) == []
     refused(VectorError, r"'nothing': no encoder; .*: minilm-l6", open_encoder, "nothing")

@@ -155,7 +155,7 @@ def test_13a_tokenises_each_word_once(split: Counter[str], lowercase: bool) -> N
 
 
 @pytest.mark.parametrize("measures", TOGETHER.values(), ids=TOGETHER)
-def test_what_does_not_fit_into_memory_has_the_same_digits(measures: Any, monkeypatch: Any, split: Any) -> None:
+def test_a_corpus_beyond_memory_has_the_same_digits(measures: Any, monkeypatch: Any, split: Any) -> None:
     expected = score_corpus(make_corpus(), measures, level="segment")
     monkeypatch.setattr(encode, "MOST_KEPT", 50)
     assert score_corpus(make_corpus(), measures, level="segment") == expected

@@ -79,7 +79,7 @@ def test_a_metric_that_scored_sentences_is_what_it_was_and_opens_vectors_once(
     assert (repr(bleu), hash(bleu)) == ("bleu(order=2)", hash(read_metric("bleu(order=2)")))
 
 
-def test_what_is_refused() -> None:
+def test_sentences_that_are_no_text_are_refused() -> None:
     bad: list[tuple[str, Any, Any]] = [("text is needed, not NoneType", None, ["a"])]
     bad += [("text is needed, not int", *texts) for texts in ((3, ["a"]), ("a", [3]))]
     bad += [("references of segment 1 are text, or a list of texts, not int", "a", 3)]

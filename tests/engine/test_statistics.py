@@ -123,7 +123,7 @@ def test_a_batch_is_smaller_towards_the_end() -> None:
     assert slow == [(64, 576), (576, 1024), (0, 256), (256, 512), (512, 544)]
 
 
-def test_a_text_that_changes_in_between_is_told(tmp_path: Path) -> None:
+def test_a_text_that_changes_during_a_run_is_refused(tmp_path: Path) -> None:
     candidate, _, reference, *_ = written(tmp_path, 100)
     measure = make_metric("vleu", threshold=0.5)
     with (

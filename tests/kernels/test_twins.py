@@ -96,11 +96,11 @@ def test_text_is_coded_as_it_is_split(case):
 @pytest.mark.parametrize("split", [str.split, by_sacrebleu])
 @given(lines=st.lists(ANY_13A, max_size=5))
 @settings(max_examples=40)
-def test_any_text(split, lines):
+def test_any_text_is_coded_as_it_is_split(split, lines):
     assert_coded_as_split([line.replace("\n", "") for line in lines], split)
 
 
-def test_choosing(monkeypatch):
+def test_kernels_are_chosen_by_size_and_machine(monkeypatch):
     assert choose_kernels("auto", LARGE - 1).NAME == "numpy"
     assert ("numpy" if find_spec("numba") is None else "numba") == choose_kernels("auto", LARGE).NAME
     refused(UnknownNameError, "unknown kernels 'cuda'; valid: auto, numpy, numba", choose_kernels, "cuda")
@@ -140,7 +140,7 @@ def test_ties_go_the_same_way(lengths, values, order, greedy, seed):
     composition=st.sampled_from(["mean", "sif", "aligned"]),
 )
 @settings(max_examples=7)
-def test_soft_matches(case, consumption, composition):
+def test_kernels_find_the_same_soft_matches(case, consumption, composition):
     def rows_by(kernels):
         kernels_of(kernels)
         (found,) = collect_statistics(case.segments, [case.measure], RunOptions(kernels=kernels), keep_rows=True)

@@ -139,7 +139,7 @@ def test_files_of_other_models(tmp_path, change, said):
     assert not (tmp_path / "folder").exists()
 
 
-def test_damaged_folders(llama, tmp_path):
+def test_damaged_models_are_refused(llama, tmp_path):
     folder = tmp_path / "folder"
     convert_gguf(llama, folder)
     for share in (0, 0.1, 0.5, 0.999):
@@ -165,7 +165,7 @@ def test_damaged_folders(llama, tmp_path):
         refused(InputError, name, ModelChoice.of, str(other))
 
 
-def test_what_is_not_there(llama, monkeypatch, tmp_path):
+def test_a_missing_package_or_model_is_named(llama, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
     said = r"need ctranslate2.*pip install 'softbleu\[refless\]'"
     refused(MissingExtraError, said, lambda: opened(llama).judge([["the"]]))

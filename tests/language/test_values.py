@@ -66,7 +66,7 @@ def test_nothing_of_a_line_is_lost(line):
     assert "".join(as_written(line).split()) == "".join(plain.replace("''", '"').split())
 
 
-def test_values(own):
+def test_values_of_lines_are_counts_and_shares(own):
     assert split_words("  ") == []
     values = dict(zip(VALUES, own.values(TEXTS).T, strict=True))
     assert values["misspelt"].tolist() == [0, 2, 0, 0, 0]
@@ -96,7 +96,7 @@ def test_models_that_read_capitals_read_lines_as_people_write_them(own):
     assert found[0].value == pytest.approx(-99 - sum(own.unigrams.judge_words(["do", "n't", "."])))
 
 
-def test_word_lists(tmp_path):
+def test_word_lists_are_read_or_refused(tmp_path):
     path = tmp_path / "words.txt"
     path.write_bytes(gzip.compress(b"Good\n\nhouse\n"))
     assert WordList.read(path).words == {"good", "house"}
@@ -104,7 +104,7 @@ def test_word_lists(tmp_path):
     refused(InputError, "not UTF-8", WordList.read, path)
 
 
-def test_what_speaks_against_a_line(own):
+def test_errors_and_unlikely_words_of_a_line_are_found(own):
     language = LanguageSet(own.model, own.unigrams, own.spelling, Detector())
     # Lines are looked at as they are written.
     assert language.values(["I do n't and don't .", "It is ."])[:, VALUES.index("errors")].tolist() == [2, 0]

@@ -121,7 +121,7 @@ REFUSALS["line"].append(["[" * 100_000, "more than 64 deep"])
 
 
 @pytest.mark.parametrize("reader", READERS)
-def test_what_is_no_network(reader):
+def test_damaged_networks_are_refused(reader):
     for text, message in REFUSALS[reader]:
         refused(InputError, re.escape(message), READERS[reader], text)
 
@@ -156,7 +156,7 @@ def test_words_of_networks_are_split_as_text_is():
     assert (found.score, found.numbers.length) == (0, 6)
 
 
-def test_the_commands(tmp_path, monkeypatch, capsys):
+def test_commands_make_and_show_networks(tmp_path, monkeypatch, capsys):
     def say(*arguments, code=0):
         assert run(["networks", *arguments]) == code
         out, err = capsys.readouterr()
@@ -211,7 +211,7 @@ def hyter(candidate, network, **settings):
     return softbleu.score(*texts, metric="hyter", notation="network", **settings)
 
 
-def test_costs_by_hand():
+def test_costs_of_arcs_and_shifts_are_those_by_hand():
     found = hyter([], WordNetwork.of([NetworkArc(0, 1, "a", 1.5), NetworkArc(0, 1, "", 0.01)])).numbers
     assert (found.edits, found.length) == (2.5, 1)
     for cost, shifted in ((0, 1), (0.25, 1 + 5 * 0.25)):

@@ -128,7 +128,7 @@ def test_a_matcher_with_its_own_way_of_matching_keeps_it():
 
 
 @pytest.mark.parametrize(("assignment", "consumption"), ASSIGNMENTS)
-def test_what_is_not_matched_has_no_partner(assignment, consumption):
+def test_an_unmatched_word_has_no_partner(assignment, consumption):
     case = Case([["cat", "dog", "cow"]], [[["mat", "dog", "sat"]]], {"cat": [1.0, 0.1], "mat": [1.0, 0.2]})
     matcher = VleuMatcher(threshold=0.5, assignment=assignment, consumption=consumption)
     chunk, vectors = chunk_of(case)
@@ -150,7 +150,7 @@ def columns_of(matches, orders):
     composition=st.sampled_from(COMPOSITIONS),
 )
 @settings(max_examples=4)
-def test_lives(name, assignment, consumption, case, more, composition):
+def test_match_intervals_hold_at_each_threshold(name, assignment, consumption, case, more, composition):
     thresholds = sorted([float(case.options["threshold"]), *more])
     matcher = make_matcher(name, assignment=assignment, consumption=consumption, composition=composition)
     chunk, vectors = chunk_of(case)
@@ -200,7 +200,7 @@ def test_ten_thousand_repeated_words_take_bounded_memory(matcher):
         ("vleu", {"assignment": "optimal", "consumption": "similarity"}, "use consumption 'unit' with it"),
     ],
 )
-def test_what_is_no_matcher(name, options, message):
+def test_unknown_matchers_and_options_are_refused(name, options, message):
     refused(InputError, message, lambda: make_matcher(name, **options))
 
 

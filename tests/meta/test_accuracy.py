@@ -224,7 +224,7 @@ def measure(name: str, people: np.ndarray, scores: np.ndarray, seed: int) -> Seq
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["williams", *MEASURES])
-def test_levels(name: str) -> None:
+def test_tests_reject_as_often_as_their_level_says(name: str) -> None:
     p_values = []
     for seed, (people, metrics) in enumerate(made_up()[: 300 if name == "kendall" else TRIALS]):
         if name == "williams":

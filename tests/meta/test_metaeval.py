@@ -76,7 +76,7 @@ GRID = st.lists(st.integers(0, 2), min_size=9, max_size=9)
 
 
 @given(ROWS, GRID)
-def test_tau(rows: list[oracle.Row], grid: list[int]) -> None:
+def test_taus_are_those_of_their_definitions(rows: list[oracle.Row], grid: list[int]) -> None:
     segments = {name: np.array(grid[3 * k : 3 * k + 3], np.float64) for k, name in enumerate("ABC")}
     found = preference_taus(Comparisons.of(rows), ScoreTable("m", {}, segments), samples=20)
     turned = {name: -scores for name, scores in segments.items()}
@@ -239,7 +239,7 @@ def test_aggregates_are_asked_for() -> None:
         refused(InputError, message, softbleu.metaeval, "systems", human={"p": PEOPLE}, scores=[table], aggregate=way)
 
 
-def test_what_cannot_be_correlated() -> None:
+def test_scores_that_cannot_be_correlated_are_refused() -> None:
     two, three, four = map(np.arange, (2.0, 3.0, 4.0))
     refused(UnknownNameError, "did you mean 'pearson'", correlate, three, three, "pearsn")
     refused(InputError, "3 points or more, here are 2", correlate, two, two)
@@ -322,7 +322,7 @@ CLEAR = [(n, *pair, 1, "x") for n in range(30) for pair in (("A", "B"), ("B", "C
 
 
 @given(COMPARED)
-def test_expected_wins(rows: list[oracle.Row]) -> None:
+def test_expected_wins_are_those_of_their_definition(rows: list[oracle.Row]) -> None:
     literal = oracle.expected_wins(rows)
     comparisons = Comparisons.of(rows)
     if any(np.isnan(score) for score in literal.values()):
@@ -332,7 +332,7 @@ def test_expected_wins(rows: list[oracle.Row]) -> None:
 
 
 @given(COMPARED)
-def test_kappa(rows: list[oracle.Row]) -> None:
+def test_kappa_is_that_of_its_definition(rows: list[oracle.Row]) -> None:
     found = {(each.one, each.other): each for each in agreement.annotator_agreement(Comparisons.of(rows))}
     for one, other in (("x", "x"), ("x", "y"), ("y", "z")):
         literal = oracle.kappa(rows, one, other)
@@ -441,7 +441,7 @@ def test_random_characters_are_expected() -> None:
 @pytest.mark.parametrize(
     "metric", ["bleu(tokenize=13a)", "ter", "sleu", "vleu(vectors=none)", "softbleu(vectors=none)"]
 )
-def test_what_is_unmatched_is_marked(metric: str) -> None:
+def test_unmatched_words_are_marked_as_spans(metric: str) -> None:
     corpus = Segments.of({"A": ["the dog  barks xyzzy qwrtp now"]}, ["the dog barks now"])
     made = unmatched_spans(corpus, softbleu.read_metric(metric), severity="major")
     assert made.records() == [

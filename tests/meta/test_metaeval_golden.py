@@ -51,7 +51,7 @@ def judgements(name: str, *, expand: bool = True) -> Comparisons:
 
 
 @pytest.mark.parametrize("kind", TABLE_2)
-def test_table_2(kind: str) -> None:
+def test_correlations_are_those_of_table_2(kind: str) -> None:
     official = json.loads(shared("expected", "conll14", "meta_evaluation.json").read_text())["system"]
     joined = join_systems(published(), kind, human(kind))
     for each in agreements(joined, samples=10):
@@ -68,7 +68,7 @@ def test_table_2(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", [pytest.param("expanded", marks=pytest.mark.slow), "unexpanded"])
-def test_table_3(kind: str) -> None:
+def test_taus_are_those_of_table_3(kind: str) -> None:
     comparisons = judgements(f"{kind}.csv.gz")
     official = json.loads(shared("expected", "conll14", "meta_evaluation.json").read_text())["sentence"]
     for table in published():

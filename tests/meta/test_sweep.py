@@ -68,7 +68,7 @@ def test_all_variants_at_once() -> None:
     assert [name for name in VARIANTS if scores[name] == scores["plain"]] == ["plain"]
 
 
-def test_quantiles(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quantiles_are_swept_as_thresholds_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     variants = {"": {}, "centred": {"vectors_postprocess": "mean"}}
     matchers = ["exact", "sleu", "vleu", "xleu"]
     points = sweep_points(BASE, {"matcher": matchers, "threshold": ["p90", 0.5, "p99"]}, variants)
@@ -90,7 +90,7 @@ def test_quantiles(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked == [90.0, 99.0]
 
 
-def test_points_in_order() -> None:
+def test_points_of_a_sweep_keep_their_order() -> None:
     values = {"matcher": ["vleu", "exact", "vleu"], "threshold": [0.9, 0.1, 0.9]}
     found = [
         (point.label, matcher_of(point.metric).name, threshold_of(point.metric), point.metric.order)  # type: ignore[attr-defined, union-attr]

@@ -182,7 +182,7 @@ def test_a_line_of_200_repeated_words_is_counted(name):
     assert sum(counts) >= max(len(source), len(candidate))
 
 
-def test_what_is_too_large_to_list_is_counted_in_tables():
+def test_a_lattice_too_large_to_list_is_counted_in_tables():
     source, candidate = REPEATED["others"]
     with pytest.raises(LatticeTooLargeError):
         Excerpt.whole(source, candidate, 2)

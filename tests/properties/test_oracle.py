@@ -80,7 +80,7 @@ both_kernels = pytest.mark.parametrize("kernels", ["numpy", "numba"])
     table=st.sampled_from([None, 0, 9, 1 << 26]),
 )
 @settings(max_examples=60)
-def test_exact_statistics(kernels: str, case: Case, table: int | None) -> None:
+def test_exact_statistics_are_those_of_the_oracle(kernels: str, case: Case, table: int | None) -> None:
     """Also if all segments are long, with any room for tables."""
     pytest.importorskip(kernels)
     sizes = (
@@ -125,7 +125,7 @@ SHORT: dict[str, Any] = {"longest": 4, "longest_reference": 4, "most_references"
 @pytest.mark.parametrize("matcher", SOFT)
 @given(data=st.data())
 @settings(max_examples=8)
-def test_optimal_statistics(matcher: str, composition: str, data: st.DataObject) -> None:
+def test_optimal_statistics_are_those_of_the_oracle(matcher: str, composition: str, data: st.DataObject) -> None:
     own = {"assignment": "optimal", "composition": composition}
     case = data.draw(cases(matcher=matcher, most_segments=3, spelt=data.draw(st.booleans()), **own, **SHORT))
     oracle = case.oracle()
@@ -144,7 +144,7 @@ def test_optimal_statistics(matcher: str, composition: str, data: st.DataObject)
 @pytest.mark.parametrize("matcher", MATCHERS)
 @given(data=st.data())
 @settings(max_examples=8)
-def test_reference_totals(matcher: str, data: st.DataObject) -> None:
+def test_totals_of_references_are_those_of_the_oracle(matcher: str, data: st.DataObject) -> None:
     case = replace(data.draw(cases(matcher=matcher, fixed_threshold=0.0)), denominator="reference")
     assert [score.totals for score in case.scores()] == [statistics.totals for statistics in case.oracle()]
 
@@ -354,7 +354,7 @@ def test_scores_of_weighed_words(matcher: str, given_out: tuple[str, str], data:
             assert_statistics_equal(weighed, expected, MASS)
 
 
-def test_frequencies() -> None:
+def test_weights_by_frequency_need_frequencies() -> None:
     case = Case([["cat"], []], [[[]], [[]]], {"cat": [1.0]}, order=2, options={"composition": "sif"})
     assert case.masses() == [[0.0, 0.0], [0.0, 0.0]]
     vectors = TokenVectors(np.ones((1, 2), np.float32), np.ones(1))

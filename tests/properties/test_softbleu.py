@@ -194,7 +194,7 @@ SHARES = st.tuples(st.sampled_from([0.0, 0.5, 0.8]), st.sampled_from([0.0, 0.6, 
 
 @given(candidate=LINES, reference=LINES, shares=SHARES, order=st.integers(1, 2), power=st.sampled_from([1.0, 0.5]))
 @settings(max_examples=60)
-def test_as_the_oracle(candidate, reference, shares, order, power, data):
+def test_synonyms_and_paraphrases_count_as_in_the_oracle(candidate, reference, shares, order, power, data):
     given = dict(zip(("synonyms", "paraphrases"), shares, strict=True)) | {"order": order, "power": power}
     given |= {"rarity": 1.0, "characters": 0.0, "tokenize": "none", "vectors": {"unknown": [1.0]}}
     measure = make_metric("softbleu", meteor_data=data, **given)

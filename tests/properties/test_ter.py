@@ -32,7 +32,7 @@ def check(candidate: list[int], reference: list[int]) -> None:
 
 @settings(max_examples=50)
 @given(WORDS, WORDS)
-def test_short_texts(candidate: list[int], reference: list[int]) -> None:
+def test_edits_of_short_texts_are_those_of_the_definition(candidate: list[int], reference: list[int]) -> None:
     check(candidate, reference)
 
 
@@ -66,7 +66,9 @@ def test_words_that_were_moved(words: list[int], data: st.DataObject) -> None:
     ],
     ids=str,
 )
-def test_limits(lengths: tuple[int, int], vocabulary: int) -> None:
+def test_edits_of_texts_around_the_limits_are_those_of_the_definition(
+    lengths: tuple[int, int], vocabulary: int
+) -> None:
     choose = random.Random(7)
     candidate, reference = ([choose.randrange(vocabulary) for _ in range(length)] for length in lengths)
     check(candidate, reference)

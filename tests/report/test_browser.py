@@ -176,7 +176,7 @@ def test_keys_move_the_slider_and_a_button_brings_it_back(make_page, inputs):
     assert report.texts("#systems .score") == before
 
 
-def test_sorting(make_page, inputs):
+def test_segments_are_sorted_by_a_click_on_a_head(make_page, inputs):
     report = make_page("score", *inputs, *SETTINGS["vleu"])
     segments, head = "#segments td:first-child", "#segments th[data-key={}]"
     assert report.texts(segments) == [number for number in "12345" for _ in "AB"]

@@ -144,7 +144,7 @@ NOTES = {
 
 
 @pytest.mark.parametrize("metric", [*NOTES, "softbleu(order=1)"])
-def test_what_a_metric_has_to_show_is_in_the_data(metric):
+def test_data_of_a_page_has_the_marks_of_a_metric(metric):
     corpus = Segments.of({"A": ["a dog", "mat"], "B": ["cat", ""]}, ["a cat", "the mat"], ["cat", "mats"])
     measure = make_metric(metric, **({"vectors": VECTORS} if metric not in NOTES else {}))
     page = make_comparison_page(corpus, [measure, make_metric("chrf")])

@@ -82,7 +82,7 @@ def test_the_same_bytes_whenever_in_any_process_and_style() -> None:
     assert done.stdout.strip() == str([hashlib.sha256(picture).hexdigest() for picture in drawn])
 
 
-def test_what_is_in_a_picture() -> None:
+def test_a_picture_has_its_title_axes_and_lines() -> None:
     drawn = draw(LINES, "svg")
     assert {"title", "threshold", "score", "vleu", "exact"} <= set(texts_of(drawn))
     assert draw(replace(LINES, lines={**LINES.lines, "exact": [(0.0, 11.0)]}), "svg") != drawn
@@ -225,7 +225,7 @@ def test_panels_of_ranks(case: dict[str, Any]) -> None:
         assert told([replace(each, higher_is_better=False) for each in rows]) == case["turned"]
 
 
-def test_what_moves_most_has_colours() -> None:
+def test_lines_that_move_most_have_colours() -> None:
     rows = rows_of([f"s{n} vleu {at} {score}" for n in range(20) for at, score in ((0.5, n), (0.9, 19 - n))])
     ((panel,),), ((still,),) = plots.sweep_ranks(rows), plots.sweep_ranks(rows[::2])
     assert len(panel.coloured) == plots.MOST_COLOURS

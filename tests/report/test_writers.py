@@ -189,7 +189,7 @@ EXPECTED = tomllib.loads(Path(__file__).with_name("expected.toml").read_text(enc
 
 @pytest.mark.parametrize("name", ["text", "markdown", "latex", "tsv"])
 @pytest.mark.parametrize("table", TABLES)
-def test_tables_are_written_so(table: str, name: str) -> None:
+def test_tables_are_written_as_expected_in_each_format(table: str, name: str) -> None:
     records, how = TABLES[table]
     assert written(name, records, **how) == EXPECTED[table][name]
 
@@ -216,7 +216,7 @@ def test_csv_of_anything(rows: list[list[Any]]) -> None:
     assert found == [columns, *([as_cell(value) for value in row] for row in rows)]
 
 
-def test_csv() -> None:
+def test_csv_has_all_values_and_nothing_to_compute() -> None:
     assert read_csv(written("csv", RECORDS)) == [COLUMNS, *([as_cell(value) for value in row] for row in ROWS)]
     assert [written("csv", Records(columns, [])) for columns in (COLUMNS, [])] == [",".join(COLUMNS) + "\n", ""]
     # Spreadsheets are given nothing to compute if so asked.
@@ -226,7 +226,7 @@ def test_csv() -> None:
         assert list(write(records, Layout(spreadsheet=True))) == ["x,y\n", f"'{start}1,-1\n"]
 
 
-def test_parquet() -> None:
+def test_parquet_has_typed_columns() -> None:
     table = parquet_of(RECORDS)
     assert table.column_names == COLUMNS
     assert [str(kind) for kind in table.schema.types] == ["string", "bool", "double", "int64"]
@@ -236,7 +236,7 @@ def test_parquet() -> None:
     assert write(RECORDS, Layout()) == write(RECORDS, Layout())
 
 
-def test_what_is_no_number_and_rows_of_another_width_are_refused() -> None:
+def test_values_that_are_no_numbers_and_rows_of_another_width_are_refused() -> None:
     for name, value in product(("json", "jsonl", "tsv", "csv"), (float("nan"), float("-inf"))):
         refused(ValueError, "JSON compliant", written, name, Records(["x"], [[value]]))
     for name in ("json", "jsonl", "parquet"):

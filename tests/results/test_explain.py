@@ -207,7 +207,7 @@ def keep(folder: Path, name: str, systems: Any, metric: Any = ("bleu", "chrf"), 
     return path
 
 
-def test_what_changed_is_what_was_changed(tmp_path: Path) -> None:
+def test_diff_lists_the_changed_scores_and_lines(tmp_path: Path) -> None:
     found = diff_files(keep(tmp_path, "one.json", ONE), keep(tmp_path, "two.json", TWO))
     assert found.incomparable == {}
     changed = [(each.metric, each.kind, each.system, each.name) for each in found.changes]
@@ -238,7 +238,7 @@ def test_other_settings_and_other_systems_cannot_be_compared(tmp_path: Path) -> 
     assert lacking == [("score", "B", False), ("score", "C", True), ("line", "B", False), ("line", "C", True)]
 
 
-def test_resources_and_versions_are_told_apart() -> None:
+def test_resources_and_versions_are_distinguished() -> None:
     def run(**signature: str) -> dict[str, RunOfMetric]:
         return {"vleu": RunOfMetric({"metric": "bleu", "vectors": "a#1", "version": "1", **signature}, {"A": 20.0})}
 

@@ -62,7 +62,7 @@ def test_numbers_are_those_of_literal_loops(statistic: str, take: Any, table: An
         assert p_values[place, another] == (beyond + 1) / 201
 
 
-def test_scores_in_memory_are_told_apart_by_name() -> None:
+def test_scores_in_memory_are_distinguished_by_name() -> None:
     judges = [Scores(name, TABLE) for name in ("COMET", "an LLM")]
     rows = softbleu.compare({name: ["x"] * 60 for name in TABLE}, ["x"] * 60, metrics=judges).records()
     assert [row["metric"] for row in rows][::3] == ["scores(table=COMET)", 'scores(table="an LLM")']
@@ -88,7 +88,7 @@ def test_three_missing_scores_are_named_and_more_are_counted(count: int, more: s
     assert refused(InputError, "", Scores("judge", lacking).results).startswith(said)
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_scores_of_other_systems_or_segments_are_refused() -> None:
     texts = {"A": ["a"] * 60, "D": ["a"] * 60}
     said = "judge: unknown system 'D'; valid: A, B, C"
     refused(InputError, said, softbleu.score, texts, ["a"] * 60, metric=Scores("judge", TABLE))
@@ -173,7 +173,7 @@ def test_runs_and_segments_are_drawn() -> None:
 
 @pytest.mark.parametrize("sizes", [(3, 3), (3, 1)])
 @pytest.mark.parametrize("between", [0.05, 0.3])
-def test_equal_systems_are_seldom_told_apart(sizes: tuple[int, int], between: float) -> None:
+def test_equal_systems_seldom_differ_significantly(sizes: tuple[int, int], between: float) -> None:
     """At .05, on made-up scores that vary by run, by segment, and by system within a segment."""
     generator, trials, alarms = np.random.default_rng(8), 400, 0
     for _ in range(trials):
@@ -188,7 +188,7 @@ def test_equal_systems_are_seldom_told_apart(sizes: tuple[int, int], between: fl
     assert alarms <= 0.08 * trials
 
 
-def test_runs_of_texts() -> None:
+def test_runs_of_a_system_are_compared_by_their_mean() -> None:
     corpus = Segments.of({"A.1": ["a cat", "b"], "A.2": ["a dog", "b"], "B.1": ["x", "b"]}, ["a cat", "b"])
     one, other = compare_runs(corpus, "chrf", SignificanceSettings(samples=9)).rows
     single = [softbleu.score(texts, ["a cat", "b"], metric="chrf").score for texts in corpus.candidates.values()]

@@ -141,7 +141,7 @@ def test_json_can_write_results(level: Any) -> None:
     assert [(row["system"], row["score"]) for row in rows] == [(row.name, row.score) for row in table.comparisons]
 
 
-def test_frames() -> None:
+def test_results_become_frames_of_pandas() -> None:
     pandas = pytest.importorskip("pandas")
     found = results()
     frame = found.to_frame()
@@ -270,7 +270,7 @@ def test_reset_forgets_all_and_merge_leaves_the_other_alone_also_with_vectors_in
     assert [each.score for each in one.compute(level="segment").segments or ()] == pytest.approx([100])
 
 
-def test_what_does_not_go_together_is_refused_and_adds_nothing() -> None:
+def test_a_batch_that_does_not_fit_is_refused_and_adds_nothing() -> None:
     one = softbleu.Accumulator()
     refused(InputError, "no text to score yet", one.compute)
     one.update(["a"], ["a"])
@@ -284,7 +284,7 @@ def test_what_does_not_go_together_is_refused_and_adds_nothing() -> None:
     assert len(one) == 1
 
 
-def test_segments_have_effective_order_unless_told() -> None:
+def test_segments_have_effective_order_unless_set() -> None:
     assert score(["a cat"], ["a cat"]).score == 0
     found = score(["a cat"], ["a cat"], level="segment")
     assert [found.score, *(each.score for each in found.segments or ())] == pytest.approx([100, 100])

@@ -135,7 +135,7 @@ def test_vectors_may_recommend_a_threshold(tmp_path: Path, recommended: float) -
     assert score(["dog"], ["cat"], threshold=0.8, **soft).score == 0
 
 
-def test_preset() -> None:
+def test_a_preset_sets_what_is_not_given() -> None:
     measure = make_metric(matcher="xleu", threshold=0.5, preset="morgan2014")
     matcher = make_matcher("xleu", threshold=0.5, assignment="sequential")
     assert measure == Bleu(matcher, smooth="none", denominator="reference", tokenize="none", vector_case="exact")
@@ -164,7 +164,7 @@ IDLE: list[tuple[dict[str, Any], list[str]]] = [
 ]
 
 
-def test_idle_settings_are_told_and_must_be_right_all_the_same() -> None:
+def test_idle_settings_are_named_and_checked() -> None:
     for chosen, idle in IDLE:
         unused: list[str] = []
         make_metric(**chosen, unused=unused)
@@ -233,7 +233,7 @@ def shares(*parts: str) -> list[float]:
 
 
 @pytest.mark.parametrize("language", ["cs", "de", "zh"])
-def test_real_text_is_told_apart(language: str) -> None:
+def test_real_text_of_other_languages_is_recognised(language: str) -> None:
     pair = f"{language}-en"
     assert min(shares("wmt21-into-en", pair, "reference-A.en")) > LEAST_ENGLISH
     assert max(shares("wmt21-into-en", pair, f"source.{language}")) < LEAST_ENGLISH
