@@ -183,7 +183,7 @@ def kinds_asked_for(name: str) -> set[str]:
 
 def test_nothing_above_asks_which_metric_it_is() -> None:
     metrics = {kind.__name__ for kind in METRICS.classes()}
-    assert "ShowsSimilarities" in kinds_asked_for("softbleu.analysis.pages")
+    assert "ShowsSimilarities" in kinds_asked_for("softbleu.report.pages")
     above = [name for name in MODULES if not name.startswith("softbleu.metrics")]
     assert {name: found for name in above if (found := kinds_asked_for(name) & metrics)} == {}
 

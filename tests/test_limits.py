@@ -15,7 +15,6 @@ from refusing import refused
 
 import softbleu
 from softbleu import InputError
-from softbleu.analysis.pages import make_page
 from softbleu.corpora import Segments, read_m2
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import Comparisons
@@ -25,6 +24,7 @@ from softbleu.engine.prepare import ContextVectors, CorpusWords
 from softbleu.io.arguments import Limit
 from softbleu.meta.accuracy import JudgedPairs
 from softbleu.metrics.m2 import find_edits
+from softbleu.report.pages import make_page
 
 VECTORS = {"a": [1.0, 0.0], "b": [0.5, 0.5], "c": [0.0, 1.0]}
 Work = Callable[[int], object]
@@ -65,7 +65,7 @@ CASES: dict[str, tuple[str, int, Work]] = {
     "trained": ("metrics.trained._LIMIT", 8, scored("trained", vectors=VECTORS)),
     "refless": ("metrics.refless._LIMIT", 7, scored("refless")),
     "explain": ("results.explain._LIMIT", 7, lambda count: softbleu.explain(*texts(count)[:2])),
-    "page": ("analysis.pages._LIMIT", 7, lambda count: make_page(Segments.of(*texts(count)[:2])).results),
+    "page": ("analysis.excerpt._LIMIT", 7, lambda count: make_page(Segments.of(*texts(count)[:2])).scores.results),
 }
 
 

@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 
 import softbleu
-from softbleu.analysis.pages import make_page
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.engine.plan import make_metrics
 from softbleu.io import executors
@@ -25,6 +24,7 @@ from softbleu.meta import sweep_corpus, sweep_points
 from softbleu.meta.spurious import CREDIT_TABLES, spurious
 from softbleu.report import Layout
 from softbleu.report.html import write_html
+from softbleu.report.pages import make_page
 from softbleu.results.api import compare_corpus, score_corpus
 from softbleu.results.explain import explain_corpus
 from softbleu.results.pairs import pair_systems, score_pairs, score_systems

@@ -1,4 +1,4 @@
-"""Systems by directions by metrics: one table, with a macro average, and a page of each direction."""
+"""Scores of systems by direction and metric: one table, with a macro average."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from softbleu.analysis.pages import Page, make_page
 from softbleu.corpora.corpus import Against, Corpus, ParallelFiles, compared_with
 from softbleu.corpora.directions import Direction
 from softbleu.engine.notes import note_choices
@@ -25,6 +24,7 @@ from softbleu.results.api import score_corpus
 from softbleu.types import Progress
 
 MACRO = "macro"
+ScoreDirection = Callable[[Direction, Corpus, Plan], Sequence[Result]]
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class DirectionTable(Tabular):
 
     @property
     def systems(self) -> list[str]:
-        """Names of the systems: by the macro average of the first metric, the best first, then those without one."""
+        """Names of the systems, sorted by the macro average of the first metric; systems without one are last."""
         first = next(iter(self.results))
         names = dict.fromkeys(name for by_direction in self.results[first].values() for name in by_direction)
         down = -1 if self.higher(first) else 1
@@ -48,19 +48,19 @@ class DirectionTable(Tabular):
         return self._any(metric).higher_is_better
 
     def in_percent(self, metric: str) -> bool:
-        """Whether scores are known to be on a scale to 100."""
+        """Whether scores are on a scale to 100."""
         return self._any(metric).in_percent
 
     def _any(self, metric: str) -> Result:
         return next(result for one in self.results[metric].values() for result in one.values())
 
     def score(self, metric: str, direction: str, system: str) -> float | None:
-        """The score of a system in a direction; None where it has none."""
+        """Return the score of a system in a direction; None if it has none."""
         result = self.results[metric].get(direction, {}).get(system)
         return None if result is None else result.score
 
     def averaged(self, metric: str) -> str:
-        """Say what the macro average is a mean over."""
+        """Describe which directions and systems the macro average is over."""
         names, there = self.common(metric), self.results[metric]
         every = {*chain(*there.values())}
         if all(self.macro(metric, system) is None for system in self.systems):
@@ -69,20 +69,20 @@ class DirectionTable(Tabular):
         return f"mean over {', '.join(names)}" + ", of systems that have all" * (not shared)
 
     def common(self, metric: str) -> tuple[str, ...]:
-        """Directions that all systems have, or all directions where there are none of these."""
+        """Return the directions that all systems have, or all directions if there is none."""
         by_direction = self.results[metric]
         every = {name for systems in by_direction.values() for name in systems}
         shared = tuple(name for name in self.directions if by_direction.get(name, {}).keys() == every)
         return shared or self.directions
 
     def macro(self, metric: str, system: str) -> float | None:
-        """Mean over the `common` directions; None for a system that lacks one of these."""
+        """Return the mean over the `common` directions; None if the system lacks one of them."""
         scores = [self.score(metric, direction, system) for direction in self.common(metric)]
         known = [score for score in scores if score is not None]
         return sum(known) / len(known) if len(known) == len(scores) else None
 
     def records(self) -> list[dict[str, Any]]:
-        """A row per system, metric and direction, and one for the macro average."""
+        """Return a row per system, metric and direction, and one for each macro average."""
         return [
             {"system": system, "metric": metric, "direction": direction, "score": score}
             for metric in self.results
@@ -92,7 +92,7 @@ class DirectionTable(Tabular):
         ]
 
     def scores(self, metric: str, system: str) -> list[tuple[str, float | None]]:
-        """Scores of a system by direction, and the macro average."""
+        """Return the scores of a system by direction, and the macro average."""
         listed = [(direction, self.score(metric, direction, system)) for direction in self.directions]
         return [*listed, (MACRO, self.macro(metric, system))]
 
@@ -117,50 +117,48 @@ def score_directions(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | None = None,
-    show: Callable[[Direction, Page], None] | None = None,
+    score: ScoreDirection | None = None,
 ) -> DirectionTable:
-    """Score all systems in all directions, by metrics that are computed and those that other programs computed.
+    """Score all systems in all directions, by computed metrics and by scores of other programs.
 
     Parameters
     ----------
     directions
-        As `softbleu.corpora.directions.read_directions` finds them.
+        Directions as from `softbleu.corpora.directions.read_directions`.
     metrics
         Metrics to compute, as expressions; the target language of each direction chooses their defaults.
     scores
-        Files of scores; ``{direction}`` in a name stands for the name of the direction. Rows of other directions
-        (column `lp`) are passed over.
+        Files of scores; ``{direction}`` in a file name is replaced by the name of the direction. Rows of other
+        directions (column `lp`) are skipped.
     lower
-        Metrics of `scores` of which less is better.
+        Metrics of `scores` for which lower is better.
     against
-        What outputs are compared with: `references`, or the `source` in their place.
+        Compare outputs with `references` or with the `source`.
     language
-        Code of the language of all outputs; None: as each direction says it.
+        Code of the language of all outputs; None: the target language of each direction.
     encoding
-        Of the files.
+        Encoding of the files.
     jobs, executor
-        Processes, or what runs the work instead.
+        Number of processes, or an executor to use instead.
     progress
-        Told how many directions are done.
-    show
-        Takes the page of each direction, which is made then.
+        Called with the number of directions that are done.
+    score
+        Scores a direction in the place of `softbleu.score_corpus`, for example to write a page of it.
 
     Raises
     ------
     InputError
-        There is nothing to score, or a file is not valid.
+        Nothing to score, or an invalid file.
     """
     results: dict[str, dict[str, dict[str, Result]]] = {}
     _note_unnamed(directions, language)
     for number, direction in enumerate(directions, start=1):
         with _planned(direction, metrics, scores, lower, against, language, encoding) as (corpus, plan):
-            scored: Sequence[Result]
-            if show is None:
-                scored = score_corpus(corpus, plan, jobs=jobs, executor=executor)
-            else:
-                page = make_page(corpus, plan, jobs=jobs, executor=executor, title=direction.name)
-                scored = [*page.results, *page.more]
-                show(direction, page)
+            scored = (
+                score_corpus(corpus, plan, jobs=jobs, executor=executor)
+                if score is None
+                else score(direction, corpus, plan)
+            )
         note_choices(corpus, plan)
         for result in scored:
             results.setdefault(result.label, {}).setdefault(direction.name, {})[result.name] = result
@@ -179,7 +177,7 @@ def _planned(
     language: str | None,
     encoding: str,
 ) -> Iterator[tuple[Corpus, Plan]]:
-    """Open the texts of a direction, and plan its metrics."""
+    """Open the texts of a direction and plan its metrics."""
     files = [*direction.scores, *(file.replace("{direction}", direction.name) for file in scores)]
     spoken = language or direction.language
     named: dict[str, Any] = {"language": spoken} if spoken else {}
@@ -208,7 +206,7 @@ def _planned(
 
 
 def _note_unnamed(directions: Sequence[Direction], language: str | None) -> None:
-    """Note directions of texts whose language nobody names."""
+    """Print a note about directions of texts without a language."""
     unnamed = [one.name for one in directions if one.candidates and language is None and one.language is None]
     if unnamed:
         note(

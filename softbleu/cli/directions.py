@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from softbleu.cli.command import Given, command
 
 if TYPE_CHECKING:
-    from softbleu.analysis.pages import Page
+    from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.directions import Direction
+    from softbleu.engine.plan import Plan
+    from softbleu.metrics.result import Result
 
 
 @command(
@@ -29,6 +31,7 @@ def directions(given: Given) -> None:
     from softbleu.errors import InputError, one_line
     from softbleu.report import RECORD_WRITERS
     from softbleu.report.html import directions_page, write_directions, write_html
+    from softbleu.report.pages import make_page
 
     name = given.output_format.lower()
     if name != "html":
@@ -43,14 +46,17 @@ def directions(given: Given) -> None:
     if with_pages and path is None:
         raise InputError("pages of directions stand beside that of the table: name a file with --output")
 
-    def show(direction: Direction, page: Page) -> None:
+    def score_and_write(direction: Direction, corpus: Corpus, plan: Plan) -> list[Result]:
+        page = make_page(corpus, plan, jobs=given.jobs, title=direction.name)
         if direction.candidates and path is not None:
             named = one_line(direction.name).translate(dict.fromkeys(map(ord, "/\\"), "-"))
             beside = path.with_name(f"{path.stem}.{named}.html")
             Output.of(str(beside), files).write(write_html(page, output.layout))
             links[direction.name] = quote(beside.name)
+        return [result for results in (page.scores.results, *page.scores.others) for result in results]
 
-    run: dict[str, Any] = {**given.values("against language encoding jobs"), "show": None if path is None else show}
+    run: dict[str, Any] = {**given.values("against language encoding jobs")}
+    score = None if path is None else score_and_write
     with given.progress("directions", many=1) as progress:
-        table = score_directions(read, given.metric, given.scores, given.lower, progress=progress, **run)
+        table = score_directions(read, given.metric, given.scores, given.lower, progress=progress, score=score, **run)
     output.write(table)

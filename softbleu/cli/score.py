@@ -39,12 +39,12 @@ def score(given: Given) -> None:
     plan = given.plan()
     with given.progress() as progress, given.open_corpus(plan, by_document=level == "document") as corpus:
         if page_wanted:
-            from softbleu.analysis.pages import make_page
             from softbleu.meta.evidence import read_marks
+            from softbleu.report.pages import make_page
 
             marks = read_marks(given.spans, corpus, given.encoding)
             page = make_page(corpus, plan, progress=progress, title=given.title or "", spans=marks, **run)
-            shown, results = page, page.results
+            shown, results = page, page.scores.results
         else:
             shown = results = score_corpus(corpus, plan, checkpoint=output.checkpoint, progress=progress, **run)
     if given.signature is not None:
@@ -52,6 +52,6 @@ def score(given: Given) -> None:
 
         for broken in broken_promises(given.signed, results[0].signature):
             note(broken)
-    if page_wanted and len(page.text) < page.segments:
-        note(f"the page shows the first {len(page.text):,} of {page.segments:,} segments; its scores are of all")
+    if page_wanted and len(page.text) < page.text.segments:
+        note(f"the page shows the first {len(page.text):,} of {page.text.segments:,} segments; its scores are of all")
     output.write(shown)

@@ -10,8 +10,8 @@ from softbleu.report.records import RECORD_WRITERS, Formats, Layout, Writers
 from softbleu.report.scores import WRITERS
 
 if TYPE_CHECKING:
-    from softbleu.analysis.pages import Page
     from softbleu.corpora.checks import Oddities
+    from softbleu.report.pages import Page
 
 __all__ = ["CHECK_WRITERS", "COMPARERS", "MATRIX_WRITERS", "PAGES", "RECORD_WRITERS", "WRITERS", "Layout"]
 

@@ -28,9 +28,10 @@ from softbleu.version import __version__
 
 if TYPE_CHECKING:
     from softbleu.analysis.directions import DirectionTable
-    from softbleu.analysis.pages import Page, PageTable
+    from softbleu.analysis.marks import LineMarks, Similarities
     from softbleu.corpora.checks import Oddities, Oddity
     from softbleu.metrics.result import Result
+    from softbleu.report.pages import Page, PageTable
     from softbleu.types import Integers
 
 
@@ -84,43 +85,45 @@ def escape_json(text: str) -> str:
 
 
 def page_data(page: Page, layout: Layout) -> dict[str, Any]:
-    """Everything that the page's script is told, ready for JSON, but for the columns, which `pack` writes."""
-    signature = page.results[0].signature
+    """Return the data of the page's script as JSON values; `pack` writes the columns."""
+    scores, text = page.scores, page.text
+    result, swept, digits = scores.results[0], page.matches.thresholds, _decimals(page, layout)
     made = {
         "version": __version__,
-        "label": page.results[0].label,
-        "signature": signature,
-        "segment_signature": page.segment_signature,
+        "label": result.label,
+        "signature": result.signature,
+        "segment_signature": scores.segment_signature,
         "title": page.title,
         "pair": page.pair,
-        "higher": page.metric.higher_is_better,
+        "higher": scores.metric.higher_is_better,
         "metric": _metric_of(page),
-        "digits": _decimals(page, layout),
-        "thresholds": [_name(threshold) for threshold in page.thresholds],
-        "run": page.run,
+        "digits": digits,
+        "thresholds": [_name(threshold) for threshold in swept.values],
+        "run": swept.run,
         "slider": _slider_note(page),
-        "significance": {"samples": page.significance.samples, "seed": page.significance.seed},
-        "systems": [_system(page, number, result) for number, result in enumerate(page.results)],
-        "segments": page.segments,
-        "shown": len(page.text),
-        "too_long": page.too_long,
-        "glue": page.metric.tokenizer.glue,
-        "language": page.language,
-        "plain": page.plain,
-        "words": page.text.words,
-        "scores": [[_shown(score) for score in row] for row in page.segment_scores],
-        # Numbers that are only shown have as many digits as anybody reads.
+        "significance": {"samples": scores.significance.samples, "seed": scores.significance.seed},
+        "systems": [_system(page, number, result) for number, result in enumerate(scores.results)],
+        "segments": text.segments,
+        "shown": len(text),
+        "too_long": page.matches.too_long,
+        "glue": scores.metric.tokenizer.glue,
+        "language": text.language,
+        "plain": text.plain,
+        "words": text.tokens.words,
+        "scores": [[_shown(score) for score in row] for row in scores.segments],
         "parts": {
             name: [[_shown(round(value, _PART_DIGITS)) for value in row] for row in values]
-            for name, values in page.parts.items()
+            for name, values in scores.parts.items()
         },
-        "marks": None
-        if page.marks is None
-        else {"kinds": page.marks.kinds, "labels": page.marks.labels, "title": page.marks.title},
-        "heat": None if page.heat is None else {"labels": page.heat.labels, "steps": page.heat.steps},
-        "tables": [_table(table, _decimals(page, layout)) for table in page.tables],
+        "marks": _named(page.marks, "kinds", "labels", "title"),
+        "heat": _named(page.similarities, "labels", "steps"),
+        "tables": [_table(table, digits) for table in page.tables],
     }
     return {name: value if name in _TEXT else _visible(value) for name, value in made.items()}
+
+
+def _named(value: LineMarks | Similarities | None, *names: str) -> dict[str, Any] | None:
+    return None if value is None else {name: getattr(value, name) for name in names}
 
 
 def _visible(value: Any) -> Any:
@@ -133,8 +136,8 @@ def _visible(value: Any) -> Any:
 
 
 def _decimals(page: Page, layout: Layout) -> int:
-    scores = (result.score for result in page.results)
-    return layout.decimals(scores, in_percent=page.metric.in_percent)
+    scores = (result.score for result in page.scores.results)
+    return layout.decimals(scores, in_percent=page.scores.metric.in_percent)
 
 
 def _shown(score: float) -> float | None:
@@ -171,18 +174,18 @@ def _deflated(columns: Iterable[tuple[int, Integers]]) -> Iterator[bytes]:
 
 
 def _columns(page: Page) -> dict[str, Integers]:
-    text, matches = page.text, page.matches
+    text, order, matches = page.text.tokens, page.matches.order, page.matches.found
     lines = [*text.candidates, text.references, *([] if text.source is None else [text.source])]
     rows = len(text) * len(text.candidates)
-    groups = matches.row.astype(np.int64) * page.order + matches.order - 1
+    groups = matches.row.astype(np.int64) * order + matches.order - 1
     return {
         "words": np.concatenate([tokens.codes for tokens in lines]),
-        "blanks": page.blanks,
+        "blanks": page.text.blanks,
         "lengths": np.concatenate([tokens.lengths for tokens in lines]),
         "references": np.diff(text.offsets),
         # Lengths and totals; what matches, the page adds up.
-        "statistics": page.rows.reshape(-1),
-        "counts": np.bincount(groups, minlength=rows * page.order),
+        "statistics": page.scores.rows.reshape(-1),
+        "counts": np.bincount(groups, minlength=rows * order),
         "start": matches.start,
         "mass": matches.matched,
         "partner": matches.partner,
@@ -199,7 +202,7 @@ def _mark_columns(page: Page, rows: int) -> dict[str, Integers]:
         columns["marks"] = np.bincount(marks.row, minlength=rows)
         for name in ("side", "start", "length", "kind", "link", "label"):
             columns[f"mark_{name}"] = getattr(marks, name)
-    if (heat := page.heat) is not None:
+    if (heat := page.similarities) is not None:
         for name in ("heights", "widths", "names", "values"):
             columns[f"heat_{name}"] = getattr(heat, name)
     return columns
@@ -208,7 +211,7 @@ def _mark_columns(page: Page, rows: int) -> dict[str, Integers]:
 def _table(table: PageTable, digits: int) -> dict[str, Any]:
     """Cells as the page shows them."""
     columns = list(dict.fromkeys(name for row in table.rows for name in row))
-    rows = [row | {name: p_text(row[name]) for name in PROBABILITIES if name in row} for row in table.rows]
+    rows = [{**row, **{name: p_text(row[name]) for name in PROBABILITIES if name in row}} for row in table.rows]
     cells = [[_cell(row.get(name), digits) for name in columns] for row in rows]
     numeric = [not any(isinstance(row.get(name), str) for row in table.rows) for name in columns]
     return {"title": table.title, "note": table.note, "columns": columns, "numeric": numeric, "rows": cells}
@@ -223,8 +226,8 @@ def _cell(value: Any, digits: int) -> str:
 
 
 def _metric_of(page: Page) -> dict[str, Any]:
-    metric, segment_metric = page.metric, page.segment_metric
-    named = {"name": metric.name, "order": page.order}
+    metric, segment_metric = page.scores.metric, page.scores.segment_metric
+    named = {"name": metric.name, "order": page.matches.order}
     if not isinstance(metric, BleuFormula) or not isinstance(segment_metric, BleuFormula):
         return named
     return {
@@ -237,14 +240,10 @@ def _metric_of(page: Page) -> dict[str, Any]:
 
 
 def _slider_note(page: Page) -> str:
-    """Why there is no slider; empty where there is one."""
-    if page.thresholds:
+    """Return a note on the matches of a metric whose score does not follow from them; empty for others."""
+    if page.matches.thresholds.values or not page.matches.order or isinstance(page.scores.metric, BleuFormula):
         return ""
-    if not page.order:
-        return "This metric has no threshold to move."
-    if not isinstance(page.metric, BleuFormula):
-        return "This metric's matches are shown for all references together; its scores are those of the run."
-    return "This matcher has no threshold to move."
+    return "Matches are against all references together; scores are computed by the metric's own rules."
 
 
 def _name(threshold: float) -> str:
@@ -260,10 +259,10 @@ def _name(threshold: float) -> str:
 def _system(page: Page, number: int, result: Result) -> dict[str, Any]:
     score: Any = result.numbers
     coverage = result.coverage
-    if page.order:
+    if page.matches.order:
         names = ("precisions", "brevity_penalty", "candidate_length", "reference_length", "totals")
         numbers = {name: getattr(score, name) for name in names}
-        numbers["masses"] = page.clipped_matches[number].tolist()
+        numbers["masses"] = page.matches.clipped[number].tolist()
     else:
         numbers = {
             "parts": [[name, value] for name, value in score.shown().items() if isinstance(value, int | float)]
@@ -271,7 +270,7 @@ def _system(page: Page, number: int, result: Result) -> dict[str, Any]:
     return {
         "name": result.name,
         "score": score.score,
-        "interval": page.intervals[number],
+        "interval": page.scores.intervals[number],
         "coverage": None if coverage is None else [coverage.candidate_known, coverage.candidate_tokens],
         **numbers,
     }

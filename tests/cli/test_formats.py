@@ -20,7 +20,7 @@ from cli.conftest import TEXTS, names_in
 from judged_systems import OUTPUTS
 from tables import each_row, read_rows
 
-import softbleu.analysis.pages
+import softbleu.report.pages
 from softbleu.report.records import RECORD_WRITERS, p_text
 from softbleu.version import __version__
 
@@ -173,7 +173,7 @@ def test_a_page_of_several_metrics(command):
 
 @pytest.mark.usefixtures("files")
 def test_a_large_corpus_is_shown_in_part(command, monkeypatch):
-    monkeypatch.setattr(softbleu.analysis.pages, "ROWS", 2)
+    monkeypatch.setattr(softbleu.report.pages, "ROWS", 2)
     done = command(*PAGE)
     note = "softbleu: note: the page shows the first 2 of 3 segments; its scores are of all\n"
     assert (done.code, done.err) == (0, note)

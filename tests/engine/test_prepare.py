@@ -19,7 +19,6 @@ from made_up_executor import Strangers
 from refusing import refused
 
 from softbleu import InputError, __version__
-from softbleu.analysis.pages import make_page
 from softbleu.config.declare import parse_signature
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
@@ -31,6 +30,7 @@ from softbleu.matching import make_matcher
 from softbleu.meta.sweep import sweep_corpus, sweep_points
 from softbleu.metrics import Bleu, Metric
 from softbleu.metrics.base import make_metric
+from softbleu.report.pages import make_page
 from softbleu.results.api import compare_corpus, score_corpus
 from softbleu.results.explain import explain_corpus
 from softbleu.text import tokens
@@ -105,7 +105,7 @@ def sweep_all(corpus: Segments) -> None:
 
 def page_of(metric: Metric) -> Callable[[Segments], None]:
     def make(corpus: Segments) -> None:
-        assert len(make_page(corpus, metric).thresholds) == (0 if metric is BLEU else 101)
+        assert len(make_page(corpus, metric).matches.thresholds.values) == (0 if metric is BLEU else 101)
 
     return make
 

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from shared_data import shared
 
 import softbleu
-from softbleu.analysis.pages import make_comparison_page, make_page
 from softbleu.corpora import Segments
 from softbleu.corpora.checks import Oddities, Oddity
 from softbleu.errors import one_line
 from softbleu.metrics.base import make_metric
 from softbleu.report import Layout
 from softbleu.report.html import escape_json, pack, write_html, write_odd_segments
+from softbleu.report.pages import make_comparison_page, make_page
 
 HOSTILE = "</script><script>alert(1)</script><!-- {{data}} \"double\" 'single' & \u2028 \u202e back \u202c \x00"
 VECTORS = {"cat": [1.0, 0.2], "dog": [0.9, 0.3], "mat": [0.0, 1.0]}
@@ -137,9 +137,9 @@ def test_text_and_matches_are_in_the_data():
 
 
 NOTES = {
-    "bleu": "This matcher has no threshold to move.",
-    "gleu": "This metric's matches are shown for all references together; its scores are those of the run.",
-    "chrf": "This metric has no threshold to move.",
+    "bleu": "",
+    "gleu": "Matches are against all references together; scores are computed by the metric's own rules.",
+    "chrf": "",
 }
 
 
@@ -153,12 +153,12 @@ def test_data_of_a_page_has_the_marks_of_a_metric(metric):
     columns = unpacked(data["packed"])
     for name, shown, fields in (
         ("mark", page.marks, ("side", "start", "length", "kind", "link", "label")),
-        ("heat", page.heat, ("heights", "widths", "names", "values")),
+        ("heat", page.similarities, ("heights", "widths", "names", "values")),
     ):
         assert (data[f"{name}s" if name == "mark" else name] is None) == (shown is None)
         for field in fields if shown else ():
             assert columns[f"{name}_{field}"] == getattr(shown, field).tolist()
-    assert (page.marks is not None, page.heat is not None) == (metric == "gleu", metric not in NOTES)
+    assert (page.marks is not None, page.similarities is not None) == (metric == "gleu", metric not in NOTES)
     assert [table["title"] for table in data["tables"]] == [table.title for table in page.tables]
     assert all(len(row) == len(table["columns"]) for table in data["tables"] for row in table["rows"])
 

@@ -1,6 +1,6 @@
 "use strict";
-// What the page knows: the data unpacked, rows, and their scores at the slider's threshold.
-// An order of 0 stands for marks that are no n-grams: edits, alignments.
+// Data of the page: unpacked columns, rows, and their scores at the slider's threshold.
+// Order 0 selects marks (edits, alignments) instead of n-grams.
 
 const WIDTHS = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array };
 
@@ -40,7 +40,7 @@ async function unpack(packed) {
   return found;
 }
 
-// Bounds of groups of these sizes, one behind the other.
+// Return the bounds of consecutive groups of these sizes.
 function bounds(sizes) {
   const found = new Uint32Array(sizes.length + 1);
   sizes.forEach((size, place) => (found[place + 1] = found[place] + size));
@@ -49,7 +49,7 @@ function bounds(sizes) {
 
 const textOf = (words) => words.map((word, place) => (words.blanks?.[place] ? ` ${word}` : word)).join("");
 
-// A candidate with all that belongs to it; its texts are put together when they are looked at.
+// A candidate with its texts, which are built when first used.
 class Row {
   constructor(texts, number, segment) {
     this.texts = texts;
@@ -61,7 +61,7 @@ class Row {
     this.groups = texts.groups.subarray(this.row * order, this.row * order + order + 1);
   }
 
-  // At the slider's threshold; computed when it is asked for.
+  // Score at the slider's threshold, computed when first used.
   get score() {
     if (this.scored !== state.threshold) {
       this.scored = state.threshold;
@@ -97,7 +97,7 @@ function makeRows() {
   const references = bounds(columns.references);
   const candidates = data.shown * data.systems.length;
   const sources = candidates + references[data.shown];
-  // Words, with the blanks that stand before them.
+  // Return the words of a line, with the blanks before them.
   const line = (number) => {
     const words = Array.from(columns.words.subarray(lines[number], lines[number + 1]), (code) => data.words[code]);
     words.blanks = columns.blanks.subarray(lines[number], lines[number + 1]);
@@ -116,7 +116,7 @@ function makeRows() {
   return data.systems.flatMap((_, number) => Array.from({ length: data.shown }, (__, segment) => new Row(texts, number, segment)));
 }
 
-// Numbers of the matches of a row and order that are made at the slider's threshold.
+// Return the numbers of the matches of a row and order at the slider's threshold.
 function matchesOf(row, n) {
   const made = [];
   for (let k = row.groups[n - 1]; k < row.groups[n]; k += 1) {

@@ -1,5 +1,5 @@
 "use strict";
-// Two systems side by side, marks that are no n-grams, similarities of tokens, links to lines, further tables.
+// Two systems side by side, marks, similarities of tokens, links to lines, and additional tables.
 
 const SIDES = ["candidate", "references", "source"];
 let markBounds;
@@ -18,7 +18,7 @@ function setUpBounds() {
 
 const paired = () => state.system >= 0 && state.beside >= 0 && state.system !== state.beside;
 
-// Two candidates of a segment.
+// The candidates of two systems for a segment.
 class Pair {
   constructor(one, other) {
     this.key = `${one.row}/${other.row}`;
@@ -124,7 +124,7 @@ function paintMarks(drawn) {
     for (const mark of marksOf(each.row)) {
       const tokens = tokensOf(each, mark.side);
       for (const token of tokens.slice(mark.start, mark.start + mark.length)) token.dataset.kind = mark.kind;
-      // Where something is to be inserted, or was deleted, there is no word: its neighbour has the mark.
+      // An insertion or deletion has no word of its own: mark its neighbour.
       if (!mark.length && tokens.length) {
         const at = Math.min(mark.start, tokens.length - 1);
         tokens[at].classList.add(mark.start < tokens.length ? "gap-before" : "gap-after");
@@ -139,7 +139,7 @@ const countOf = (words) => {
   return counts;
 };
 
-// Of a metric that marks nothing: words of a reference that one of two systems has, and the other has not.
+// For metrics without marks: mark the words of a reference that only one of two systems has.
 function paintApart(drawn) {
   const [one, other] = drawn.map((each) => countOf(each.row.candidate));
   const offered = new Map();
@@ -170,7 +170,7 @@ function paintApart(drawn) {
   );
 }
 
-// Frame the marks at a token and all that belong to them; say what they are.
+// Frame the marks at a token and all marks linked to them, and show their label.
 function pointMark(drawn, side, place) {
   const met = at("met");
   const found = [...marksOf(drawn.row)];
@@ -263,7 +263,7 @@ function goToHash() {
   }
 }
 
-// Further tables
+// Additional tables
 
 function drawTables() {
   data.tables.forEach((table, number) => {
@@ -297,7 +297,7 @@ function drawTables() {
     if (table.note) section.append(element("p", "note", table.note));
     at("tables").append(section);
   });
-  // Tables lie below up to 50 segments: links lead there.
+  // Tables stand below up to 50 segments, so link to them.
   for (const title of document.querySelectorAll("main h2")) {
     const link = element("a", "", title.textContent);
     link.href = `#${title.id}`;

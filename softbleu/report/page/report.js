@@ -1,5 +1,5 @@
 "use strict";
-// What the page does: pointing, the slider, search, pages, and its start.
+// Interaction: pointing, the slider, search and paging; and the start of the page.
 
 // Frame the n-gram that starts at a token of a candidate, and its match.
 function point(drawn, place) {
@@ -14,7 +14,7 @@ function point(drawn, place) {
   }
   const { row, candidate, references } = drawn;
   const n = state.order;
-  // The last words of a text start no n-gram: they belong to the last one.
+  // The last words of a text start no n-gram; they select the last one.
   const start = Math.max(0, Math.min(place, row.candidate.length - n));
   drawn.place = start;
   candidate.tokens.slice(start, start + n).forEach((token) => token.classList.add("active"));
@@ -63,13 +63,13 @@ function pointing() {
     const moves = { ArrowRight: 1, ArrowLeft: -1, Home: -last, End: last };
     if (!drawn || !(event.key in moves)) return;
     event.preventDefault();
-    // Arrows go the way the text does.
+    // Arrow keys follow the direction of the text.
     const step = moves[event.key] * (getComputedStyle(drawn.candidate.querySelector("bdi")).direction === "rtl" && event.key.startsWith("A") ? -1 : 1);
     point(drawn, Math.max(0, Math.min(last, drawn.place + step)));
   });
 }
 
-// Marks of sources and references can be pointed at, too.
+// Select marks of sources and references.
 function pointElsewhere(event) {
   const line = event.target.closest("tr");
   for (const drawn of line?.drawn ?? []) {
@@ -91,7 +91,7 @@ function drawThreshold() {
   at("back").disabled = state.threshold === data.run;
 }
 
-// Move the slider; returns how many milliseconds that took.
+// Move the slider; return the milliseconds that this took.
 function slide(number) {
   const begun = performance.now();
   state.threshold = number;
@@ -106,8 +106,8 @@ function slide(number) {
 
 function setUpSlider() {
   if (!sliding) {
-    at("slider-note").textContent = `No slider: ${data.slider}`;
-    at("slider-note").hidden = false;
+    at("slider-note").textContent = data.slider;
+    at("slider-note").hidden = !data.slider;
     return;
   }
   const slider = at("threshold");
@@ -115,7 +115,7 @@ function setUpSlider() {
   slider.max = String(data.thresholds.length - 1);
   slider.value = String(data.run);
   at("back").textContent = `Back to ${data.thresholds[data.run]}`;
-  // A browser may report many moves between two pictures; only the last is worth drawing.
+  // A browser may report many moves per frame; only the last is drawn.
   let waiting = false;
   slider.addEventListener("input", () => {
     if (waiting) return;
@@ -147,7 +147,7 @@ function addOrder(n, text) {
   at("orders").append(label);
 }
 
-// Draw the lines of the systems that were chosen.
+// Draw the lines of the selected systems.
 function showChosen() {
   state.page = 0;
   const two = paired();
@@ -157,6 +157,8 @@ function showChosen() {
     const titles = { all: "all lines", first: `${one} better`, second: `${other} better`, different: "different text", alike: "equal scores" };
     at("filter").replaceChildren(...Object.entries(titles).map(([value, title]) => new Option(title, value)));
     at("filter").value = state.filter;
+    at("first-legend").textContent = `only ${one}`;
+    at("second-legend").textContent = `only ${other}`;
   }
   at("pair-legend").hidden = !two || !(order || data.plain);
   drawSegmentHead();
@@ -190,7 +192,7 @@ function setUpControls() {
     at(name).value = String(state[name]);
     at(name).addEventListener("change", () => {
       state[name] = Number(at(name).value);
-      // Beside another stands one system, not all.
+      // Only one system can be beside another.
       if (name === "beside" && state.beside >= 0 && state.system < 0) at("system").value = String((state.system = state.beside ? 0 : 1));
       showChosen();
     });
@@ -219,11 +221,11 @@ function setUpNotes() {
   at("title").textContent = document.title = title;
   at("summary").textContent = `${data.label} of ${many(data.systems.length, "system")}, ${many(data.segments, "segment")}`;
   const { samples, seed } = data.significance;
-  const where = sliding ? `, shown at the run’s threshold ${data.thresholds[data.run]} only` : "";
-  at("interval-note").textContent = `Intervals: 95% of ${many(samples, "bootstrap sample")} (seed ${seed})${where}.`;
+  const where = sliding ? `, at threshold ${data.thresholds[data.run]} only` : "";
+  at("interval-note").textContent = `Intervals: 95%, ${many(samples, "bootstrap sample")} (seed ${seed})${where}.`;
   at("interval-note").hidden = data.systems[0].interval === null;
   if (data.shown < data.segments) {
-    at("shown-note").textContent = `The first ${many(data.shown, "segment")} of ${data.segments.toLocaleString("en")}; the systems’ scores are of all.`;
+    at("shown-note").textContent = `Only the first ${data.shown.toLocaleString("en")} of ${many(data.segments, "segment")} are on this page: the largest differences may be missing. The systems’ scores are of all segments.`;
     at("shown-note").hidden = false;
   }
   at("signature").textContent = data.signature;
@@ -258,6 +260,6 @@ async function start() {
 }
 
 start().catch((error) => {
-  at("summary").textContent = `This browser cannot show the page (${error.message}): a newer one can.`;
+  at("summary").textContent = `This browser cannot show the page (${error.message}): use a newer one.`;
   throw error;
 });

@@ -1,5 +1,5 @@
 "use strict";
-// BLEU from sums, digit for digit as the Python package computes it. No page is needed here.
+// BLEU from sums, with the same digits as the Python package. Does not use the page.
 
 const SCALE = 1000000;
 const SMOOTHING_VALUES = { floor: 0.1, "add-k": 1 };
@@ -10,7 +10,7 @@ function brevityPenalty(candidate, reference) {
   return candidate ? Math.exp(1 - reference / candidate) : 0;
 }
 
-// Smoothed precisions in percent, and how many of them a score averages.
+// Return smoothed precisions in per cent, and how many of them the score averages.
 function smoothedPrecisions(matches, totals, metric, effective) {
   const value = metric.smooth_value ?? SMOOTHING_VALUES[metric.smooth] ?? 0;
   const any = matches.some((count) => count !== 0);
@@ -21,7 +21,7 @@ function smoothedPrecisions(matches, totals, metric, effective) {
     const added = metric.smooth === "add-k" && place > 0 ? value : 0;
     const above = count + added;
     const below = totals[place] + added;
-    // Orders beyond the first that has no n-grams do not count.
+    // Orders after the first without n-grams do not count.
     present = present && below > 0;
     if (!present) return 0;
     orders += 1;
@@ -34,7 +34,7 @@ function smoothedPrecisions(matches, totals, metric, effective) {
   return { precisions, orders: effective ? Math.max(orders, 1) : matches.length };
 }
 
-// Masses are whole millionths, whose sums a double holds exactly up to nine thousand million matches.
+// Masses are whole millionths: a double holds their sums exactly up to nine thousand million matches.
 function bleu(masses, totals, candidate, reference, metric, effective) {
   const matches = masses.map((mass) => mass / SCALE);
   const { precisions, orders } = smoothedPrecisions(matches, totals, metric, effective);
@@ -45,7 +45,7 @@ function bleu(masses, totals, candidate, reference, metric, effective) {
   return { score, precisions, brevity_penalty: penalty };
 }
 
-// Round as Python does: what lies exactly between two numbers goes to the even one.
+// Round as Python does: ties go to the even digit.
 function fixed(number, digits) {
   const rounded = number.toFixed(digits);
   const exact = number.toFixed(Math.min(100, digits + 60));

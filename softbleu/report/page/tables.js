@@ -1,8 +1,8 @@
 "use strict";
-// What the page shows: tables, sorted and in pages. Text of the corpus is only ever set as textContent.
+// Tables, sorted and paged. Text of the corpus is only ever set as textContent.
 
 const ROWS_A_PAGE = 50;
-// Explicit directions: a word with one of them must not turn its neighbours around.
+// Explicit directions: isolate words that contain one, so that they do not reorder their neighbours.
 const BIDI_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/;
 
 function element(name, className, text) {
@@ -36,7 +36,7 @@ function sorted(list, { key, down }) {
   return values.map(([, place]) => list[place]);
 }
 
-// A head whose buttons sort; `entries` are [key, title], a key null for what cannot be sorted.
+// Make a head with buttons that sort; `entries` are [key, title, isNumber], key null: not sortable.
 function makeHead(table, entries, name, draw) {
   const head = element("thead");
   const line = element("tr");
@@ -51,7 +51,7 @@ function makeHead(table, entries, name, draw) {
       button.type = "button";
       button.addEventListener("click", () => {
         const now = state[name];
-        // Numbers that say how good something is start with the best.
+        // Scores start with the best.
         const down = now.key === key ? !now.down : key === "score";
         state[name] = { key, down };
         draw();
@@ -78,7 +78,7 @@ function drawSystems() {
     const line = element("tr");
     line.append(nameCell(system.name), numberCell(system.score, data.digits));
     line.children[1].classList.add("score");
-    // An interval belongs to the threshold that it was made for.
+    // An interval is only valid at its own threshold.
     const interval = state.threshold === data.run ? system.interval : null;
     line.append(element("td", "number", interval ? interval.map((end) => fixed(end, data.digits)).join(" to ") : "–"));
     if (!order) {
@@ -107,7 +107,7 @@ function tokenLine(kind, words, className) {
   line.append(element("span", "kind", kind), " ");
   const text = element("bdi");
   text.dir = "auto";
-  // The source is in another language, which is not known.
+  // The source is in another, unknown language.
   text.lang = className === "source" ? "" : data.language;
   const tokens = words.map((word) => element("span", BIDI_CONTROLS.test(word) ? "token controls" : "token", word));
   tokens.forEach((token, place) => {
@@ -138,7 +138,7 @@ function paintTokens(tokens, best) {
   });
 }
 
-// Colour the words of drawn candidates, and of what they share, by the best match of the order chosen that covers them.
+// Colour each word of candidates and references by its best match of the selected order.
 function paint(drawn) {
   if (!state.order) {
     paintMarks(drawn);
@@ -168,7 +168,7 @@ function paint(drawn) {
   ofReferences.forEach((met) => met.forEach((match, place) => note(best, place, 1, match)));
   clearMarks(references);
   paintTokens(references, best);
-  // Which of two systems met a word of the reference that the other missed.
+  // Mark the words of the reference that only one of two systems matched.
   references.forEach((token, place) => {
     const [one, other] = [ofReferences[0][place], ofReferences.at(-1)[place]];
     token.classList.toggle("first-only", drawn.length > 1 && Boolean(one) && !other);
@@ -210,7 +210,7 @@ function otherLines(row, texts) {
   return { referenceLines, references: referenceLines.flat(), source: source.flatMap((each) => each.tokens) };
 }
 
-// A line of the table: one candidate, or two beside their references.
+// Draw a row of the table: one candidate, or two, with references.
 function segmentLine(item) {
   const line = element("tr");
   const [row] = item.rows;
@@ -219,7 +219,7 @@ function segmentLine(item) {
   if (data.systems.length > 1 && !two) line.append(nameCell(row.system));
   const texts = element("td", "texts");
   const candidates = item.rows.map((each) => candidateLine(each, two ? each.system : "candidate"));
-  // Marks in references and source are those of one system: each has its own copy of these.
+  // Marks in references and source belong to one system: draw a copy for each.
   const alone = two && !order && data.marks;
   let shared = null;
   const drawn = item.rows.map((each, number) => {
@@ -276,7 +276,7 @@ function drawSegments() {
   state.page = Math.min(state.page, pages - 1);
   const start = state.page * ROWS_A_PAGE;
   const drawn = chosen.slice(start, start + ROWS_A_PAGE);
-  // Lines that are still there are only painted again: the focus stays where it is.
+  // Only repaint lines that stay, so that the focus stays, too.
   const had = new Map(Array.from(table.tBodies[0].rows, (line) => [line.item.key, line]));
   const lines = drawn.map((item) => {
     const line = had.get(item.key);

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from made_up_encoder import MadeUpEncoder
 
 import softbleu
-from softbleu.analysis import pages
+import softbleu.analysis.matches
+from softbleu.analysis import excerpt
 from softbleu.analysis.differences import shown_text
-from softbleu.analysis.pages import LEAST_HEAT, _edit_marks, make_comparison_page, make_page
+from softbleu.analysis.marks import LEAST_SHOWN, _edit_marks
 from softbleu.corpora import Segments
 from softbleu.corpora.judgements import MarkedOutput, MarkedSpan, SpanTable
 from softbleu.engine.plan import resolve_metric
@@ -26,6 +27,7 @@ from softbleu.metrics import Requirements
 from softbleu.metrics.base import make_metric
 from softbleu.metrics.edits import JudgedEdit, JudgedEdits
 from softbleu.metrics.protocols import Mark, WordPair, marks_of_pairs
+from softbleu.report.pages import make_comparison_page, make_page
 from softbleu.results.explain import explain_corpus
 
 ROWS = [[1.0, 0.0, 0.1], [0.9, 0.4, 0.0], [0.7, 0.7, 0.0], [0.0, 1.0, 0.3], [0.1, 0.2, 1.0]]
@@ -44,8 +46,8 @@ def corpus_of(segments) -> Segments:
 
 
 def made_at(page, number):
-    alive = (page.matches.first <= number) & (number < page.matches.end)
-    columns = (getattr(page.matches, field.name)[alive].tolist() for field in fields(page.matches)[:6])
+    alive = (page.matches.found.first <= number) & (number < page.matches.found.end)
+    columns = (getattr(page.matches.found, field.name)[alive].tolist() for field in fields(page.matches.found)[:6])
     return sorted(zip(*columns, strict=True))
 
 
@@ -54,12 +56,12 @@ def literal_matches(page, corpus, chosen, threshold):
     prepared = prepare_corpus(corpus, chosen.tokenizer, Requirements())
     # The slider goes below a run's threshold of 1, at which nothing asks for vectors.
     vectors = prepared.table(chosen.vector_choice, replace(chosen.requires, vectors=True)).words.vectors
-    matcher = replace(page.metric.matcher, threshold=threshold)
+    matcher = replace(page.scores.metric.matcher, threshold=threshold)
     found = []
     for system, chunk in enumerate(shown_text(prepared, len(page.text)).chunks()):
         for segment in range(len(chunk)):
             alone = chunk.part(segment, segment + 1)
-            for order, matches in enumerate(matcher.matches(alone, vectors, page.metric.order), start=1):
+            for order, matches in enumerate(matcher.matches(alone, vectors, page.scores.metric.order), start=1):
                 columns = (matches.starts, matches.matched, matches.partner_starts, matches.partner_orders)
                 for start, mass, partner, partner_order in zip(*columns, strict=True):
                     if mass:
@@ -75,19 +77,20 @@ def test_matches_at_a_threshold_are_those_of_the_matcher_and_add_up_to_its_masse
     corpus = corpus_of(segments)
     chosen = resolve_metric(make_metric(**{"threshold": threshold, "vectors": VECTORS, **kind}))
     page = make_page(corpus, chosen)
-    assert page.thresholds[page.run] == threshold
-    numbers = {0, len(page.thresholds) // 2, page.run, len(page.thresholds) - 1}
+    thresholds, run = page.matches.thresholds.values, page.matches.thresholds.run
+    assert thresholds[run] == threshold
+    numbers = {0, len(thresholds) // 2, run, len(thresholds) - 1}
     if chosen.vector_choice.in_context:
         # Where nothing is soft no vectors are looked at, and equal n-grams share their first place.
-        numbers = {number for number in numbers if page.thresholds[number] < 1}
-    for number, at in enumerate(page.thresholds):
+        numbers = {number for number in numbers if thresholds[number] < 1}
+    for number, at in enumerate(thresholds):
         made = made_at(page, number)
         assert number not in numbers or made == literal_matches(page, corpus, chosen, at)
         # The statistics of the corpus are the other way to the same sums.
-        sums = np.zeros(page.clipped_matches[:, number].shape, np.int64)
+        sums = np.zeros(page.matches.clipped[:, number].shape, np.int64)
         for row, order, _, mass, *_ in made:
             sums[row // len(page.text), order - 1] += mass
-        assert sums.tolist() == page.clipped_matches[:, number].tolist()
+        assert sums.tolist() == page.matches.clipped[:, number].tolist()
 
 
 SEGMENTS = [("a b c", "d e", ["b b c", "a c"]), ("", "a", ["e"]), ("c d e a b", "c", ["d d e a b c"])]
@@ -96,37 +99,45 @@ VLEU = make_metric(matcher="vleu", threshold=0.8, vectors=VECTORS)
 
 
 def test_pages_have_the_threshold_of_the_run():
-    page = make_page(CORPUS, VLEU)
-    assert len(page.thresholds) == 101
-    assert (page.thresholds[0], page.thresholds[page.run], page.thresholds[-1]) == (0.0, 0.8, 1.0)
-    page = make_page(CORPUS, replace(VLEU, matcher=replace(VLEU.matcher, threshold=0.123456)))
-    assert len(page.thresholds) == 102
-    assert page.thresholds[page.run] == 0.123456
+    swept = make_page(CORPUS, VLEU).matches.thresholds
+    assert len(swept.values) == 101
+    assert (swept.values[0], swept.values[swept.run], swept.values[-1]) == (0.0, 0.8, 1.0)
+    odd = replace(VLEU, matcher=replace(VLEU.matcher, threshold=0.123456))
+    swept = make_page(CORPUS, odd).matches.thresholds
+    assert len(swept.values) == 102
+    assert swept.values[swept.run] == 0.123456
     preset = make_metric(matcher="vleu", preset="morgan2014", consumption="similarity", vectors=VECTORS)
-    assert make_page(CORPUS, preset).thresholds == tuple(step / 20 for step in range(21))
+    assert make_page(CORPUS, preset).matches.thresholds.values == tuple(step / 20 for step in range(21))
     page = make_page(CORPUS, make_metric())
-    assert page.thresholds == ()
+    thresholds = page.matches.thresholds
+    assert thresholds.values == ()
     # "b c" of the first candidate; the second system's third candidate, "c".
-    exact = {(row, order, start) for row, order, start, *_ in made_at(page, page.run)}
+    exact = {(row, order, start) for row, order, start, *_ in made_at(page, thresholds.run)}
     assert [each in exact for each in [(0, 1, 1), (0, 1, 2), (0, 2, 1), (5, 1, 0), (3, 1, 0)]] == [True] * 4 + [False]
 
 
 def test_gleu_has_matches_and_no_slider():
     corpus = Segments.of(["a b d"], [["a c d", "b d"]], ["a a d"])
     page = make_page(corpus, make_metric("gleu", matcher="vleu", threshold=0.8, vectors=VECTORS))
-    assert (page.thresholds, page.text.source is None, page.intervals[0] is None) == ((), False, False)
-    assert {(0, 1, 0), (0, 1, 2)} <= {(row, order, start) for row, order, start, *_ in made_at(page, page.run)}
+    assert (page.matches.thresholds.values, page.text.tokens.source is None, page.scores.intervals[0] is None) == (
+        (),
+        False,
+        False,
+    )
+    assert {(0, 1, 0), (0, 1, 2)} <= {
+        (row, order, start) for row, order, start, *_ in made_at(page, page.matches.thresholds.run)
+    }
     # Where it scores no corpus there is none.
-    assert make_page(corpus, make_metric("gleu", multi="mean"), level="segment").intervals == [None]
+    assert make_page(corpus, make_metric("gleu", multi="mean"), level="segment").scores.intervals == [None]
 
 
 def test_a_long_segment_is_matched_at_the_run_s_threshold(monkeypatch):
     whole = make_page(CORPUS, VLEU)
-    monkeypatch.setattr(pages, "LONG_CELLS", 20)
+    monkeypatch.setattr(softbleu.analysis.matches, "LONG_CELLS", 20)
     page = make_page(CORPUS, VLEU)
     # Only the first system's last candidate has 5 tokens, against 6.
-    assert page.too_long == [2]
-    assert made_at(page, page.run) == made_at(whole, page.run)
+    assert page.matches.too_long == [2]
+    assert made_at(page, page.matches.thresholds.run) == made_at(whole, page.matches.thresholds.run)
     for number in (0, 50, 100):
         assert made_at(page, number) == [entry for entry in made_at(whole, number) if entry[0] != 2]
 
@@ -141,10 +152,10 @@ def test_text_stands_as_it_was_written(metric: str, tokenize: str) -> None:
     """Words and blanks of a page put together give the lines; only entities are those of the tokens."""
     corpus = Segments.of({"A": WRITTEN, "B": WRITTEN[::-1]}, [[line, line[::-1]] for line in WRITTEN], WRITTEN)
     page = make_page(corpus, make_metric(metric, tokenize=tokenize, lowercase=True))
-    lines = [[page.text.words[code] for code in text.codes] for text in page.text.lines]
-    words, blanks = [word for text in lines for word in text], iter(page.blanks.tolist())
+    lines = [[page.text.tokens.words[code] for code in text.codes] for text in page.text.tokens.lines]
+    words, blanks = [word for text in lines for word in text], iter(page.text.blanks.tolist())
     written = [f"{' ' * bool(next(blanks))}{word}" for word in words]
-    sizes = np.concatenate([text.lengths for text in page.text.lines])
+    sizes = np.concatenate([text.lengths for text in page.text.tokens.lines])
     found = [" ".join("".join(part).split()) for part in np.split(np.array(written, object), np.cumsum(sizes)[:-1])]
     both = [text for line in WRITTEN for text in (line, line[::-1])]
     expected = [" ".join(line.split()) for line in (*WRITTEN, *WRITTEN[::-1], *both, *WRITTEN)]
@@ -160,7 +171,7 @@ def test_text_stands_as_it_was_written(metric: str, tokenize: str) -> None:
 def test_a_page_has_a_language(line: str, tokenize: str, language: str) -> None:
     corpus = Segments.of({"A": [line]}, [line], ["a source in English"])
     page = make_page(corpus, make_metric("chrf", tokenize=tokenize))
-    assert (page.language, page.plain) == (language, True)
+    assert (page.text.language, page.text.plain) == (language, True)
 
 
 EDITED = Segments.of_gold({name: CORRECTED[name] for name in ("good", "mixed")}, GOLD)
@@ -184,11 +195,11 @@ def test_edits_are_those_that_m2_counts() -> None:
         (2, 4, 0, "missed", "missed, Prep: 0 words should become “at”"),
         (2, 5, 1, "missed", "missed, Mec: 1 word should become “”"),
     ]
-    for number, result in enumerate(page.results):
+    for number, result in enumerate(page.scores.results):
         kinds = Counter(mark[3] for row in (0, 1) for mark in marks_of(page, 2 * number + row, 0))
         assert kinds["hit"] == result.numbers.correct
         assert kinds.total() == result.numbers.proposed
-    assert page.parts["gold"] == [[4.0, 1.0], [4.0, 0.0]]
+    assert page.scores.parts["gold"] == [[4.0, 1.0], [4.0, 0.0]]
 
 
 @pytest.mark.parametrize("metric", ["chrf", "bleu", "ter"])
@@ -198,10 +209,10 @@ def test_given_spans_are_marked_in_words_as_written(metric: str) -> None:
     judges = SpanTable("judges", {"A": {0: [MarkedOutput("f, line 1", spans)]}})
     corpus = Segments.of({"A": ["Ein  Haus, das brennt"]}, ["Ein Haus brennt"])
     page = make_page(corpus, make_metric(metric), spans=[judges])
-    words = [page.text.words[code] for code in page.text.candidates[0].codes]
+    words = [page.text.tokens.words[code] for code in page.text.tokens.candidates[0].codes]
     marked = [(words[start : start + size], kind, said) for _, start, size, kind, said in marks_of(page, 0)]
     major, other = (["Haus", ",", "das"], "major", "major, by judges"), (["brennt"], "marked", "marked, by judges")
-    assert (marked, page.plain, page.marks.title) == ([major, other], False, "marked spans")
+    assert (marked, page.text.plain, page.marks.title) == ([major, other], False, "marked spans")
     (explained,) = explain_corpus(corpus, metric, [1], spans=[judges])
     assert [str(one) for one in explained.marked] == ["Ein  [major: Haus, d]as [marked: ]brennt"]
 
@@ -220,7 +231,7 @@ def test_columns_are_those_that_the_i_measure_counts(weight: float) -> None:
     page = make_page(EDITED, make_metric("imeasure", weight=weight))
     shown: Any = page.marks
     marks = {*zip(shown.row, shown.link, shown.kind, strict=True)}
-    for number, result in enumerate(page.results):
+    for number, result in enumerate(page.scores.results):
         links = Counter(shown.kinds[kind] for row, _, kind in marks if row // 2 == number)
         numbers = result.numbers
         assert links["right"] == numbers.true_positives
@@ -252,19 +263,19 @@ def test_similarities_are_those_that_precision_is_made_of(monkeypatch: pytest.Mo
     corpus = Segments.of({"A": ["a c", "b"], "B": ["d d a", ""]}, [["b d", "c a b"], ["a c"]])
     measure = make_metric("softbleu", vectors=vectors, order=1, credit="greedy", rarity=0, tokenize="none")
     page = make_page(corpus, measure)
-    heat: Any = page.heat
+    heat: Any = page.similarities
     assert heat.heights.tolist() == [2, 1, 3, 0]
     bounds = np.concatenate(([0], np.cumsum(heat.heights * heat.widths)))
     scores = softbleu.score_corpus(corpus, measure, level="segment")
     for row, (system, segment) in enumerate([(0, 0), (0, 1), (1, 0)]):
         table = heat.values[bounds[row] : bounds[row + 1]].reshape(heat.heights[row], heat.widths[row]) / 50
-        assert table[table > 0].min() >= LEAST_HEAT - 0.01
+        assert table[table > 0].min() >= LEAST_SHOWN - 0.01
         numbers = scores[system].segments[segment]
         assert table.max(axis=1).mean() * 100 == pytest.approx(numbers.precisions[0], abs=1.01)
         assert table.max(axis=0).mean() * 100 == pytest.approx(numbers.recalls[0], abs=1.01)
     assert [heat.labels[code] for code in heat.names[:2]] == ["a", "c"]
     # 5 words of candidates and 2 of a reference, then 1 and 2.
-    monkeypatch.setattr(pages, "_MOST_PAIRS", 11)
+    monkeypatch.setattr(excerpt, "_MOST_PAIRS", 11)
     assert len(make_page(corpus, measure).text) == 1
 
 
@@ -273,10 +284,10 @@ def test_any_metric_has_a_page(metric: str) -> None:
     page = make_comparison_page(EDITED, [make_metric(metric)])
     assert page.pair == (0, 1)
     by_segment = softbleu.score_corpus(EDITED, metric, level="segment")
-    assert page.segment_scores == [[one.score for one in each.segments] for each in by_segment]
-    assert page.segment_signature == by_segment[0].signature
+    assert page.scores.segments == [[one.score for one in each.segments] for each in by_segment]
+    assert page.scores.segment_signature == by_segment[0].signature
     table = softbleu.compare_corpus(EDITED, metric)
-    assert make_page(EDITED, make_metric(metric)).intervals == [each.interval for each in table.comparisons]
+    assert make_page(EDITED, make_metric(metric)).scores.intervals == [each.interval for each in table.comparisons]
     kinds = [table for table in page.tables if table.title == "Corrections by kind"]
     assert len(kinds) == (metric in ("m2", "cleme2"))
     assert all(row.keys() == table.rows[0].keys() for table in page.tables for row in table.rows)

@@ -1,0 +1,183 @@
+"""Marks in lines: edits, aligned words and given spans; and similarities of words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+
+from softbleu.analysis.differences import find_corrections
+from softbleu.corpora.judgements.spans import SpanTable
+from softbleu.engine.encode import CodedBlock
+from softbleu.engine.plan import Plan
+from softbleu.errors import counted
+from softbleu.matching.ngrams import Chunk
+from softbleu.metrics.protocols import CANDIDATE, SOURCE, Mark, ShowsEdits, ShowsMarks, ShowsSimilarities
+from softbleu.text.tokens import token_places
+
+if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Corpus
+    from softbleu.matching.ngrams import WordTable
+    from softbleu.metrics.base import Metric
+    from softbleu.metrics.edits import JudgedEdits
+    from softbleu.types import Integers
+
+LEAST_SHOWN = 0.2  # Lower similarities are left blank
+_SEGMENTS, _PAIRS = 64, 1 << 20  # Segments, and pairs of their tokens, that are compared at once
+
+
+@dataclass(frozen=True)
+class LineMarks:
+    """Marks of an excerpt by row, an entry per mark in each array."""
+
+    kinds: list[str]
+    labels: list[str]
+    row: Integers  # system * segments of the excerpt + segment
+    side: Integers
+    start: Integers
+    length: Integers
+    kind: Integers
+    link: Integers
+    label: Integers
+    title: str = field(default="word edits", kw_only=True)  # Name on pages that also show n-grams
+
+    @classmethod
+    def of(cls, lines: Iterable[Iterable[Mark]], title: str = "word edits") -> Self:
+        """Collect the marks of all rows."""
+        rows, kinds, labels = list[tuple[int, ...]](), dict[str, int](), dict[str, int]()
+        for row, marks in enumerate(lines):
+            for mark in marks:
+                kind, label = kinds.setdefault(mark.kind, len(kinds)), labels.setdefault(mark.said, len(labels))
+                rows.append((row, mark.text, mark.start, mark.length, kind, mark.link, label))
+        columns = np.array(rows, np.int64).reshape(-1, 7).T
+        return cls(list(kinds), list(labels), *columns, title=title)
+
+
+@dataclass(frozen=True)
+class Similarities:
+    """Similarities of the tokens of each candidate and its best reference, row by row."""
+
+    labels: list[str]
+    heights: Integers  # Tokens of the candidate in each row
+    widths: Integers  # Tokens of the reference
+    names: Integers  # Label numbers of each row: first the candidate's tokens, then the reference's
+    values: Integers  # In steps, row by row
+    steps: ClassVar[int] = 50  # Value of a similarity of 1
+
+
+def find_marks(corpus: Corpus, metric: Metric, text: CodedBlock, words: WordTable | None) -> LineMarks | None:
+    """Find the marks that `metric` makes in an excerpt; None if it makes none.
+
+    `text` has the first segments of `corpus`; `words` is the table of its words, if the metric needs one.
+    """
+    if isinstance(metric, ShowsEdits):
+        systems = find_corrections(corpus, Plan((metric,)))
+        return LineMarks.of(_edit_marks(line) for system in systems for line in system[: len(text)])
+    if isinstance(metric, ShowsMarks):
+        return LineMarks.of(chain.from_iterable(metric.marks(chunk, words) for chunk in text.chunks()))
+    return None
+
+
+def mark_spans(
+    tables: Sequence[SpanTable], systems: Sequence[str], raw: Sequence[Sequence[str]], text: CodedBlock
+) -> LineMarks:
+    """Mark the words in spans; a span that begins or ends within a word marks the whole word.
+
+    Parameters
+    ----------
+    tables
+        Spans of judges or metrics.
+    systems
+        Names of the systems.
+    raw
+        Lines of each system as in its file.
+    text
+        The same lines as on the page.
+    """
+
+    def marks() -> Iterator[Iterator[Mark]]:
+        for system, lines, tokens in zip(systems, raw, text.candidates, strict=True):
+            for number, (line, codes) in enumerate(zip(lines, tokens.by_line(), strict=True)):
+                places = list(token_places([text.words[code] for code in codes], line))
+                yield _marks_in(tables, system, number, places)
+
+    return LineMarks.of(marks(), "marked spans")
+
+
+def _marks_in(
+    tables: Sequence[SpanTable], system: str, segment: int, places: Sequence[tuple[int, int]]
+) -> Iterator[Mark]:
+    link = 0
+    for table in tables:
+        for output in table.outputs.get(system, {}).get(segment, ()):
+            for start, end, severity in output.spans:
+                end = max(end, start + 1)
+                covered = [n for n, (first, last) in enumerate(places) if first < end and start < last]
+                if covered:
+                    size = covered[-1] - covered[0] + 1
+                    kind = severity or "marked"
+                    yield Mark(CANDIDATE, covered[0], size, kind, link, f"{kind}, by {table.name}")
+                    link += 1
+
+
+def find_similarities(metric: Metric, text: CodedBlock, words: WordTable | None) -> Similarities | None:
+    """Find the similarities of tokens in an excerpt; None if `metric` has none.
+
+    `words` is the table of the words of `text`, None without vectors.
+    """
+    if words is None or not isinstance(metric, ShowsSimilarities):
+        return None
+    heights, widths, names, values = [], [], [], []
+    labels: dict[str, int] = {}
+    for piece in (piece for chunk in text.chunks() for piece in _small_pieces(chunk)):
+        candidates, references = (side.surface_forms(text.words) for side in (piece.candidates, piece.references))
+        firsts = piece.segment_offsets[:-1].tolist()
+        for candidate, first, table in zip(candidates, firsts, metric.tables(piece, words), strict=True):
+            heights.append(len(table.candidate_words))
+            widths.append(len(table.reference_words))
+            sides = (candidate, table.candidate_words), (references[first + table.reference], table.reference_words)
+            names += [labels.setdefault(word, len(labels)) for side in sides for word in _names(*side)]
+            shown = np.rint(Similarities.steps * np.clip(table.values, 0, 1)).astype(np.uint8)
+            shown[table.values < LEAST_SHOWN] = 0
+            values.append(shown.reshape(-1))
+    tall, wide, named = (np.array(numbers, np.int64) for numbers in (heights, widths, names))
+    return Similarities(list(labels), tall, wide, named, np.concatenate(values))
+
+
+def _names(words: Sequence[str], numbers: Integers) -> list[str]:
+    """Name each row or column by its word; an ellipsis if it continues the word of the one before."""
+    pairs = pairwise([-1, *numbers.tolist()])
+    return [words[number] if number >= 0 and number != before else "…" for before, number in pairs]
+
+
+def _small_pieces(chunk: Chunk) -> Iterator[Chunk]:
+    """Cut a chunk into pieces that are compared at once: fewer segments where they are long."""
+    pairs = np.cumsum(chunk.candidates.lengths * np.diff(chunk.reference_positions))
+    start = 0
+    while start < len(chunk):
+        before = int(pairs[start - 1]) if start else 0
+        fitting = int(np.searchsorted(pairs, before + _PAIRS, side="right"))
+        end = max(start + 1, min(fitting, start + _SEGMENTS))
+        yield chunk.part(start, end)
+        start = end
+
+
+def _edit_marks(line: JudgedEdits) -> Iterator[Mark]:
+    """Yield marks of edits and of missed gold edits; partly correct edits have their similarity."""
+    for link, edit in enumerate(line.edits):
+        start, end, first, last = edit.spans
+        words = counted(end - start, "word becomes", "words become")
+        said = f"{edit.verdict}, {edit.kind}: {words} “{' '.join(edit.text)}”"
+        for one, other, share in line.links:
+            if one == link and share < 1:
+                said += f"; {share:.2f} of “{' '.join(line.gold[other].text)}”"
+        yield Mark(CANDIDATE, first, last - first, edit.verdict, link, said)
+        yield Mark(SOURCE, start, end - start, edit.verdict, link, said)
+    missed = (edit for edit in line.gold if edit.verdict == "missed")
+    for link, edit in enumerate(missed, start=len(line.edits)):
+        start, end, _, _ = edit.spans
+        said = f"missed, {edit.kind}: {counted(end - start, 'word')} should become “{' '.join(edit.text)}”"
+        yield Mark(SOURCE, start, end - start, "missed", link, said)

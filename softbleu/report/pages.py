@@ -1,0 +1,309 @@
+"""Pages about a run: scores, intervals, and each line with its matches or marks.
+
+The page of a metric over n-grams has every match with its thresholds; other pages have marks: edits, alignments,
+similarities.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.analysis.differences import (
+    correction_kinds,
+    differences_in,
+    scores_by_length,
+    scores_by_word,
+    shown_text,
+)
+from softbleu.analysis.excerpt import (
+    excerpt_lines,
+    excerpt_size,
+    excerpt_statistics,
+    language_of_excerpt,
+    written_text,
+)
+from softbleu.analysis.marks import LineMarks, Similarities, find_marks, find_similarities, mark_spans
+from softbleu.analysis.matches import SweptMatches, Thresholds, sweep_matches
+from softbleu.engine.plan import GivenMetrics, Plan, make_plan
+from softbleu.engine.runner import Runner, RunOptions, Statistics, running
+from softbleu.errors import InputError, Parameter
+from softbleu.io.platform import single_threaded_blas
+from softbleu.kernels import KernelName, choose_kernels
+from softbleu.metrics.protocols import BleuFormula, ShowsEdits, ShowsSimilarities
+from softbleu.results.significance import (
+    SAMPLES,
+    ComparisonTable,
+    SignificanceSettings,
+    bootstrap_scores,
+    compare_systems,
+    segment_numbers,
+)
+
+if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.judgements.spans import SpanTable
+    from softbleu.engine.encode import CodedBlock
+    from softbleu.metrics.base import Level, Metric
+    from softbleu.metrics.result import Result, Score
+    from softbleu.types import Integers, Progress
+
+ROWS = 15_000  # Candidates on a page; the systems' scores are always of all segments
+_SLOWNESS = 16  # How much longer matching at every threshold takes than scoring by exact matches
+_NGRAMS = 10  # N-grams of each pair and direction on the page of a comparison
+_NO_ROWS = np.zeros((0, 0, 0), np.int64)
+
+
+@dataclass(frozen=True)
+class PageScores:
+    """Scores of the systems, and of the segments on the page, by the page's metric."""
+
+    metric: Metric
+    segment_metric: Metric
+    results: Sequence[Result]  # One per system, at the metric's own threshold
+    others: Sequence[Sequence[Result]]  # Results of each other metric
+    intervals: Sequence[tuple[float, float] | None]  # 95%, one per system; None without a score of the corpus
+    significance: SignificanceSettings
+    segments: Sequence[Sequence[float]]  # Scores of the segments, by system
+    segment_signature: str
+    parts: Mapping[str, Sequence[Sequence[float]]]
+    """Components of the segments' scores by column name, and scores by the other metrics; likewise."""
+    rows: Integers  # Lengths and totals for BLEU's formula (systems, segments, k); empty for other metrics
+
+
+@dataclass(frozen=True)
+class PageText:
+    """Text on a page: the first segments of the corpus, as they were written."""
+
+    tokens: CodedBlock
+    blanks: Integers  # 1 where a blank precedes the token, in the order of the lines
+    language: str  # Language of candidates and references (BCP 47); empty if unknown
+    plain: bool  # Whether the metric marks nothing; then words are marked that only one of two systems has right
+    segments: int  # Segments of the whole corpus
+
+    def __len__(self) -> int:
+        """Segments on the page."""
+        return len(self.tokens)
+
+
+@dataclass(frozen=True)
+class PageTable:
+    """A table on a page."""
+
+    title: str
+    rows: Sequence[Mapping[str, Any]]  # By column name, the same in each row
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """Content of a page about a run."""
+
+    scores: PageScores
+    text: PageText
+    matches: SweptMatches
+    marks: LineMarks | None
+    similarities: Similarities | None
+    title: str = ""
+    pair: tuple[int, int] | None = None  # Numbers of the systems that the page opens side by side
+    tables: Sequence[PageTable] = field(default_factory=list)
+
+
+def make_page(
+    corpus: Corpus,
+    metrics: GivenMetrics = "bleu",
+    *,
+    level: Level = "corpus",
+    jobs: int = 1,
+    executor: Executor | None = None,
+    kernels: KernelName = "auto",
+    progress: Progress | None = None,
+    title: str = "",
+    spans: Sequence[SpanTable] = (),
+) -> Page:
+    """Score a corpus and make a page of the scores.
+
+    `level` is `corpus` or `segment`; `title` is the title of the page; `spans` are marked in its lines. The other
+    parameters are as for `softbleu.score_corpus`.
+
+    BLEU over a soft matcher is scored at every threshold from 0 to 1 in hundredths, and at its own threshold; in
+    twentieths where each threshold needs its own matching (assignment `optimal`, consumption `similarity`).
+    At level `segment` the corpus is scored as segments are (BLEU: with effective order). The page is about the first
+    metric; its lines also have scores by the others.
+    """
+    if level in ("macro", "reference", "document"):
+        said = f"an HTML page shows scores of corpus and segments, not level {level!r}: leave out "
+        raise InputError(said, Parameter("level"))
+    options = RunOptions(jobs, executor, kernels, progress=progress)
+    with _scored(corpus, metrics, options, level) as (runner, statistics):
+        return _page_of(runner, statistics, level, SignificanceSettings(), title, spans)
+
+
+def make_comparison_page(
+    corpus: Corpus,
+    metrics: GivenMetrics,
+    *,
+    baseline: str | None = None,
+    significance: SignificanceSettings | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+    title: str = "",
+    spans: Sequence[SpanTable] = (),
+) -> Page:
+    """Make the page of a comparison: the baseline beside the best other system, and tables of where they differ.
+
+    The page is about the first metric; its lines also have scores by the others. `title` is the title of the page,
+    `spans` are marked in its lines, and the other parameters are as for `compare_corpus`.
+    """
+    options = RunOptions(jobs, executor, progress=progress)
+    with _scored(corpus, metrics, options) as (runner, statistics):
+        baseline = baseline or corpus.systems[0]
+        settings = significance or SignificanceSettings()
+        compared = [compare_systems(scored, baseline, settings, progress) for scored in statistics]
+        shown = SignificanceSettings(documents=settings.documents)
+        page = _page_of(runner, statistics, "corpus", shown, title, spans)
+        others = [row for row in compared[0].comparisons if row.name != baseline]
+        best = min(others, key=lambda row: row.rank, default=None)
+        pair = None if best is None else (corpus.systems.index(baseline), corpus.systems.index(best.name))
+        return replace(page, pair=pair, tables=[*_comparison_tables(runner, statistics, compared), *page.tables])
+
+
+@contextmanager
+def _scored(
+    corpus: Corpus, wanted: GivenMetrics, options: RunOptions, level: Level = "corpus"
+) -> Iterator[tuple[Runner, list[Statistics]]]:
+    """Score the metrics of a page; the runner is prepared to sweep the first of them."""
+    plan = make_plan(wanted)
+    metrics, thresholds = plan.metrics, Thresholds.of(plan.metrics[0])
+    swept = [metrics[0].revised({"threshold": threshold}) for threshold in thresholds.values[:1]]
+    if swept:
+        # A sweep takes longer than one scoring, so compiling pays for less text.
+        kernels = choose_kernels(options.kernels, _SLOWNESS * corpus.bytes).NAME
+        options = replace(options, kernels=kernels)
+    plan = replace(plan, metrics=(*metrics, *swept)).over(corpus, level=level, keep_rows=True, whole=True)
+    metrics = plan.metrics[: len(metrics)]
+    with running(corpus, plan, options) as runner, single_threaded_blas():
+        # Scoring reuses the prepared lines.
+        runner.prepared(metrics[0])
+        yield runner, runner.collect(metrics)
+
+
+def _page_of(
+    runner: Runner,
+    statistics: Sequence[Statistics],
+    level: Level,
+    significance: SignificanceSettings,
+    title: str,
+    spans: Sequence[SpanTable],
+) -> Page:
+    """Make the page of the first statistics."""
+    corpus, metric = runner.corpus, statistics[0].metric
+    prepared = runner.prepared(metric)
+    most = min(len(corpus), max(1, ROWS // len(corpus.systems)))
+    shown = excerpt_size(prepared, most, tables=isinstance(metric, ShowsSimilarities))
+    scores = _scores_of(statistics, level, shown, significance)
+    text = shown_text(prepared, shown)
+    matches, words = sweep_matches(runner, metric, text)
+    marks, similarities = find_marks(corpus, metric, text, words), find_similarities(metric, text, words)
+    raw = list(excerpt_lines(corpus, shown, text))
+    unmarked = not matches.order and marks is None and similarities is None
+    written, blanks = written_text(raw, text, metric.tokenizer, words=unmarked)
+    for table in spans:
+        table.check(dict(zip(corpus.systems, raw, strict=False)), shown)
+    return Page(
+        scores,
+        PageText(
+            written, blanks, language_of_excerpt(metric.tokenizer, written), unmarked and not spans, len(corpus)
+        ),
+        matches,
+        mark_spans(spans, corpus.systems, raw[: len(corpus.systems)], written) if spans else marks,
+        similarities,
+        title,
+        tables=[_scores_by_all([scores.results, *scores.others])] if scores.others else [],
+    )
+
+
+def _scores_of(
+    statistics: Sequence[Statistics], level: Level, shown: int, significance: SignificanceSettings
+) -> PageScores:
+    """Score the systems, and the first `shown` segments by the first metric and the others."""
+    first, *more = statistics
+    # The page shows its metric as scored at its level; the rows are the same.
+    metric = first.metric.at_level(level)
+    results = first.results(level)
+    by_segment = results if level == "segment" else excerpt_statistics(first, shown).results("segment")
+    segments = [(result.segments or ())[:shown] for result in by_segment]
+    with_formula = isinstance(first.metric, BleuFormula)
+    parts = {} if with_formula else _components(segments)
+    parts |= {str(scored.metric): segment_numbers(scored)[:, :shown].tolist() for scored in more}
+    significance = significance.settled(len(results))
+    return PageScores(
+        metric,
+        first.metric.at_level("segment"),
+        results,
+        [scored.results(level) for scored in more],
+        _intervals(first, metric, significance),
+        significance,
+        [[score.score for score in scores] for scores in segments],
+        by_segment[0].signature,
+        parts,
+        first.metric.parts_of(first.rows[:, :shown])[1] if isinstance(first.metric, BleuFormula) else _NO_ROWS,
+    )
+
+
+def _components(segments: Sequence[Sequence[Score]]) -> dict[str, list[list[float]]]:
+    """Collect the numbers behind each segment's score by column name, an entry per order of lists."""
+    shown = [[score.shown() for score in scores] for scores in segments]
+    names = shown[0][0] if shown[0] else ()
+    numeric = (name for name in names if all(isinstance(part[name], int | float) for row in shown for part in row))
+    return {name: [[part[name] for part in row] for row in shown] for name in numeric}
+
+
+def _intervals(
+    statistics: Statistics, metric: Metric, significance: SignificanceSettings
+) -> list[tuple[float, float] | None]:
+    """Bootstrap a 95% interval per system; None where the metric has no score of the corpus."""
+    if not metric.aggregation.has_corpus_score:
+        return [None] * len(statistics.systems)
+    samples, documents = significance.samples or SAMPLES, significance.documents
+    resampled = bootstrap_scores(statistics, metric, samples, significance.seed, documents=documents)
+    return [(low, high) for low, high in np.percentile(resampled, [2.5, 97.5], axis=1).T.tolist()]
+
+
+def _scores_by_all(results: Sequence[Sequence[Result]]) -> PageTable:
+    """Make a table of the scores of all metrics, a row per system."""
+    rows = [
+        {"system": row[0].name} | {result.metric: result.score for result in row}
+        for row in zip(*results, strict=True)
+    ]
+    return PageTable("Scores by all metrics", rows, "\n".join(of_metric[0].signature for of_metric in results))
+
+
+def _comparison_tables(
+    runner: Runner, statistics: Sequence[Statistics], compared: Sequence[ComparisonTable]
+) -> list[PageTable]:
+    """Make the tables of `compare` and of its views."""
+    corpus, metric = runner.corpus, statistics[0].metric
+    shown = [
+        PageTable(f"{table.label}: differences of pairs", [vars(pair) for pair in table.pairs], table.signature)
+        for table in compared
+        if table.pairs
+    ]
+    if isinstance(metric, ShowsEdits):
+        shown.append(PageTable("Corrections by kind", correction_kinds(corpus, Plan((metric,))).records()))
+    if not corpus.has_references:
+        return shown
+    prepared = runner.prepared(metric)
+    by_length, by_word = scores_by_length(prepared, statistics), scores_by_word(prepared, metric, "rarity")
+    shown.append(PageTable("Scores by segment length", by_length.records()))
+    shown.append(PageTable("Words by their frequency in the references", by_word.records()))
+    if len(corpus.systems) > 1:
+        differences = differences_in(prepared, compared[0].baseline, top=_NGRAMS)
+        shown.append(PageTable("N-grams that one system gets and another misses", differences.records()))
+    return shown
