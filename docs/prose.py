@@ -18,9 +18,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST = 30  # words of a sentence in the README and the guide
 MOST = 1.0  # "what", and "those", per 1,000 words of docstrings
-ENFORCED: tuple[str, ...] = ()
-"""Folders and modules of the package in which `PHRASES`, `OPENINGS` and `MOST` are enforced; findings in others are
-counted."""
+ENFORCED = ("corpora",)
+"""Folders (without those in them) and modules of the package in which `PHRASES`, `OPENINGS` and `MOST` are enforced;
+findings in others are counted."""
 GENERATED = ("cli.md", "settings.md")  # Pages made of docstrings and help, which are mended there
 
 PRIVATE = {
@@ -112,12 +112,12 @@ def in_package() -> int:
     enforced, counted, words = 0, Counter[str](), dict[str, Counter[str]]()
     for module in sorted((ROOT / "softbleu").rglob("*.py")):
         source, name = module.read_text(encoding="utf-8"), module.relative_to(ROOT / "softbleu").as_posix()
-        folder = next((each for each in ENFORCED if name.startswith(each)), "")
+        folder = next((each for each in (name, name.rpartition("/")[0]) if each in ENFORCED), "")
         words.setdefault(folder, Counter()).update(words_of_docstrings(source))
         for line, what in sorted(odd_english(source)):
             if folder:
                 print(f"{os.path.relpath(module)}:{line}: {what}")
-            counted[folder or name.partition("/")[0]] += 1
+            counted[folder or name.rpartition("/")[0] or name] += 1
     for folder in filter(None, words):
         for word in too_frequent(words[folder]):
             print(f"softbleu/{folder}: “{word}” {words[folder][word]} times, above {MOST:g} per 1,000 words")

@@ -252,13 +252,13 @@ def test_edits_of_another_text_are_refused(files: Any, tmp_path: Path) -> None:
     gold, wrong = files("gold.m2", first, second), files("wrong.m2", first, other)
     two = replace(first, annotations=(Annotation(0, ()), Annotation(1, ())))
     (tmp_path / "source.txt").write_text("a b\na b c\n")
-    message = "wrong.m2, sentence 2: edits of another sentence than the source has: word 2 is 'd', not 'b'"
+    message = "wrong.m2, sentence 2: the edits are for another sentence than the source: word 2 is 'd', not 'b'"
     refused(InputError, message, ParallelFiles.open, [wrong], [], gold=gold)
     refused(InputError, message, ParallelFiles.open, [wrong], [], str(tmp_path / "source.txt"))
     refused(InputError, "short.m2 has 1", ParallelFiles.open, [files("short.m2", first)], [], gold=gold)
     score = softbleu.score
     refused(InputError, "sentence 1: edits of several annotators", score, [two], gold=[two], metric="cleme")
-    refused(InputError, "candidate, sentence 1: edits of another", score, [segment()], gold=[two], metric="cleme")
+    refused(InputError, "candidate, sentence 1: the edits are for", score, [segment()], gold=[two], metric="cleme")
     refused(InputError, "sentence 2: edits are needed", score, [segment(), "a"], gold=[segment()] * 2, metric="cleme")
     refused(InputError, "needs references", score, ["a"], None, ["b"], metric="cleme")
 

@@ -1,4 +1,4 @@
-"""Texts of languages without blanks, cut into the words that a gold file has."""
+"""Outputs in languages without blanks, split into the words of a gold file."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ if TYPE_CHECKING:
     from softbleu.corpora.edits import GoldSegment
 
 _UNSPACED = re.compile(f"[{UNSPACED}]")
-_SEEN = 100  # Sentences that tell of which language a file is
-_MOST_CELLS = 1 << 30  # Of an alignment of two lines, a bit each
+_SEEN = 100  # Sentences that decide on the language of a file
+_MOST_CELLS = 1 << 30  # Cells of the alignment of two lines, one bit per cell
 
 
 def needs_cut(gold: Sequence[GoldSegment]) -> bool:
-    """Whether a gold file is of a language that writes no blanks, by its first sentences."""
+    """Whether the first sentences of a gold file are in a language without blanks between words."""
     seen = "".join(chain.from_iterable(segment.source.split() for segment in gold[:_SEEN]))
     return 2 * len(_UNSPACED.findall(seen)) > len(seen)
 
 
 def cut_as_gold(name: str, lines: Sequence[str], gold: Sequence[GoldSegment]) -> Sequence[str]:
-    """Cut outputs into the words of a gold file, if its language writes no blanks and they have others.
+    """Split outputs into the words of a gold file whose language has no blanks, where they are split otherwise.
 
-    Words of the source that an output has, too, stay as they are; between them it is cut into words of source and
-    corrections, the longest first, or else into characters. A note says so.
+    Words shared with the source are kept. The text between them is split into the longest known words of source and
+    corrections, or else into characters. A note counts the lines that changed.
 
     Parameters
     ----------
     name
         Name of the system, for the note.
     lines
-        Its outputs, one a sentence.
+        Its outputs, one per sentence.
     gold
-        The sentences.
+        The sentences of the gold file.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def _cut(line: str, segment: GoldSegment) -> str:
 
 
 def _kept(source: Sequence[str], text: str) -> list[tuple[int, int]]:
-    """Places in a text of the words of its source that it has, in order."""
+    """Return the spans of a text that match words of its source, in order."""
     from rapidfuzz.distance.Indel import opcodes
 
     bounds = [0, *accumulate(map(len, source))]

@@ -1,4 +1,4 @@
-"""Oddities of outputs, before anybody scores them: empty segments, copies, chatter, other languages, lost numbers."""
+"""Checks of outputs before scoring: empty segments, copies, chatter, other languages, lost numbers."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ from softbleu.io.platform import cached_property
 from softbleu.io.tabular import Records, Tabular
 from softbleu.types import Progress
 
-SEGMENT_COUNT = "segment-count"  # The check of the number of segments
-_FARTHER = 0.1  # Mean share of the words of four segments, by their weights, that fit their neighbours better
-_NO_BETTER = 1.2  # How much more of outputs their own segments must have than those beside them
-_OFTEN = 0.05  # Share of the segments whose references are written in a way that is more than an accident
-_NEIGHBOURS = 3  # Segments above and below in which outputs of others are looked for
-TWIN_WORDS = 20  # Words from which an equal text is no accident
+SEGMENT_COUNT = "segment-count"  # Name of the check of the number of segments
+_FARTHER = 0.1  # Least gain in weighted word overlap, mean of four segments, by which outputs fit their neighbours
+_NO_BETTER = 1.2  # Ratio of overlap with the own segment to overlap with others up to which outputs are unrelated
+_OFTEN = 0.05  # Share of segments from which a form of the references is no accident
+_NEIGHBOURS = 3  # Distance, in segments, up to which shifted outputs are found
+TWIN_WORDS = 20  # Words from which equal outputs of two systems are no accident
 _WORD = rf"(?=[^\W\d_])[{UNSPACED}]|(?:(?![{UNSPACED}])[^\W\d_])+"
 _NUMBER = r"\d+(?:[ .,:\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]\d+)*"
 _ADDRESS = r"https?://\S+|www\.\S+|(?<!\S)[@#]\w[\w.-]*|(?<!\S)[^\s@]+@\S+"
@@ -49,7 +49,7 @@ _START = r"^[^:\uff1a]{2,40}[:\uff1a](?=\s*\S)"
 
 @lru_cache(maxsize=1 << 16)
 def _script(letter: str) -> str:
-    """Name the script of a letter by the first word of its name; those of Japanese are one."""
+    """Return the script of a letter, the first word of its Unicode name; the scripts of Japanese count as one."""
     script = unicodedata.name(letter, "?").partition(" ")[0]
     return {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK"}.get(script, script)
 
@@ -60,7 +60,7 @@ def _digits(number: str) -> str:
 
 @dataclass(frozen=True)
 class CheckedText:
-    """A text, and what is asked of it more than once."""
+    """A text with cached properties."""
 
     text: str
 
@@ -71,28 +71,28 @@ class CheckedText:
 
     @cached_property
     def words(self) -> list[str]:
-        """Its words in lower case, without addresses and tags; in scripts without blanks its characters."""
+        """Lower-case words without addresses and tags; characters for scripts without blanks."""
         text = re.sub(_ADDRESS, " ", re.sub(MARKUP["tag"], " ", self.text))
         return [word.lower() for word in re.findall(_WORD, text)]
 
     @cached_property
     def rare(self) -> set[str]:
-        """Its words by which segments are told apart."""
+        """Words that distinguish segments."""
         return rare_words(self.text)
 
     @cached_property
     def scripts(self) -> Counter[str]:
-        """How many letters it has of each script."""
+        """Number of letters by script."""
         return Counter(_script(char) for char in self.text if char.isalpha())
 
     @cached_property
     def digits(self) -> str:
-        """All its digits, one after the other."""
+        """All digits, concatenated."""
         return _digits(self.text)
 
     @cached_property
     def untranslatable(self) -> set[str]:
-        """Numbers of two digits or more, addresses, and names with digits: translations leave them as they are."""
+        """Numbers of two digits or more, addresses, and names with digits: translations keep them."""
         text = re.sub(_ADDRESS, " ", self.text)
         numbers = {_digits(number) for number in re.findall(_NUMBER, text)}
         numbers = {number for number in numbers if len(number) > 1 and number.strip("0")}
@@ -100,7 +100,7 @@ class CheckedText:
 
     @cached_property
     def repeated(self) -> tuple[int, str]:
-        """How many words the most frequent three consecutive words cover, and these."""
+        """Number of words covered by the most frequent three consecutive words, and these words."""
         words = self.words
         runs = Counter(zip(words, words[1:], words[2:], strict=False))
         if not runs:
@@ -109,13 +109,13 @@ class CheckedText:
         return 3 * count, " ".join(run)
 
     def has(self, part: str) -> bool:
-        """Whether a number or name stands in the text, whatever groups the digits."""
+        """Whether the text contains a number or name; separators between digits are ignored."""
         return part in (self.digits if part.isdecimal() else self.text)
 
 
 @dataclass(frozen=True)
 class CheckedSegment:
-    """An output of one system, and what stands beside it."""
+    """An output of one system with its source, references and context."""
 
     system: str
     number: int  # From 1
@@ -123,49 +123,46 @@ class CheckedSegment:
     source: CheckedText | None
     references: Sequence[CheckedText]
     others: Mapping[str, CheckedText]  # Outputs of the other systems
-    before: Sequence[CheckedSegment] = ()  # Up to six segments of the system, the nearest first
-
-    agreements: dict[int, float] = field(default_factory=dict)  # With segments of these numbers
+    before: Sequence[CheckedSegment] = ()  # Up to six previous segments of the system, the nearest first
+    agreements: dict[int, float] = field(default_factory=dict)  # Cache of `Ordinary.agreement` by segment number
 
     @property
     def models(self) -> list[CheckedText]:
-        """Texts of its language that say what is ordinary: references, or else the other systems' outputs."""
+        """Ordinary texts of the same language: references, or else the other systems' outputs."""
         return list(self.references or self.others.values())
 
     @property
     def inputs(self) -> list[CheckedText]:
-        """Texts that no system made."""
+        """Source and references."""
         return [*([] if self.source is None else [self.source]), *self.references]
 
     @property
     def start(self) -> str | None:
-        """Words before a first colon, if source and references have none."""
+        """Words before the first colon, unless source or references have them, too."""
         return self.says(_START)
 
     def says(self, pattern: str) -> str | None:
-        """Find a pattern in the output that no text given has."""
+        """Return the match of a pattern in the output, unless an input matches, too."""
         return only_in(pattern, self.output.text, [text.text for text in self.inputs])
 
 
 @dataclass
 class Ordinary:
-    """Counts of a corpus that say which outputs are ordinary."""
+    """Counts over a corpus that define ordinary outputs."""
 
     segments: int = 0
     source_segments: Counter[str] = field(default_factory=Counter)  # Segments whose source has a word
-    target_segments: Counter[str] = field(
-        default_factory=Counter
-    )  # Segments that have it in the language of the outputs
+    target_segments: Counter[str] = field(default_factory=Counter)  # Segments whose models have a word
     scripts: Counter[str] = field(default_factory=Counter)
-    ratios: dict[str, list[float]] = field(default_factory=dict)  # Logarithms, by what lengths are compared with
-    starts: dict[str, Counter[str]] = field(default_factory=dict)  # By system: what stands before a first colon
-    texts: dict[str, Counter[str]] = field(default_factory=dict)  # By system: outputs
-    inputs: Counter[str] = field(default_factory=Counter)  # Texts that no system made
-    rare: Counter[str] = field(default_factory=Counter)  # Segments whose models have a word
-    forms: Counter[WayToWrite] = field(default_factory=Counter)  # Segments of which all models have a form
+    ratios: dict[str, list[float]] = field(default_factory=dict)  # Log ratios of lengths to "source" and "reference"
+    starts: dict[str, Counter[str]] = field(default_factory=dict)  # Texts before the first colon, by system
+    texts: dict[str, Counter[str]] = field(default_factory=dict)  # Outputs by system
+    inputs: Counter[str] = field(default_factory=Counter)  # Sources and references
+    rare: Counter[str] = field(default_factory=Counter)  # Segments whose models have a rare word
+    forms: Counter[WayToWrite] = field(default_factory=Counter)  # Segments whose models all have a form
 
     def learn(self, segment: CheckedSegment) -> None:
-        """Take an output into account."""
+        """Count an output."""
         for name, ratio in _ratios(segment):
             self.ratios.setdefault(name, []).append(ratio)
         self.texts.setdefault(segment.system, Counter())[segment.output.plain] += 1
@@ -173,7 +170,7 @@ class Ordinary:
             self.starts.setdefault(segment.system, Counter())[start] += 1
 
     def learn_models(self, source: CheckedText | None, models: Sequence[CheckedText]) -> None:
-        """Take the texts of a segment into account that say what is ordinary."""
+        """Count the source and the ordinary texts of a segment."""
         self.segments += 1
         self.source_segments.update(set(source.words if source else ()))
         self.inputs.update({text.plain for text in (source, *models) if text})
@@ -185,11 +182,11 @@ class Ordinary:
 
     @cached_property
     def weights(self) -> WordWeights:
-        """WordWeights of the words of the models, the greater the rarer."""
+        """Weights of the words of the models, greater for rarer words."""
         return WordWeights(self.rare, self.segments)
 
     def agreement(self, one: CheckedSegment, other: CheckedSegment) -> float:
-        """Share of the words of an output, by their weights, that the models of another segment have."""
+        """Compute the weighted share of the words of an output that a model of another segment contains."""
         if (known := one.agreements.get(other.number)) is not None:
             return known
         weigh, words = self.weights.__getitem__, one.output.rare
@@ -199,7 +196,7 @@ class Ordinary:
 
     @cached_property
     def foreign(self) -> set[str]:
-        """Words of the source that the language of the outputs does not have, though they are frequent."""
+        """Frequent words of the source that are missing in the language of the outputs."""
         least = max(2.0, 0.005 * self.segments)
         return {
             word for word, n in self.source_segments.items() if n >= least and 10 * self.target_segments[word] <= n
@@ -207,7 +204,7 @@ class Ordinary:
 
     @cached_property
     def usual(self) -> set[str]:
-        """Words that many segments in the language of the outputs have, and the source has not."""
+        """Frequent words in the language of the outputs that are missing in the source."""
         least = max(2.0, 0.02 * self.segments)
         return {
             word for word, n in self.target_segments.items() if n >= least and 10 * self.source_segments[word] <= n
@@ -215,7 +212,7 @@ class Ordinary:
 
     @cached_property
     def spread(self) -> dict[str, tuple[float, float]]:
-        """Median of the logarithms of ratios of lengths, and their median deviation as a standard deviation."""
+        """Median of the log ratios of lengths, and a robust standard deviation (from the median deviation)."""
         spread = {}
         for name, ratios in self.ratios.items():
             middle = float(np.median(ratios))
@@ -224,7 +221,7 @@ class Ordinary:
 
 
 def _ratios(segment: CheckedSegment) -> Iterator[tuple[str, float]]:
-    """Compare the length of an output, in letters and the like, with its source's and its first reference's."""
+    """Yield the log ratios of the length of an output, in characters, to its source and first reference."""
     compared = {"source": segment.source, "reference": segment.references[0] if segment.references else None}
     for name, text in compared.items():
         if text is not None:
@@ -237,7 +234,7 @@ def _empty(segment: CheckedSegment, _: Ordinary) -> str | None:
 
 
 def _source(segment: CheckedSegment, _: Ordinary) -> str | None:
-    """A copy of a source whose words are in every translation (a name, a formula) is none."""
+    """Find copies of the source; a source that is also a reference (a name, a formula) is allowed."""
     if segment.source is None or segment.output.plain != segment.source.plain or len(segment.source.words) < 4:
         return None
     return None if any(text.plain == segment.source.plain for text in segment.references) else ""
@@ -257,7 +254,7 @@ def _above(segment: CheckedSegment, _: Ordinary) -> str | None:
 
 
 def _shift(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
-    """Compare how outputs fit the segments so many above or below with how they fit their own, four at once."""
+    """Find outputs that fit segments above or below better than their own, four consecutive ones at a time."""
     segments = [segment, *segment.before]
     found, most = None, _FARTHER
     for distance in range(1, _NEIGHBOURS + 1):
@@ -307,7 +304,7 @@ def _language(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
     expected = [
         sum(word in ordinary.usual for word in text.words) / (len(text.words) or 1) for text in segment.models
     ]
-    # With so many words of the language, chance leaves out all of them once in thousands of segments.
+    # With 8 expected words of the language, chance misses all of them once in thousands of segments.
     return "another" if expected and not usual and min(expected) * len(words) >= 8 else None
 
 
@@ -352,7 +349,7 @@ def _refusal(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
 
 
 def _lost(segment: CheckedSegment, _: Ordinary) -> str | None:
-    """Find what the output alone has lost: all references and nearly all other systems have it."""
+    """Find parts of the source that only this output lacks: all references and nearly all systems have them."""
     if segment.source is None or not segment.output.plain or not segment.models:
         return None
 
@@ -365,7 +362,7 @@ def _lost(segment: CheckedSegment, _: Ordinary) -> str | None:
 
 
 def _written(check: str) -> Callable[[CheckedSegment, Ordinary], str | None]:
-    """Make the check of the forms of this name."""
+    """Make the check for all forms of this name."""
     forms = [form for form in FORMS if form.check == check]
 
     def find(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
@@ -429,9 +426,10 @@ CHECKS: dict[str, Callable[[CheckedSegment, Ordinary], str | None]] = {
 
 
 def find_parting(output: Sequence[str], model: Sequence[str]) -> int:
-    """Find the segment, from 1, at which a text with more or fewer segments than another parts from it.
+    """Find the segment, from 1, at which a text with more or fewer segments than another diverges from it.
 
-    The segments before it fit those of the same number, the segments behind it those so many before or behind.
+    Segments before it fit the same number in the other text; segments after it fit the number shifted by the
+    difference of lengths.
 
     >>> find_parting(["a cat", "the dog", "a bird sings"], ["a cat", "it rains", "one dog", "the bird"])
     2
@@ -443,7 +441,7 @@ def find_parting(output: Sequence[str], model: Sequence[str]) -> int:
         return len(left[row] & right[other]) / (len(left[row] | right[other]) or 1)
 
     rows = min(len(left), len(right))
-    start = max(0, -missing)  # With more segments, those that are too many stand behind the parting
+    start = max(0, -missing)  # Extra segments of a longer text come after the divergence
     behind = [fits(row, row + missing) for row in range(start, len(left))]
     gains = [0.0]
     for row in range(rows):
@@ -453,7 +451,7 @@ def find_parting(output: Sequence[str], model: Sequence[str]) -> int:
 
 @dataclass(frozen=True)
 class Oddity:
-    """A check that one output fails, and the detail."""
+    """A failed check of one output, with details."""
 
     system: str
     segment: int  # From 1
@@ -464,14 +462,14 @@ class Oddity:
 
 @dataclass(frozen=True)
 class Oddities(Tabular):
-    """All that is odd in the outputs of systems."""
+    """All failed checks of the outputs of systems."""
 
-    segments: int  # Of each system
+    segments: int  # Per system
     systems: tuple[str, ...]
     oddities: Sequence[Oddity]  # By segment, then by system
 
     def records(self) -> list[dict[str, Any]]:
-        """A row per system: how many of its segments are odd, and how many in each way that occurs."""
+        """Return a row per system: number of odd segments, in total and by check."""
         counts = {name: Counter(odd.check for odd in self.oddities if odd.system == name) for name in self.systems}
         occurring = [name for name in (*CHECKS, SEGMENT_COUNT) if any(count[name] for count in counts.values())]
         flagged = Counter(system for system, _ in {(odd.system, odd.segment) for odd in self.oddities})
@@ -486,12 +484,12 @@ class Oddities(Tabular):
         ]
 
     def segments_table(self) -> Records:
-        """A row per oddity, with the output."""
+        """Return a row per failed check, with the output."""
         return Records([item.name for item in fields(Oddity)], [astuple(odd) for odd in self.oddities])
 
 
 def _segments(corpus: Corpus) -> Iterator[tuple[int, list[CheckedSegment]]]:
-    """Number the segments, and put the outputs of each beside what belongs to them."""
+    """Yield the number of each segment, and the outputs of all systems for it."""
     before: dict[str, tuple[CheckedSegment, ...]] = dict.fromkeys(corpus.systems, ())
     number = 0
     for block in corpus.blocks():
@@ -511,17 +509,17 @@ def _segments(corpus: Corpus) -> Iterator[tuple[int, list[CheckedSegment]]]:
 
 
 def check_outputs(corpus: Corpus, progress: Progress | None = None) -> Oddities:
-    """Find what is odd in outputs: see `CHECKS`, whose names are those of the columns.
+    """Check outputs for oddities; the names of `CHECKS` are the columns of the result.
 
-    It needs no metric and no model. What is ordinary is learnt from the references; without them from the other
-    systems' outputs. A text that is in the source or a reference as well is never odd.
+    Needs no metric and no model. Ordinary outputs are defined by the references, or else by the other systems'
+    outputs. Text that also appears in the source or a reference is never odd.
 
     Parameters
     ----------
     corpus
         Outputs of one system or several, with references, a source, or both.
     progress
-        It is told how many of all segments are read; they are read twice.
+        Called with the number of segments read and the total; segments are read twice.
 
     Examples
     --------
@@ -558,10 +556,10 @@ def check_files(
     encoding: str = "utf-8",
     progress: Progress | None = None,
 ) -> Oddities:
-    """Find what is odd in files of outputs; see `check_outputs`.
+    """Check files of outputs for oddities; see `check_outputs`.
 
-    A file with more or fewer segments than the first reference, or the source, or with none, is checked for that
-    alone: the segment at which the two part is found.
+    For a file with more or fewer segments than the first reference, or else the source, only the segment at which
+    the two diverge is reported.
 
     Parameters
     ----------
@@ -572,9 +570,9 @@ def check_files(
     source
         Path of the source.
     encoding
-        Of all texts.
+        Encoding of all texts.
     progress
-        It is told how many of all segments are read.
+        Called with the number of segments read and the total.
     """
     model = [*references, *([] if source is None else [source])][:1]
     parted: dict[str, Oddity] = {}

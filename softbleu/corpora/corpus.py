@@ -1,4 +1,4 @@
-"""A corpus: its segments in memory, or in parallel files, line by line the same segments."""
+"""A corpus to score: segments in memory, or parallel files with one segment per line."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from softbleu.io.progress import note, warn
 from softbleu.io.reading import is_url, without_packing
 
 Texts = Iterable[str | GoldSegment] | Mapping[str, Iterable[str | GoldSegment]]
-"""One candidate a segment (a list, a column of a data frame, a generator), or such by the names of systems. In the
-place of texts: the segments of a `.m2` file that has the candidates' edits."""
-References = Iterable[str | Iterable[str]]  # Of each segment its references, or just one
+"""One candidate per segment (a list, a column of a data frame, a generator), or a mapping from system names to these.
+Segments of a `.m2` file with the edits of a system may replace its texts."""
+References = Iterable[str | Iterable[str]]  # Per segment one reference or several
 Block = TypeVar("Block")
 OtherBlock = TypeVar("OtherBlock")
 AnyBlock = TypeVar("AnyBlock", "Segments", "FileBlock")
@@ -47,23 +47,23 @@ BLOCK = 1024  # Segments that are read, coded and summed together; results do no
 Blank = Literal["empty", "missing"]
 Against = Literal["references", "source"]
 _LEFT_OUT = 0.01
-"""Blank references of a source are missing where there are more of them, beside others with text, than this share of
-the segments; few are sentences that an annotator deletes, as in CoNLL-2014 one of 1,312."""
+"""Share of segments with blank references, besides others with text, above which metrics with a source count these as
+missing. Fewer are sentences that an annotator deleted, as one of 1,312 in CoNLL-2014."""
 _BLANK = re.compile(rb"\n[\s\x80-\xff]*\n")  # A blank line, or one without any ASCII
 _JOINED = 4  # Blocks that a worker reads and codes at once
-_LARGEST_SQUARE = 30  # References of a segment, from which on nobody has so many
-_MOST_LONGER = 2  # Times the text of another, where texts may differ in line breaks alone
+_LARGEST_SQUARE = 30  # No real corpus has more references per segment
+_MOST_LONGER = 2  # Ratio of sizes up to which two texts may differ in line breaks alone
 
 
 @dataclass(frozen=True)
 class Preceding(Generic[Block]):
-    """What stands before the segments of a block, in their documents."""
+    """Context of a block: the segments before it in the same documents."""
 
-    block: Block | None  # The block before, if any document goes on from it
-    lines: tuple[int, ...]  # Of each segment how many lines before it are of its document
+    block: Block | None  # The previous block, if a document continues from it
+    lines: tuple[int, ...]  # For each segment the number of lines before it in its document
 
     def changed(self, change: Callable[[Block], OtherBlock]) -> Preceding[OtherBlock]:
-        """The same, with another block."""
+        """Replace the block by `change(block)`."""
         return Preceding(None if self.block is None else change(self.block), self.lines)
 
 
@@ -71,26 +71,26 @@ class Preceding(Generic[Block]):
 class Segments:
     """Consecutive segments of a corpus.
 
-    Build one with `Segments.of`, which checks what it is given.
+    Build one with `Segments.of`, which checks its arguments.
     """
 
     candidates: Mapping[str, Sequence[str]]
-    """Of each system one candidate per segment."""
+    """Candidates by system, one per segment."""
     references: Sequence[Sequence[str]]
-    """Of each segment one or more references (segment-major)."""
+    """References of each segment, one or more (segment-major)."""
     source: Sequence[str] | None = None
     gold: Sequence[GoldSegment] | None = None
-    """Of each segment the edits that annotators made, where the references are made of these."""
+    """Annotators' edits of each segment, where references are made from edits."""
     edits: Mapping[str, Sequence[Annotation]] = field(default_factory=dict)
-    """Of each segment the edits of a system whose edits are given; those of others are found in their texts."""
-    blank: int = 0  # References that are blank beside one of the same segment with text
-    blank_references: Blank | None = None  # Whether these are empty texts, or missing; None: as is usual for a metric
+    """Edits of each segment, for systems that supply edits; for other systems they are extracted from the text."""
+    blank: int = 0  # Blank references of segments that have another reference with text
+    blank_references: Blank | None = None  # Whether these are empty texts or missing; None: the metric's default
     documents: Documents | None = field(default=None, compare=False)
-    against: Against = "references"  # Or the source, which is then their reference
-    before: Preceding[Segments] | None = None  # What stands before a block of a corpus that has documents
-    bytes: ClassVar[int] = 0  # In files
+    against: Against = "references"  # With "source", the source stands in `references`
+    before: Preceding[Segments] | None = None  # Context of a block, in a corpus with documents
+    bytes: ClassVar[int] = 0  # Size in files
     resegmented: ClassVar[bool] = False  # Whether candidates were cut into the segments of the references
-    is_sample: ClassVar[bool] = False  # Whether it is the bundled sample, of which nothing is noted
+    is_sample: ClassVar[bool] = False  # Whether it is the bundled sample, for which notes are left out
 
     def __len__(self) -> int:
         return len(self.references)
@@ -101,20 +101,20 @@ class Segments:
         return tuple(self.candidates)
 
     def only(self, system: str) -> Segments:
-        """Leave one of the systems."""
+        """Return the corpus with one of its systems."""
         edits = {name: segments for name, segments in self.edits.items() if name == system}
         return replace(self, candidates={system: self.candidates[system]}, edits=edits)
 
     @classmethod
     def of_gold(cls, candidates: Texts, gold: Sequence[GoldSegment], source: Iterable[str] | None = None) -> Segments:
-        """Check candidates and put them together with gold edits, which have the source and make the references.
+        """Check candidates and combine them with gold edits, which provide the source and the references.
 
-        There is one candidate per segment, or a mapping from system names to such lists; `gold` is what `read_m2`
-        gives. A source must be that of the gold edits. Raises `InputError`: different lengths, another source, or no
-        text.
+        Candidates are a list with one text per segment, or a mapping from system names to lists; `gold` is the result
+        of `read_m2`. A source, if given, must equal that of the gold edits. Raises `InputError`: different lengths,
+        another source, or anything but text.
         """
         if not isinstance(gold, Sequence) or not all(isinstance(segment, GoldSegment) for segment in gold):
-            raise InputError("gold edits are those of a .m2 file: pass softbleu.corpora.read_m2(file)")
+            raise InputError("gold edits come from a .m2 file: pass softbleu.corpora.read_m2(file)")
         sources = [segment.source for segment in gold]
         if isinstance(candidates, Sequence) and not isinstance(candidates, str) and len(candidates) != len(gold):
             raise InputError(
@@ -130,17 +130,17 @@ class Segments:
 
     @classmethod
     def of(cls, candidates: Texts, references: References | None, source: Iterable[str] | None = None) -> Segments:
-        """Check candidates and references and put them together.
+        """Check candidates and references and combine them.
 
         Parameters
         ----------
         candidates
-            One candidate a segment, or a mapping from system names to such lists.
+            One candidate per segment, or a mapping from system names to lists of candidates.
         references
-            Of each segment its references, or just one reference; as many references as segments, passed the other
-            way round, cannot be told from the right way. None, for metrics that need the source only.
+            For each segment a reference or a list of references. A transposed list with as many references as
+            segments can only be guessed. None for metrics that need the source only.
         source
-            One source text a segment.
+            One source text per segment.
 
         Raises
         ------
@@ -154,7 +154,7 @@ class Segments:
         >>> Segments.of(["a", "b", "c"], [["a", "b", "c"], ["d", "e", "f"]])
         Traceback (most recent call last):
         softbleu.errors.InputError: 3 candidates but 2 lists of references of 3 each: they look transposed, as \
-sacrebleu has them; pass the references segment by segment, e.g. list(zip(*references))
+in sacrebleu; pass the references segment by segment, e.g. list(zip(*references))
         """
         if candidates is None or (references is None and source is None):
             raise InputError("candidates and references are both needed")
@@ -196,11 +196,11 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
         return cls(systems, checked, source, None, edits, blank)
 
     def blocks(self) -> Iterator[Segments]:
-        """Cut into blocks of a fixed number of segments."""
+        """Split into blocks of a fixed number of segments."""
         return _cut(self, self.part)
 
     def part(self, start: int, stop: int) -> Segments:
-        """Segments from `start` up to `stop`."""
+        """Return the segments from `start` up to `stop`."""
         part = slice(start, stop)
         return Segments(
             {name: texts[part] for name, texts in self.candidates.items()},
@@ -219,11 +219,11 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
 
     @property
     def leaves_out(self) -> bool:
-        """Whether references that are blank beside others are missing."""
+        """Whether blank references count as missing, in segments that have another reference with text."""
         return self.blank > 0 and self.blank_references == "missing"
 
     def present(self) -> Sequence[Sequence[str]]:
-        """The references without those that are missing, as an annotator left them out.
+        """Return the references of each segment without missing ones.
 
         Examples
         --------
@@ -235,16 +235,16 @@ sacrebleu has them; pass the references segment by segment, e.g. list(zip(*refer
         return [tuple(filter(str.strip, texts)) or texts for texts in self.references]
 
     def carried(self) -> Segments:
-        """Return the segments themselves: they can go anywhere."""
+        """Return the segments unchanged: any worker can read them."""
         return self
 
     def load(self) -> Segments:
-        """Return the segments themselves: they are in memory already."""
+        """Return the segments unchanged: they are in memory."""
         return self
 
 
 def _cut(corpus: Corpus, part: Callable[[int, int], AnyBlock]) -> Iterator[AnyBlock]:
-    """Cut a corpus into blocks, with what stands before each in its documents; `part` makes one of segments."""
+    """Split a corpus into blocks with their context in documents; `part` returns a range of segments."""
     for start in range(0, len(corpus), BLOCK):
         stop = min(start + BLOCK, len(corpus))
         block = part(start, stop)
@@ -256,10 +256,10 @@ def _cut(corpus: Corpus, part: Callable[[int, int], AnyBlock]) -> Iterator[AnyBl
 
 
 def write_edited(segments: Sequence[GoldSegment], name: str) -> tuple[list[str], tuple[Annotation, ...]]:
-    """Take the edits of a system, which are of one annotator, and write what they make of the source."""
+    """Return the texts that a system's edits produce, and the edits; raise InputError for several annotators."""
     for number, segment in enumerate(segments, start=1):
         if not isinstance(segment, GoldSegment):
-            raise InputError(f"{name}, sentence {number}: edits are needed, as of those before, not text")
+            raise InputError(f"{name}, sentence {number}: edits are needed, as in the sentences before, not text")
         if len(segment.annotations) > 1:
             raise InputError(f"{name}, sentence {number}: edits of several annotators: make a file of each")
     edits = tuple(segment.annotations[0] for segment in segments)
@@ -271,7 +271,7 @@ def write_edited(segments: Sequence[GoldSegment], name: str) -> tuple[list[str],
 
 
 def count_blank(references: Iterable[Sequence[str]]) -> int:
-    """Count the references of segments that are blank beside one with text.
+    """Count blank references of segments that have another reference with text.
 
     >>> count_blank([("a cat", " "), ("", ""), ("it sat", "it slept")])
     1
@@ -281,12 +281,12 @@ def count_blank(references: Iterable[Sequence[str]]) -> int:
 
 
 def usual_blank(blank: int, segments: int, *, source: bool) -> Blank:
-    """As what so many blank references count unless it is said: as in sacrebleu where a metric takes no source."""
+    """Return how blank references count by default: empty, as in sacrebleu; missing if a metric takes the source."""
     return "missing" if source and blank > _LEFT_OUT * segments else "empty"
 
 
 def check_edited(edited: Mapping[str, Sequence[GoldSegment]], source: Sequence[str]) -> None:
-    """See that the sentences that systems' edits are for are those of the source."""
+    """Check that systems' edits belong to the sentences of the source."""
     for name, segments in edited.items():
         for number, (segment, text) in enumerate(zip(segments, source, strict=True), start=1):
             words = [sentence.split() for sentence in (segment.source, text)]
@@ -294,24 +294,24 @@ def check_edited(edited: Mapping[str, Sequence[GoldSegment]], source: Sequence[s
                 pairs = enumerate(zip_longest(*words, fillvalue=""), start=1)
                 place, word, source_word = next((place, *pair) for place, pair in pairs if pair[0] != pair[1])
                 raise InputError(
-                    f"{name}, sentence {number}: edits of another sentence than the source has: word {place} is "
+                    f"{name}, sentence {number}: the edits are for another sentence than the source: word {place} is "
                     f"{word!r}, not {source_word!r}"
                 )
 
 
 def check_source(source: Sequence[str], gold: Sequence[GoldSegment], name: str = "source", first: int = 1) -> None:
-    """See that the source has the words of the gold file's sentences, the first of which has that number.
+    """Check that the source has the same words as the sentences of the gold file.
 
     Parameters
     ----------
     source
-        One text a segment.
+        One text per segment.
     gold
         Segments of the gold file.
     name
         Name of the source, for errors.
     first
-        Number of the first segment.
+        Number of the first segment, for errors.
     """
     for number, (text, segment) in enumerate(zip(source, gold, strict=True), start=first):
         if text.split() != segment.source.split():
@@ -328,17 +328,17 @@ def _check_lengths(system: str, count: int, references: Sequence[Sequence[str]],
     if lengths == {count}:
         raise InputError(
             f"{count} candidates{of} but {len(references)} lists of references of {count} each: "
-            "they look transposed, as sacrebleu has them; "
+            "they look transposed, as in sacrebleu; "
             "pass the references segment by segment, e.g. list(zip(*references))"
         )
     raise InputError(f"{counted(count, 'candidate')}{of} but references for {counted(len(references), 'segment')}")
 
 
 def _warn_transposed(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> None:
-    """Warn of as many references as segments that seem to be passed reference by reference, as sacrebleu has them.
+    """Warn if a square list of references looks transposed: passed reference by reference, as in sacrebleu.
 
-    Then texts of one list are less similar than texts of one place in the lists, and so are they and the candidates.
-    Of 2,480 squares cut from real corpora none is so, and of the same transposed all but 3.
+    It does if texts are less similar within a list than across lists, to one another and to the candidates. Of 2,480
+    squares from real corpora, none is taken for transposed; of the same squares transposed, all but 3 are.
     """
     count = len(references)
     if not 2 < count <= _LARGEST_SQUARE or any(len(texts) != count or not all(texts) for texts in references):
@@ -354,7 +354,7 @@ def _warn_transposed(candidates: Sequence[str], references: Sequence[Sequence[st
     )
     if within[0] < across[0] and within[1] < across[1]:
         warn(
-            f"{count} lists of {count} references look transposed, as sacrebleu has them: pass the references "
+            f"{count} lists of {count} references look transposed, as in sacrebleu: pass the references "
             "segment by segment, e.g. list(zip(*references))"
         )
 
@@ -373,30 +373,30 @@ def _references_of(number: int, entry: Sequence[str | None] | None) -> tuple[str
 
 @dataclass(frozen=True)
 class FileBlock:
-    """Consecutive lines of parallel files, read where and when they are needed: places travel to workers."""
+    """Consecutive lines of parallel files, read by the worker that needs them: only their place is sent."""
 
     systems: tuple[str, ...]
     candidates: tuple[TextPart, ...]
     references: tuple[TextPart, ...]
     source: TextPart | None
     lines: int
-    gold: tuple[GoldSegment, ...] | None = None  # Gold edits of its segments, in the place of references
+    gold: tuple[GoldSegment, ...] | None = None  # Gold edits of its segments, instead of references
     edits: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict)  # Of systems whose edits are given
     blank: int = 0
     blank_references: Blank | None = None  # See `Segments`
-    before: Preceding[FileBlock] | None = None  # What stands before them, of a corpus that has documents
+    before: Preceding[FileBlock] | None = None  # Context of the block, in a corpus with documents
 
     def __len__(self) -> int:
         return self.lines
 
     def carried(self) -> FileBlock:
-        """Take the text along, but that of URLs, for workers that cannot read this machine's files."""
+        """Attach the text, except of URLs, for workers that cannot read this machine's files."""
         carried = self.with_parts([part.carried() for part in self.parts])
         return replace(carried, before=self.before and self.before.changed(FileBlock.carried))
 
     @property
     def parts(self) -> list[TextPart]:
-        """Of each system, of each reference, and of the source if there is one."""
+        """Parts of the candidates, the references and the source, if any."""
         return [*self.candidates, *self.references, *([] if self.source is None else [self.source])]
 
     def with_parts(self, parts: Sequence[TextPart]) -> FileBlock:
@@ -406,7 +406,7 @@ class FileBlock:
         return replace(self, candidates=tuple(parts[:systems]), references=tuple(parts[systems:stop]), source=source)
 
     def texts(self) -> tuple[list[bytes], list[bytes], list[bytes]]:
-        """References, candidates and source (if any) as UTF-8, each of `len(self)` lines ended by newlines."""
+        """Read references, candidates and source (if any) as UTF-8, each `len(self)` lines ended by newlines."""
         return (
             [part.read() for part in self.references],
             [part.read() for part in self.candidates],
@@ -436,7 +436,7 @@ class FileBlock:
 
 
 def joined(blocks: Sequence[Segments | FileBlock]) -> Iterator[Segments | FileBlock]:
-    """Join consecutive blocks of files into fewer ones: each takes time to read, whatever its size."""
+    """Join consecutive blocks of files into fewer ones, since opening a block costs time whatever its size."""
     for start in range(0, len(blocks), _JOINED):
         some = blocks[start : start + _JOINED]
         files = [block for block in some if isinstance(block, FileBlock) and block.parts[0].text is None]
@@ -453,7 +453,7 @@ def joined(blocks: Sequence[Segments | FileBlock]) -> Iterator[Segments | FileBl
 
 
 def read_together(blocks: Sequence[Segments | FileBlock]) -> Sequence[Segments | FileBlock]:
-    """Join blocks; of each file that a URL names, read the text of all of them at once."""
+    """Join blocks, and read the text of files named by URLs for all of them at once."""
     blocks = list(joined(blocks))
     files = [block for block in blocks if isinstance(block, FileBlock)]
     if len(files) < len(blocks) or not any(is_url(part.place) for part in files[0].parts):
@@ -466,7 +466,7 @@ def read_together(blocks: Sequence[Segments | FileBlock]) -> Sequence[Segments |
 class ParallelFiles:
     """A corpus in parallel plain-text files (also `.gz`, other encodings, URLs, standard input as `-`).
 
-    Use it in a ``with`` statement: copies of what had to be decompressed or decoded go when it ends.
+    Use it in a ``with`` statement, which removes decompressed and decoded copies when it ends.
     """
 
     systems: tuple[str, ...]
@@ -479,7 +479,7 @@ class ParallelFiles:
     resegmented: bool = False
     blank: int = 0  # See `Segments`
     blank_references: Blank | None = None
-    documents: Documents | None = field(default=None, compare=False, repr=False)  # Those named, or the essays
+    documents: Documents | None = field(default=None, compare=False, repr=False)  # Named documents, or the essays
     against: Against = "references"  # See `Segments`
     is_sample: bool = field(default=False, compare=False, repr=False)
 
@@ -499,22 +499,40 @@ class ParallelFiles:
         documents: Documents | None = None,
         blank_references: Blank | None = None,
     ) -> Self:
-        """Find the files and see that they have the same number of lines.
+        """Open files and check that they have the same number of lines.
 
-        Candidates are paths, one a system, maybe as ``NAME=FILE``, or folders of such files, or a mapping from names
-        to paths; a `.m2` file has the edits of a system, whose text is what they make of the source. References are
-        paths, one a reference; none, for metrics that need the source only. `gold` is the path of a `.m2` file, whose
-        edits make the references, and which has the source; for `absent_annotators` see `read_m2`. Files with
-        headings `### essay_id = …` have essays, whose lines, but for headings and blank ones, are the segments.
+        Parameters
+        ----------
+        candidates
+            Paths, one per system, optionally as ``NAME=FILE``; folders of files; or a mapping from names to paths. A
+            `.m2` file holds the edits of a system, which are applied to the source.
+        references
+            Paths, one per reference; none for metrics that need the source only.
+        source
+            Path of the source.
+        gold
+            Path of a `.m2` file, which provides the source and, by its edits, the references.
+        absent_annotators
+            See `read_m2`.
+        encoding
+            Encoding of all files.
+        executor
+            Finds the lines of files named by URLs.
+        jobs
+            Threads that find the lines of local files, at most one per processor.
+        resegment
+            Whether candidates may have other line breaks than the references, and are cut into their segments.
+        documents
+            Documents of the segments; default: the essays of files with headings `### essay_id = …`, whose other
+            lines, unless blank, are the segments.
+        blank_references
+            Whether blank references count as empty or missing, in segments that have another reference with text;
+            default: see `usual_blank`.
 
-        The executor finds the lines of files that are named by URLs; so many jobs, threads no more than there are
-        processors, find those of others. With `resegment`, candidates may have other line breaks than the references,
-        into whose segments they are cut. Blank lines of references beside others with text are empty texts, or
-        missing, as `blank_references` says; unless it does, they are missing for metrics that take the source where
-        there are more of them than one in a hundred segments. `documents` are those of the segments; without any,
-        essays are. Raises
-        `InputError`: no or unreadable files, no lines, different numbers of lines (both files are named) or of
-        documents, or edits of another source.
+        Raises
+        ------
+        InputError
+            Missing or unreadable files, no lines, different numbers of lines or documents, edits of another source.
         """
         check_run(jobs, executor, None)
         if blank_references is not None:
@@ -601,23 +619,23 @@ class ParallelFiles:
         return sum(int(file.bounds[-1]) for file in (*self.candidates, *self.references))
 
     def states(self) -> tuple[object, ...]:
-        """Describe the text by what changes when it does."""
+        """Return values that change whenever the text changes."""
         files = (*self.candidates, *self.references, *([] if self.source is None else [self.source]))
         made = tuple(self.edits.items()), self.resegmented, self.blank_references
         return self.systems, len(self.references), self.gold, made, *(file.state() for file in files)
 
     def only(self, system: str) -> Self:
-        """Leave one of the systems."""
+        """Return the corpus with one of its systems."""
         place = self.systems.index(system)
         edits = {name: segments for name, segments in self.edits.items() if name == system}
         return replace(self, systems=(system,), candidates=(self.candidates[place],), edits=edits)
 
     def blocks(self) -> Iterator[FileBlock]:
-        """Cut into blocks of a fixed number of segments."""
+        """Split into blocks of a fixed number of segments."""
         return _cut(self, self._block)
 
     def _block(self, start: int, stop: int) -> FileBlock:
-        """The block that begins at a segment."""
+        """Return the block from segment `start` up to `stop`."""
         number, part = start // BLOCK, slice(start, stop)
         return FileBlock(
             self.systems,
@@ -633,12 +651,12 @@ class ParallelFiles:
 
 
 def has_edits(name: str) -> bool:
-    """Whether a file has edits of a system, by its name."""
+    """Whether the name of a file says that it holds edits of a system."""
     return without_packing(str(name)).endswith(".m2")
 
 
 def _write_drafts(folder: Path, texts: Sequence[Sequence[str]], encoding: str) -> Iterator[str]:
-    """Write the texts that edits make, and say where."""
+    """Write the texts that edits produce to files, and yield their paths."""
     for number, lines in enumerate(texts):
         place = folder / f"edited-{number}"
         place.write_text("".join(f"{line}\n" for line in lines), encoding=encoding)
@@ -646,7 +664,7 @@ def _write_drafts(folder: Path, texts: Sequence[Sequence[str]], encoding: str) -
 
 
 def _check_given(named: Mapping[str, str], references: Sequence[str], source: str | None, gold: str | None) -> None:
-    """See that there are systems, and something that they are compared with."""
+    """Check that candidates are given, and references, gold edits or a source."""
     if not named:
         raise InputError("no candidate file: name one with ", Parameter("candidates"))
     if not references and gold is None and source is None:
@@ -663,12 +681,12 @@ def _check_given(named: Mapping[str, str], references: Sequence[str], source: st
 
 
 def _resegmented(files: Sequence[TextFile], references: slice, edited: Collection[str]) -> list[list[str]]:
-    """Cut systems, which come first, into the segments of the references; the source comes last."""
+    """Cut candidates into the segments of the references; `files` are candidates, references and the source."""
     if not files[references]:
-        raise InputError("outputs are cut by references: name files of these with ", Parameter("references"))
+        raise InputError("outputs are cut by references: name them with ", Parameter("references"))
     for file in files[: references.start]:
         if file.name in edited:
-            raise InputError(f"{file.name}: edits have the segments of their source, and cannot be cut anew")
+            raise InputError(f"{file.name}: edits keep the segments of their source and cannot be resegmented")
     outputs = (file.all_lines() for file in files[: references.start])
     referred, source = (
         [list(file.all_lines()) for file in some] for some in (files[references], files[references.stop :])
@@ -682,9 +700,9 @@ def _resegmented(files: Sequence[TextFile], references: slice, edited: Collectio
 def _matched(
     files: list[TextFile], references: slice, edited: Collection[str], folder: Path, *, resegment: bool
 ) -> tuple[list[TextFile], Documents | None]:
-    """Bring files of essays, of other line breaks or with markup in step; and the documents, where files have them.
+    """Align files of essays, with other line breaks or with markup; return them with the documents that they define.
 
-    What is no longer as it was is written into the folder. Systems come first, the source last.
+    Files that change are written into the folder. Candidates come first, the source last.
     """
     made: Sequence[list[str] | None] = [None] * len(files)
     documents = None
@@ -702,10 +720,10 @@ def _matched(
 
 
 def _in_order(files: Sequence[TextFile], references: slice) -> tuple[list[list[str] | None], Documents]:
-    """Order lines of files with markup as the references, or else the source; None are as they should be.
+    """Order the lines of files with markup like the references, or else the source; None for files in order.
 
-    What one reference lacks is blank there. Segments without a reference are left out of the file that has the
-    references. The documents are those of the segments. Raises `InputError`: any other file has other segments.
+    A segment that one reference lacks is blank there. Segments without a reference are left out of the file with the
+    references. Returns the documents, too. Raises `InputError`: any other file has other segments.
     """
     numbers = [number for number, file in enumerate(files) if file.keys is not None]
     leading = [number for number in numbers if number in range(len(files))[references]] or numbers[-1:]
@@ -729,14 +747,14 @@ def _in_order(files: Sequence[TextFile], references: slice) -> tuple[list[list[s
 
 
 def _check_segments(name: str, other: str, wanted: Iterable[SegmentKey], there: Collection[SegmentKey]) -> None:
-    """Check that a file has the segments that another has."""
+    """Check that a file has all segments of another."""
     for document, segment in wanted:
         if (document, segment) not in there:
             raise InputError(f"{name}: no segment {segment} of document {document!r}, which {other} has")
 
 
 def _cut_as_gold(files: list[TextFile], texts: Mapping[int, str], gold: Sequence[GoldSegment], folder: Path) -> None:
-    """Cut files of texts, by their number the name of the system, into the words of gold edits, if they need it."""
+    """Split files into the words of gold edits where needed; `texts` maps file numbers to names of systems."""
     for number, name in texts.items() if needs_cut(gold) else ():
         lines = list(files[number].all_lines())
         if (cut := cut_as_gold(name, lines, gold)) is not lines:
@@ -744,24 +762,23 @@ def _cut_as_gold(files: list[TextFile], texts: Mapping[int, str], gold: Sequence
 
 
 def _count_blank(references: Sequence[TextFile]) -> int:
-    """Count blank lines of references beside others with text; see `count_blank`."""
+    """Count blank lines of reference files; see `count_blank`."""
     if len(references) < 2:
         return 0
     numbers = range(-(-references[0].lines // references[0].block))
     parts = ([file.part(number) for file in references] for number in numbers)
-    # Most blocks have no blank line at all.
+    # Most blocks have no blank line: skip them before decoding.
     blank = (some for some in parts if any(_BLANK.search(b"\n" + part.read()) for part in some))
     return sum(count_blank(zip(*(part.read_lines() for part in some), strict=True)) for some in blank)
 
 
 def cut_file(candidate: str, references: Sequence[str], encoding: str = "utf-8") -> list[str]:
-    """Cut an output into the segments of its references, see `resegment`.
+    """Cut an output file into the segments of its references; see `resegment`.
 
-    Raises `InputError`: there are no references, they have different numbers of lines, or are standard input, which
-    is read once only; texts are essays.
+    Raises `InputError`: no references, references of different lengths or from standard input, or essays.
     """
     if not references or STDIN in references:
-        raise InputError("outputs are cut by references: name files of these with ", Parameter("references"))
+        raise InputError("outputs are cut by references: name them with ", Parameter("references"))
     texts = [list(open_text(name, encoding, "reference")) for name in references]
     for name, lines in zip(references, texts, strict=True):
         if len(lines) != len(texts[0]):
@@ -771,14 +788,14 @@ def cut_file(candidate: str, references: Sequence[str], encoding: str = "utf-8")
         raise InputError(f"an empty corpus: {references[0]} has no lines")
     lines = list(open_text(candidate, encoding, "candidate"))
     if begins_essay(lines) or begins_essay(texts[0]):
-        cut = "; cut them on the way, where they are scored, with ", Parameter("resegment")
+        cut = "; cut them while they are scored with ", Parameter("resegment")
         see = ", or see which lines belong together with ", Parameter("groups")
-        raise InputError("there are essays (### essay_id = …), which are not cut as one text", *cut, *see)
+        raise InputError("essays (### essay_id = …) cannot be cut as one text", *cut, *see)
     return resegment(lines, list(zip(*texts, strict=True))).texts
 
 
 def _check_lines(files: Sequence[TextFile], count: int, there: TextFile | str) -> None:
-    """Check that all files have as many lines as one of them, or as `there` says, and that there are some."""
+    """Check that all files have `count` lines, not 0; `there` is the file, or the text, that says so."""
     where = there if isinstance(there, str) else f"{there.name} has {counted(count, 'line')}"
     for file in files:
         if file.lines != count:
@@ -790,14 +807,14 @@ def _check_lines(files: Sequence[TextFile], count: int, there: TextFile | str) -
 
 
 def _mend(file: TextFile, other: TextFile) -> list[str | Parameter]:
-    """Say what may mend a file of more or fewer lines than another: line breaks, where both are about as long."""
+    """Return advice for two files with different numbers of lines; it ends the message of the error."""
     shorter, longer = sorted((file, other), key=lambda each: each.lines)
     if not any(map(str.strip, islice(longer.all_lines(), shorter.lines, None))):
-        return [f"; {longer.name} is blank from line {shorter.lines + 1} on: take that out"]
+        return [f"; {longer.name} is blank from line {shorter.lines + 1} on: remove these lines"]
     sizes = sorted(int(each.bounds[-1]) for each in (file, other))
     if sizes[1] > _MOST_LONGER * sizes[0]:
-        return ["; that is not for line breaks alone, one has far more text: softbleu check says where they part"]
-    return ["; where only line breaks differ, score and compare cut outputs by ", Parameter("resegment", True)]
+        return ["; one has far more text, so that more than line breaks differ: softbleu check finds the place"]
+    return ["; if only the line breaks differ, add ", Parameter("resegment", True), " to score or compare"]
 
 
 Corpus = Segments | ParallelFiles
@@ -805,7 +822,7 @@ Corpus = Segments | ParallelFiles
 
 
 def compared_with(corpus: AnyCorpus, against: Against) -> AnyCorpus:
-    """Put the source of a corpus, in memory or in files, in the place of its references, or leave these.
+    """Replace the references of a corpus by its source if `against` says so.
 
     >>> compared_with(Segments.of(["kočka sedí"], None, ["the cat sits"]), "source").references
     [('the cat sits',)]
@@ -814,9 +831,7 @@ def compared_with(corpus: AnyCorpus, against: Against) -> AnyCorpus:
         return corpus
     made: Any = corpus
     if made.source is None:
-        raise InputError(
-            "candidates are compared with the source, and there is none: name it with ", Parameter("source")
-        )
+        raise InputError("candidates are compared with the source: name it with ", Parameter("source"))
     references = [(text,) for text in made.source] if isinstance(made, Segments) else (made.source,)
     return cast("AnyCorpus", replace(made, references=references, gold=None, blank=0, against="source"))
 
@@ -829,22 +844,22 @@ def make_corpus(
     documents: Sequence[object] | Documents | None = None,
     against: Against = "references",
 ) -> Segments:
-    """Put texts together; gold edits make the references.
+    """Make a corpus of texts in memory.
 
     Parameters
     ----------
     candidates
-        One text a segment, or such by the name of the system.
+        One text per segment, or a mapping from system names to lists of texts.
     references
         References of each segment; None with gold edits, or where the source is enough.
     source
-        One text a segment.
+        One text per segment.
     gold
-        Segments of a ``.m2`` file.
+        Segments of a ``.m2`` file, whose edits make the references.
     documents
-        A label per segment, those of one document the same; None: they are not known.
+        A document label per segment; None if unknown.
     against
-        What candidates are compared with: `references`, or the `source` in their place.
+        Compare candidates with the `references`, or with the `source` instead.
     """
     if gold is None:
         made = Segments.of(candidates, references, source)

@@ -1,4 +1,4 @@
-"""Directions of translation as folders have them, or a TOML file names them: texts, references and scores of each."""
+"""Translation directions, found in folders or named by a TOML file: texts, references and scores of each."""
 
 from __future__ import annotations
 
@@ -21,28 +21,29 @@ _KEYS = {"candidates": list, "references": list, "scores": list, "source": str, 
 
 @dataclass(frozen=True)
 class Direction:
-    """A direction of translation, such as ``en-cs``."""
+    """A translation direction, such as ``en-cs``."""
 
     name: str
-    candidates: Mapping[str, str]  # Files of the systems by name; there may be scores alone
+    candidates: Mapping[str, str]  # Files of the systems by name; empty for scores alone
     references: Sequence[str]
     source: str | None
-    scores: Sequence[str]  # Files of other programs, each maybe as ``NAME=FILE``
-    language: str | None  # Code of the target language; None where the name does not tell it
+    scores: Sequence[str]  # Score files of other programs, optionally as ``NAME=FILE``
+    language: str | None  # Code of the target language; None if the name does not contain it
 
 
 def read_directions(places: Sequence[str]) -> list[Direction]:
     """Find the directions of TOML files and folders.
 
-    A TOML file has a table for each, such as ``[directions.en-cs]``, with lists of files as `candidates`,
-    `references` and `scores`, a file as `source`, and the `language` of the outputs, relative to it; ``*`` stands for
-    any name. A folder has `system-outputs` and files that begin with `reference` and `source`; or folders of such; or
-    the folders `system-outputs`, `references` and `sources` of mt-metrics-eval, with ``en-cs`` in the names.
+    A TOML file has a table per direction, such as ``[directions.en-cs]``, with lists of files as `candidates`,
+    `references` and `scores`, a file as `source`, and the `language` of the outputs. Paths are relative to the file;
+    ``*`` matches any name. A folder has `system-outputs` and files that begin with `reference` and `source`; or it
+    has one folder of this kind per direction; or the folders `system-outputs`, `references` and `sources` of
+    mt-metrics-eval, with ``en-cs`` in the names.
 
     Raises
     ------
     InputError
-        There is no direction, or two have the same name.
+        No direction, or two with the same name.
     """
     directions: dict[str, Direction] = {}
     for place in map(Path, places):
@@ -84,19 +85,19 @@ def _language_of(where: str, tag: str) -> str:
 
 
 def named_files(where: str, folder: Path, entry: str) -> list[str]:
-    """Files of that name, maybe as ``NAME=FILE``, or all that match it, sorted."""
+    """Find the files of a name or pattern, optionally as ``NAME=FILE``, sorted."""
     label, pattern = split_name(entry)
     return [f"{label}={file}" if label else str(file) for file in find_files(where, folder, pattern)]
 
 
 def find_files(where: str, folder: Path, pattern: str) -> list[Path]:
-    """Files of that name, or all that match it, sorted. InputError, which says where it is named: there are none."""
+    """Find the files of a name or pattern, sorted; raise InputError, which begins with `where`, if none matches."""
     place = folder / pattern
     try:
         files = matching_files(place)
         files = (texts_among(files) or files) if len(files) > 1 else files
     except OSError as error:
-        raise InputError(f"{where}: {pattern[:80]!r} cannot be looked for ({error.strerror})") from error
+        raise InputError(f"{where}: cannot search for {pattern[:80]!r} ({error.strerror})") from error
     if not files:
         there = place.parent.resolve()
         put = "change" if there == Path(there.anchor) else f"put the data into {there}, or change"
@@ -118,7 +119,7 @@ def _folders(place: Path) -> Iterator[Direction]:
     )
     if not inner or texts_among(outputs.iterdir()):
         if inner:
-            note(f"{outputs}: left out the folders {', '.join(folder.name for folder in inner)}, for there are files")
+            note(f"{outputs}: left out the folders {', '.join(folder.name for folder in inner)} beside files")
         references, sources = (texts_among(place.glob(f"{kind}*")) for kind in ("reference", "source"))
         yield _direction(place.resolve().name, [str(outputs)], references, sources)
         return

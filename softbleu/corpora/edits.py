@@ -1,4 +1,4 @@
-"""Edits: what is to be changed in a sentence, by annotators, systems or alignments; and files of them, `.m2`."""
+"""Edits: the changes to a sentence by annotators, systems or alignments; and `.m2` files."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from softbleu.io.progress import note
 from softbleu.io.reading import parse_whole
 from softbleu.types import Words
 
-UNKNOWN = "UNK"  # Type of an error that was found and could not be corrected
-NO_CORRECTION = "-NONE-"  # Stands in the place of a correction where only an error was marked
-# Words that the tokenizer of the I-measure's converter is known to leave alone: most corrections need no tokenizer.
+UNKNOWN = "UNK"  # Type of an error that was detected but not corrected
+NO_CORRECTION = "-NONE-"  # Stands for the correction of an error that was only marked
+# Words that the tokenizer of the I-measure's converter keeps whole: most corrections need no tokenizer.
 _WHOLE = re.compile(r"(?!(?:cannot|gimme|gonna|gotta|lemme|wanna)$)[a-z0-9]+(?:-[a-z0-9]+)*|[,;:?!.]", re.IGNORECASE)
 
 CodedEdit = tuple[int, int, Words]
@@ -27,80 +27,74 @@ CodedEdit = tuple[int, int, Words]
 TextEdit = tuple[int, int, tuple[str, ...]]
 """An edit in words."""
 Coded = tuple[tuple[int, int, tuple[tuple[int, ...], ...]], ...]
-"""Edits of one annotator as numbers: start, end and, as codes of words, the corrections that are right."""
+"""Edits of one annotator as numbers: start, end and the acceptable corrections as word codes."""
 
 
 @dataclass(frozen=True)
 class Edit:
-    """The words that an annotator would write in the place of others.
-
-    Source words `start` up to `end`, from 0, are to be replaced; where both are equal something is to be inserted.
-    """
+    """A replacement of source words `start` up to `end` (from 0); an insertion where both are equal."""
 
     start: int
     end: int
-    kind: str  # Type of the error, as the file has it
+    kind: str  # Type of the error, as in the file
     corrections: tuple[str, ...]
-    """Any of these is right; an empty one deletes. None at all: the error was marked, not corrected."""
+    """Acceptable corrections; an empty one deletes. Without any, the error was marked but not corrected."""
     required: str = "REQUIRED"
     comment: str = NO_CORRECTION
 
 
 Absent = Literal["left-out", "unchanged"]
-"""How an annotator counts in a sentence where only others have a line."""
+"""Meaning of a sentence in which other annotators have a line and one has none."""
 _PLACE = attrgetter("start", "end")
 
 
 @dataclass(frozen=True)
 class Annotation:
-    """The edits of one annotator, in the order of the source; none where the sentence is right as it is."""
+    """The edits of one annotator, in the order of the source; empty for a correct sentence."""
 
     annotator: int
     edits: tuple[Edit, ...]
-    text: str = ""  # What they make of the source, where the file says it
-    blanks: tuple[Edit, ...] = ()  # Edits of doubled blanks, which a text in words does not show
-    absent: bool = False  # Whether the annotator has no line, and counts as one who left the sentence as it is
+    text: str = ""  # The corrected sentence, if the file contains it
+    blanks: tuple[Edit, ...] = ()  # Edits of doubled blanks, which are invisible in words
+    absent: bool = False  # Whether the annotator has no line, which counts as leaving the sentence unchanged
 
     def __post_init__(self) -> None:
-        # Files may have them in any order, which means the same.
+        # The order of lines in a file has no meaning.
         object.__setattr__(self, "edits", tuple(sorted(self.edits, key=_PLACE)))
 
     def unknown(self) -> frozenset[int]:
-        """Numbers of the edits whose correction the annotator did not know: ERRANT's type `UNK`."""
+        """Return the numbers of the edits without a known correction: ERRANT's type `UNK`."""
         return frozenset(number for number, edit in enumerate(self.edits) if edit.kind == UNKNOWN)
 
     def in_words(
         self, split: Callable[[str], Sequence[str]] = str.split, others: Sequence[TextEdit] = ()
     ) -> tuple[TextEdit, ...]:
-        """Each edit as words, with that of its corrections that others have for the same words, or else the first.
+        """Return each edit in words, with the correction that `others` have at the same place, or else the first.
 
-        A mark without correction counts as a deletion, as for M2.
+        A mark without correction counts as a deletion, as in M2.
         """
-        taken = {(start, end): words for start, end, words in others}
+        by_place = {(start, end): words for start, end, words in others}
         edits = []
         for edit in self.edits:
             texts = [tuple(split(text)) for text in edit.corrections or ("",)]
-            shared = taken.get((edit.start, edit.end))
+            shared = by_place.get((edit.start, edit.end))
             edits.append((edit.start, edit.end, shared if shared is not None and shared in texts else texts[0]))
         return tuple(edits)
 
 
 @dataclass(frozen=True)
 class EditedSegment:
-    """Edits of a source sentence, in words: of a candidate, and of each annotator (or reference).
-
-    Edits stand in order.
-    """
+    """Edits of a source sentence in words, in order: of a candidate, and of each annotator (or reference)."""
 
     source: tuple[str, ...]
     candidate: tuple[TextEdit, ...]
     references: tuple[tuple[TextEdit, ...], ...]
     unknown: tuple[frozenset[int], ...] = ()
-    """Numbers of edits of type `UNK`, of the candidate and of each reference; empty where there are none at all."""
+    """Numbers of edits of type `UNK`, of the candidate and of each reference; empty if no edit has this type."""
 
 
 def apply_edits(source: Sequence[str], edits: Sequence[TextEdit]) -> tuple[str, ...]:
-    """Write what edits make of the words of a source; several insertions at one place follow one another.
+    """Apply edits to the words of a source; several insertions at one place follow one another.
 
     >>> apply_edits("he eat apple".split(), [(1, 2, ("eats",)), (2, 2, ("an",))])
     ('he', 'eats', 'an', 'apple')
@@ -114,7 +108,7 @@ def apply_edits(source: Sequence[str], edits: Sequence[TextEdit]) -> tuple[str, 
 
 @dataclass(frozen=True)
 class GoldSegment:
-    """A source sentence and what annotators made of it.
+    """A source sentence with the edits of its annotators.
 
     >>> edits = (Edit(1, 2, "Vform", ("eats",)), Edit(2, 2, "ArtOrDet", ("an",)))
     >>> gold = GoldSegment("he eat apple", (Annotation(0, edits), Annotation(1, ())))
@@ -123,19 +117,19 @@ class GoldSegment:
     """
 
     source: str
-    annotations: tuple[Annotation, ...]  # One or more, by annotator
+    annotations: tuple[Annotation, ...]  # One or more, sorted by annotator
 
     def references(self) -> tuple[str, ...]:
-        """Write each annotator's text, with the first of several corrections, as the official I-measure does.
+        """Return each annotator's text, using the first of several corrections, like the official I-measure.
 
-        Its converter tokenizes corrections (NLTK), leaves a marked error without correction as the word `-NONE-`,
-        and passes over an edit that would delete the whole sentence.
+        Its converter tokenizes corrections (NLTK), writes `-NONE-` for an error that is only marked, and skips an
+        edit that would delete the whole sentence.
         """
         words = self.source.split()
         return tuple(" ".join(_corrected(words, annotation.edits)) for annotation in self.annotations)
 
     def coded(self, code: Callable[[str], tuple[int, ...]]) -> CodedGold:
-        """Put numbers in the place of words; a mark without correction counts as a deletion, as for M2."""
+        """Encode the words of all corrections; a mark without correction counts as a deletion, as in M2."""
         edits = tuple(
             tuple((edit.start, edit.end, tuple(map(code, edit.corrections or ("",)))) for edit in annotation.edits)
             for annotation in self.annotations
@@ -148,12 +142,12 @@ class CodedGold:
     """The annotations of a segment as numbers."""
 
     annotators: tuple[int, ...]
-    edits: tuple[Coded, ...]  # Of each annotator
+    edits: tuple[Coded, ...]  # One per annotator
 
 
 @dataclass(frozen=True)
 class GoldReferences(Sequence[tuple[str, ...]]):
-    """The references that annotators' edits make, of each segment; written when they are asked for."""
+    """References made by annotators' edits, a tuple per segment, computed on access."""
 
     segments: Sequence[GoldSegment]
 
@@ -178,10 +172,10 @@ def _corrected(words: list[str], edits: tuple[Edit, ...]) -> list[str]:
         # Several insertions at one place follow one another as in the file.
         replacements.setdefault((edit.start, edit.end), []).extend(_tokenized((*edit.corrections, NO_CORRECTION)[0]))
     ahead, behind = list(words), list[list[str]]()
-    # From the end to the start, so that earlier places stay where they are.
+    # Backwards, so that earlier positions stay valid.
     for (start, end), replacement in sorted(replacements.items(), key=lambda entry: entry[0], reverse=True):
         if end > len(ahead):
-            # It overlaps with the one before.
+            # It overlaps with the previous one.
             ahead, behind = [*ahead, *chain.from_iterable(reversed(behind))], []
         if start or replacement or end < len(ahead) or any(behind):
             behind += [ahead[end:], replacement]
@@ -204,20 +198,20 @@ def _nltk_words(text: str) -> tuple[str, ...]:
 _LIMIT = Limit("a gold file", "annotators of a sentence", 5000, "20 annotators", "leave some out")
 _NOOP = Edit(-1, -1, "noop", ())
 _FIELDS = "start end|||type|||correction|||required|||comment|||annotator"
-_BAR, _LIKE_BAR = "&verbar;", "&verbar"  # In corrections, where a bar would separate them
+_BAR, _LIKE_BAR = "&verbar;", "&verbar"  # Escapes of bars that would separate corrections
 
 
 def read_m2(name: str, encoding: str = "utf-8", *, absent_annotators: Absent = "left-out") -> list[GoldSegment]:
     """Read a file of gold corrections (also `.gz`; `-` is standard input).
 
-    A sentence is a line `S words…`, then a line `A start end|||type|||correction|||required|||comment|||annotator`
-    for each edit, then an empty line. `||` separates alternatives of a correction. An edit of type `noop`, or
-    from -1 to -1, says that the annotator found nothing wrong. A sentence without edits is correct. An
-    annotator without a line does not count where others have one, unless `absent_annotators` count as `unchanged`; a
-    note says so. Lines `I …` are skipped.
+    A sentence is a line `S words…`, a line `A start end|||type|||correction|||required|||comment|||annotator` per
+    edit, and an empty line. `||` separates alternatives of a correction. An edit of type `noop`, or from -1 to -1,
+    means that the annotator found no error. A sentence without edits is correct. An annotator without a line is left
+    out of a sentence in which others have one, unless `absent_annotators` is `unchanged`; a note says so. Lines `I …`
+    are skipped.
 
-    In files of ChERRANT a line `T0-A0 words…` has a text, and the edits below make it. Each such text is an
-    annotator, and `-NONE-` deletes. Where doubled blanks count as words (`U:SPACE`), edits are moved to the words.
+    Files of ChERRANT have lines `T0-A0 words…` with a corrected text, followed by its edits. Each text counts as an
+    annotator, and `-NONE-` deletes. Where doubled blanks count as words (`U:SPACE`), positions are converted.
 
     Raises `InputError`, which names the line, if the file has no sentences or a line is invalid.
     """
@@ -233,26 +227,27 @@ def read_m2(name: str, encoding: str = "utf-8", *, absent_annotators: Absent = "
 def _with_absent(
     name: str, sentences: Sequence[_Sentence], segments: list[GoldSegment], absent: Absent
 ) -> list[GoldSegment]:
-    """Say which annotators have no line in some sentences, and let them count there if they are to."""
-    # Texts of a sentence are answers, of which there may be any number.
+    """Note which annotators have no line in some sentences, and add them as unchanged if `absent` says so."""
+    # Sentences of ChERRANT have any number of texts: none is absent.
     annotated = {number for number, one in enumerate(sentences) if one.edits and not one.texts}
     known = sorted({one.annotator for number in annotated for one in segments[number].annotations})
-    lacking = dict.fromkeys(known, 0)
+    missing = dict.fromkeys(known, 0)
     for number in sorted(annotated) if len(known) > 1 else ():
-        there = segments[number].annotations
-        without = [one for one in known if one not in {each.annotator for each in there}]
-        for one in without:
-            lacking[one] += 1
-        if without and absent == "unchanged":
-            made = (*there, *(Annotation(one, (), absent=True) for one in without))
-            segments[number] = GoldSegment(segments[number].source, tuple(sorted(made, key=attrgetter("annotator"))))
-    counts = [f"{one} in {count:,}" for one, count in lacking.items() if count]
+        present = segments[number].annotations
+        absentees = [one for one in known if one not in {each.annotator for each in present}]
+        for one in absentees:
+            missing[one] += 1
+        if absentees and absent == "unchanged":
+            completed = (*present, *(Annotation(one, (), absent=True) for one in absentees))
+            by_number = tuple(sorted(completed, key=attrgetter("annotator")))
+            segments[number] = GoldSegment(segments[number].source, by_number)
+    counts = [f"{one} in {count:,}" for one, count in missing.items() if count]
     if counts:
         more = f" and {len(counts) - 3} more" * (len(counts) > 3)
         other: Absent = "unchanged" if absent == "left-out" else "left-out"
-        taken = "does not count there" if absent == "left-out" else "counts as having changed nothing"
+        effect = "does not count there" if absent == "left-out" else "counts as having changed nothing"
         note(
-            f"{name}: an annotator without a line, where others have one, {taken}: annotator "
+            f"{name}: an annotator without a line, where others have one, {effect}: annotator "
             f"{', '.join(counts[:3])}{more} of {len(annotated):,} sentences (the other way: ",
             Parameter("absent_annotators", other),
             ")",
@@ -261,7 +256,7 @@ def _with_absent(
 
 
 def _note_overlaps(name: str, sentences: Sequence[_Sentence]) -> None:
-    """Say where edits of one annotator overlap: no text has them all."""
+    """Note overlapping edits of one annotator, which no text can contain together."""
     found = []
     for sentence in sentences:
         for edits in sentence.edits.values():
@@ -273,10 +268,10 @@ def _note_overlaps(name: str, sentences: Sequence[_Sentence]) -> None:
 
 
 def write_m2(segments: Iterable[GoldSegment]) -> Iterator[str]:
-    """Write sentences and their edits as a `.m2` file has them, a piece of text each; see `read_m2`.
+    """Write sentences and their edits in the `.m2` format, one string per sentence; see `read_m2`.
 
-    An annotator without edits has a line of type `noop`. Where bars in a correction would be taken for what separates
-    corrections and fields, they are written as ``&verbar;``, which `read_m2` reads as bars.
+    An annotator without edits gets a line of type `noop`. Bars in a correction that would act as separators are
+    written as ``&verbar;``, which `read_m2` reads as bars.
 
     Examples
     --------
@@ -297,7 +292,7 @@ def write_m2(segments: Iterable[GoldSegment]) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Write bars so that they separate nothing.
+    """Escape bars that would act as separators.
 
     >>> _escaped("a || b"), _escaped("a | b"), _unescaped(_escaped("&verbar; &#124; ||"))
     ('a &verbar;&verbar; b', 'a | b', '&verbar; &#124; ||')
@@ -317,28 +312,28 @@ _BLANKS_AND_WORDS = re.compile(r"(\s*)(\S+|$)")
 
 @dataclass
 class _Sentence:
-    """A sentence as the file has it."""
+    """A sentence while it is read."""
 
     source: str
-    edits: dict[int, list[tuple[str, Edit]]] = field(default_factory=dict)  # Of each annotator, with their lines
-    texts: list[str] = field(default_factory=list)  # What the edits of each make, in files of ChERRANT
+    edits: dict[int, list[tuple[str, Edit]]] = field(default_factory=dict)  # By annotator, each with its line
+    texts: list[str] = field(default_factory=list)  # Corrected texts by annotator, in files of ChERRANT
 
     def add(self, where: str, text: str) -> None:
-        """Read an edit."""
+        """Read a line with an edit."""
         annotator, edit = _read_edit(where, text, deletes=bool(self.texts))
         annotator = len(self.texts) - 1 if self.texts else annotator
         self.edits.setdefault(annotator, []).extend([] if edit is None else [(where, edit)])
         _LIMIT.check(len(self.edits), where)
 
     def begin(self, where: str, text: str) -> None:
-        """Begin the edits that make a text."""
+        """Begin the edits of another corrected text."""
         if self.edits and not self.texts:
             raise InputError(f"{where}: edits before the first text of the sentence: write them below the text")
         self.texts.append(text)
         self.edits[len(self.texts) - 1] = []
 
     def segment(self) -> GoldSegment:
-        """Put edits in places of words, and annotators in order."""
+        """Convert positions to those of words, and sort annotators."""
         every = [entry for edits in self.edits.values() for entry in edits]
         places = _places_of_words(self.source, [edit for _, edit in every])
         size = len(places) - 1
@@ -358,10 +353,10 @@ class _Sentence:
 
 
 def _places_of_words(source: str, edits: Sequence[Edit]) -> list[int]:
-    """Find how many words stand before each word that edits count, and before the end.
+    """Count the words before each token of spaCy, and before the end.
 
-    Programs that cut a text by spaCy count what blanks are doubled as words: between the blanks that join words stand
-    others, or a text begins with one. Two blanks between words are no such word, unless edits say so.
+    spaCy counts extra blanks as tokens: three or more between words, or any at the beginning of a text. Two blanks
+    between words count only if an edit says so.
 
     >>> _places_of_words("I   like it", []), _places_of_words("I  like it", []), _places_of_words(" a b", [])
     ([0, 1, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2])
@@ -401,7 +396,7 @@ def _parse(lines: Iterator[tuple[str, str]]) -> Iterator[_Sentence]:
 
 
 def _read_edit(where: str, text: str, *, deletes: bool) -> tuple[int, Edit | None]:
-    """Annotator, and the edit; None where nothing is to be changed. `deletes` says that `-NONE-` does."""
+    """Return the annotator and the edit, None for no change; `-NONE-` deletes words if `deletes`."""
     fields = text.split("|||")
     if len(fields) != 6:
         raise InputError(f"{where}: {len(fields)} fields, not 6: write 'A {_FIELDS}'")

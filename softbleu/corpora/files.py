@@ -1,4 +1,4 @@
-"""Text files: found, named, decompressed, decoded, without a byte-order mark, cut into blocks of lines, or essays."""
+"""Text files: find, name, decompress and decode them, and split them into blocks of lines or essays."""
 
 from __future__ import annotations
 
@@ -47,36 +47,36 @@ from softbleu.io.reading import (
 )
 
 _BLOCK = 1 << 20
-_RANGE = 1 << 24  # Bytes that are read of a URL at once, to find its lines
+_RANGE = 1 << 24  # Bytes of a URL that are read at once to find its lines
 STDIN = "-"
 _NO_TEXT = re.compile(
     r"\..*|.*~|#.*#|(readme|licen[cs]e|copying|notice|changelog|citation|makefile|(check|md5|sha\d+)sums?)(\.\w+)*"
     r"|thumbs\.db|desktop\.ini",
     re.IGNORECASE,
 )
-"""Names of files that lie beside texts: hidden ones, those of editors and systems, and those for readers."""
+"""Names of hidden files, of files written by editors and operating systems, and of notes to readers."""
 _COPY = re.compile(r".*\.(bak\d*|backup|orig|old|rej|save|sw[op]|te?mp|part|log|md|pdf|lock)", re.IGNORECASE)
 """Names of backups, unfinished files and notes."""
 _HEADING = re.compile(r"###\s*essay_id\s*=\s*(.*\S)\s*")
-_HEAD = 4096  # Bytes of a file that tell whether it has essays
+_HEAD = 4096  # Bytes at the beginning of a file that show whether it has essays
 Essays = dict[str, list[str]]
-"""Lines of each essay by its id, without blank lines, which stand between paragraphs and essays."""
+"""Lines of essays by id, without the blank lines between paragraphs and essays."""
 Naming = Callable[[Sequence[str]], dict[str, str]]
 
 
 @dataclass(frozen=True)
 class TextPart:
-    """Some lines of a plain UTF-8 file, read where and when they are needed: a place travels, or else the text."""
+    """Consecutive lines of a plain UTF-8 file, read when needed; workers get its place, or the text itself."""
 
-    name: str  # As the user gave the file
+    name: str  # Name of the file, as the user gave it
     place: Path | str  # Path or URL
     start: int
     stop: int  # Bytes of the file
     first: int  # Number of the first line, from 1
-    text: bytes | None = None  # What is there, where the place means nothing to who is to read it
+    text: bytes | None = None  # Text, for workers that cannot read the place
 
     def carried(self) -> TextPart:
-        """Take the text along, for whoever cannot read this machine's files."""
+        """Attach the text, except of a URL, for workers that cannot read this machine's files."""
         return self if is_url(self.place) else replace(self, text=self._bytes())
 
     def _bytes(self) -> bytes:
@@ -102,7 +102,7 @@ class TextPart:
 
 
 def read_parts(parts: Sequence[TextPart]) -> list[TextPart]:
-    """Read the text of consecutive parts of a file, at once where the place is a URL."""
+    """Attach the text of consecutive parts of a URL, with one request; return parts of local files unchanged."""
     first = parts[0].start
     if not is_url(parts[0].place):
         return list(parts)
@@ -112,20 +112,19 @@ def read_parts(parts: Sequence[TextPart]) -> list[TextPart]:
 
 @dataclass(frozen=True)
 class TextFile:
-    """A plain UTF-8 file, cut into blocks of lines.
+    """A plain UTF-8 file, split into blocks of lines.
 
     The last line may lack its newline; a carriage return before a newline belongs to the line end.
     """
 
     name: str  # As the user gave it
     place: Path | str
-    """Where the plain UTF-8 text lies: the path or URL of the file itself, or a copy decompressed or decoded."""
+    """Path or URL of the plain UTF-8 text: the file itself, or a decompressed or decoded copy."""
     lines: int
-    block: int  # Lines of a block
+    block: int  # Lines per block
     bounds: NDArray[np.int64]  # Byte at which each block starts, and the end of the file
-    keys: Mapping[SegmentKey, int] | None = (
-        None  # Document and segment of each line, and where they stand in a file with markup
-    )
+    keys: Mapping[SegmentKey, int] | None = None
+    """Position in the markup of each line's document and segment, for a file with markup."""
 
     @classmethod
     def open(
@@ -137,31 +136,29 @@ class TextFile:
         executor: Executor | None = None,
         role: str | None = None,
     ) -> Self:
-        """Find a file (`-`: standard input), make it plain UTF-8 in `folder` where it is not, and count its lines.
-
-        Lines are found by the workers of an executor, range by range, if there is one; in files here by threads only.
+        """Open a file, copy it to `folder` as plain UTF-8 if needed, and count its lines.
 
         Parameters
         ----------
         name
             Path or URL; `-` is standard input.
         encoding
-            Of the text.
+            Encoding of the text.
         folder
-            Where a copy goes if the file is no plain UTF-8.
+            Folder for a copy if the file is not plain UTF-8.
         block
-            Lines of a block.
+            Lines per block.
         executor
-            Whose workers look for lines.
+            Workers that find lines, range by range; for local files, threads only.
         role
-            Of a file with markup the text that is meant: candidate, reference or source.
+            Text to take of a file with markup: candidate, reference or source.
         """
         place, keys = _plain(name, encoding, folder, role)
         lines, bounds = _cut(name, place, block, executor)
         return cls(name, place, lines, block, bounds, keys)
 
     def state(self) -> tuple[object, ...]:
-        """Describe the file by what changes when it does: size and time, or what its place tells."""
+        """Return values that change whenever the file changes: size and time, a hash, or the state of a URL."""
         if is_url(self.name):
             return self.name, url_state(self.name)
         path = Path(self.name)
@@ -177,12 +174,12 @@ class TextFile:
         return begins_essay(head.decode(errors="replace").split("\n"))
 
     def part(self, number: int) -> TextPart:
-        """Block `number`."""
+        """Return block `number`."""
         start, stop = self.bounds[number : number + 2].tolist()
         return TextPart(self.name, self.place, start, stop, 1 + number * self.block)
 
     def with_lines(self, lines: Iterable[str], place: Path) -> Self:
-        """Return a file of the same name with other lines, which are written to a place."""
+        """Write other lines to `place`, and return them as a file of the same name."""
         place.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
         return replace(self.open(str(place), "utf-8", place.parent, self.block), name=self.name)
 
@@ -192,15 +189,15 @@ class TextFile:
 
 
 def check_stdin(names: Sequence[str | None]) -> None:
-    """See that standard input is not named twice."""
+    """Check that standard input is not named twice."""
     if names.count(STDIN) > 1:
         raise InputError("standard input (-) can be read once only")
 
 
 def open_text(name: str, encoding: str = "utf-8", role: str | None = None) -> Generator[str]:
-    """Read the lines of a text file one by one, without their ends: packed files, `-`, marks of order and markup.
+    """Yield the lines of a text file without their ends; it may be packed, have markup, or be `-`, standard input.
 
-    `role` says which text of a file with markup is meant: candidate, reference or source.
+    `role` is the text to take of a file with markup: candidate, reference or source.
     """
     if not isinstance(name, str | Path):
         raise InputError(f"a file is named by text, not by {type(name).__name__}")
@@ -214,7 +211,7 @@ def open_text(name: str, encoding: str = "utf-8", role: str | None = None) -> Ge
 
 
 def has_markup(name: object) -> bool:
-    """Whether a file is a test set with markup; of what can be read once only, or a URL, it is not asked."""
+    """Whether a local file is a test set with markup; False for URLs and files that can be read only once."""
     if is_url(name) or not Path(str(name)).is_file():
         return False
     with _stream(str(name)) as (stream, _):
@@ -235,9 +232,9 @@ def split_text(place: str) -> tuple[str, str | None]:
 
 
 def list_texts(place: str, role: str, encoding: str = "utf-8") -> Sequence[tuple[str | None, str]]:
-    """Names and places (``FILE:NAME``) of all texts of a role that a file with markup has, where it has several.
+    """List names and places (``FILE:NAME``) of the texts of a role in a file with markup, if it has several.
 
-    Of any other file there are none, nor where one text is named already.
+    Returns an empty list for any other file, and for a place that already names one text.
     """
     if not has_markup(place):
         return []
@@ -247,7 +244,7 @@ def list_texts(place: str, role: str, encoding: str = "utf-8") -> Sequence[tuple
 
 
 def _test_sets(path: str, stream: IO[bytes], encoding: str) -> TestSets:
-    """Texts of a file with markup; one that several texts are taken of is read once."""
+    """Read the texts of a file with markup; the last two local files are cached."""
     if is_url(path) or not (place := Path(path)).is_file():
         return parse_markup(text_lines(stream, path, encoding), path)
     return _read_sets(path, encoding, place.stat().st_size, place.stat().st_mtime_ns)
@@ -260,22 +257,22 @@ def _read_sets(path: str, encoding: str, *_state: int) -> TestSets:
 
 
 def numbered_lines(name: str, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:
-    """Read the lines of a text file, each behind what says where it stands; see `open_text`."""
+    """Yield the lines of a text file, each after its position ("FILE, line 1"); see `open_text`."""
     for number, line in enumerate(open_text(name, encoding), start=1):
         yield f"{name}, line {number}", line
 
 
 def read_words(name: str, encoding: str = "utf-8") -> list[str]:
-    """Read the words of a file (- is standard input), one a line; each once, in order."""
+    """Read the words of a file (- is standard input), one per line, without repetitions."""
     words = dict.fromkeys(word for line in open_text(name, encoding) if (word := line.strip()))
     if not words:
-        raise InputError(f"{name}: no words: give one a line")
+        raise InputError(f"{name}: no words: give one per line")
     return list(words)
 
 
 @contextmanager
 def _stream(name: str) -> Iterator[tuple[io.BufferedReader[Any], bool]]:
-    """Open a file, URL, pipe or standard input, decompressed; and tell whether it is plain and can be read again."""
+    """Open a file, URL, pipe or standard input, decompressed; also return whether it is plain and can be reread."""
     name, _ = split_text(str(name))
     path = Path(name)
     if not is_url(name) and name != STDIN and not path.exists():
@@ -287,7 +284,7 @@ def _stream(name: str) -> Iterator[tuple[io.BufferedReader[Any], bool]]:
     try:
         with unpacking(name), ExitStack() as stack:
             if name == STDIN:
-                # It can be read once only: look ahead for how packed files begin, do not go back, and leave it open.
+                # Standard input cannot be rewound: peek at the beginning of packed files, and leave it open.
                 stream: Any = io.BufferedReader(cast("io.RawIOBase", sys.stdin.buffer), BLOCK_SIZE)
                 stack.callback(stream.detach)
             elif is_url(name):
@@ -309,10 +306,7 @@ def _stream(name: str) -> Iterator[tuple[io.BufferedReader[Any], bool]]:
 def _plain(
     name: str, encoding: str, folder: Path, role: str | None = None
 ) -> tuple[Path | str, Mapping[SegmentKey, int] | None]:
-    """Place of the same text as plain UTF-8: the file itself if it is that, else a copy in the folder.
-
-    Of a file with markup the segments of its lines come, too; see `TextFile`.
-    """
+    """Return the place of the text in plain UTF-8, the file itself or a copy in the folder, and `TextFile.keys`."""
     encoding = encoding_of(encoding)
     with decoding(name, encoding), _stream(name) as (stream, plain_file):
         marked = begins_markup(stream.peek(_HEAD))
@@ -337,7 +331,7 @@ def _plain(
 
 
 def _copy(name: str, blocks: Iterator[bytes], out: IO[bytes]) -> None:
-    """Write a text, as long as no line goes on for ever: a small file may unpack to one that fills the disk."""
+    """Copy text to disk, rejecting over-long lines: a small packed file may unpack to a line that fills the disk."""
     length, longest = 0, longest_line()
     for block in blocks:
         length = len(block) - 1 - end if (end := block.rfind(b"\n")) >= 0 else length + len(block)
@@ -356,17 +350,17 @@ def _read_bytes(place: Path | str, start: int, stop: int) -> bytes:
 
 @dataclass(frozen=True)
 class _Ends:
-    """Where lines end in a range of bytes."""
+    """Line ends in a range of bytes."""
 
     size: int
-    places: NDArray[np.uint32]  # Of the newlines, from the start of the range
+    places: NDArray[np.uint32]  # Offsets of the newlines in the range
     last: bytes
 
 
 def _find_ends(part: TextPart) -> _Ends:
     text = _read_bytes(part.place, part.start, part.stop)
     if len(text) < part.stop - part.start:
-        raise InputError(f"{part.name}: ends before the size that it was said to have: get it once more")
+        raise InputError(f"{part.name}: shorter than its server announced: download it again")
     places = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")).astype(np.uint32)
     return _Ends(len(text), places, text[-1:])
 
@@ -382,7 +376,7 @@ def _ranges(name: str, place: Path | str, start: int, executor: Executor | None)
 
 
 def _cut(name: str, place: Path | str, block: int, executor: Executor | None = None) -> tuple[int, NDArray[np.int64]]:
-    """Count the lines of a file, none too long, and find the byte at which every so many of them start."""
+    """Count the lines of a file, and find the byte at which each block of lines starts; reject over-long lines."""
     longest = longest_line()
     start = len(codecs.BOM_UTF8) if _read_bytes(place, 0, 3) == codecs.BOM_UTF8 else 0
     at, begun, lines, last = start, start, 0, b"\n"
@@ -412,7 +406,7 @@ def begins_essay(lines: Iterable[str]) -> bool:
 
 
 def read_essays(lines: Iterable[str], name: str) -> Essays:
-    """Read the essays of a text whose first line is a heading; `name` is that of the file, for errors.
+    """Read the essays of a text that begins with a heading; `name` is the name of the file, for errors.
 
     Raises `InputError`: two essays have one id.
 
@@ -432,7 +426,7 @@ def read_essays(lines: Iterable[str], name: str) -> Essays:
 
 
 def split_file(text: str) -> tuple[str | None, str]:
-    """Split off the name that is given to a file before an equals sign; a file of the whole name goes before.
+    """Split ``NAME=FILE`` into the name and the file; None without a name, or if a file has the whole name.
 
     >>> split_file("GPT-4 (few-shot)=-"), split_file("out/a=b.txt"), split_file("ours=new.txt")
     (('GPT-4 (few-shot)', '-'), (None, 'out/a=b.txt'), ('ours', 'new.txt'))
@@ -447,7 +441,7 @@ def split_file(text: str) -> tuple[str | None, str]:
 
 
 def name_files(paths: Sequence[str]) -> dict[str, str]:
-    """Name systems after their files: without folder and suffix where that tells them apart.
+    """Name systems after their files: without folder and suffix unless these distinguish them.
 
     >>> name_files(["out/umd.2922.txt", "out/online-A.txt.gz"])
     {'umd.2922': 'out/umd.2922.txt', 'online-A': 'out/online-A.txt.gz'}
@@ -475,12 +469,12 @@ def name_systems(
     naming: Naming = name_files,
     encoding: str = "utf-8",
 ) -> dict[str, str]:
-    """Find the files of systems, by the systems' names.
+    """Find the files of systems, and name them.
 
-    Entries are files, maybe as ``NAME=FILE``, or folders, which stand for every text in them (see `texts_among`),
-    sorted, but those of references and others. A file with markup stands for every system in it, ``FILE:NAME`` for
-    one. `naming` says how files without a name are called. Raises `InputError`: two systems of one name, a folder
-    without texts, or a reference among several systems.
+    Entries are files, optionally as ``NAME=FILE``, or folders, which stand for all texts in them (see `texts_among`),
+    sorted, except `references` and `others`. A file with markup stands for all systems in it, ``FILE:NAME`` for one.
+    `naming` names files without a name. Raises `InputError`: two systems with one name, a folder without texts, or a
+    reference among several systems.
 
     >>> name_systems(["out/umd.txt", "ours=out/new.txt"])
     {'umd': 'out/umd.txt', 'ours': 'out/new.txt'}
@@ -489,7 +483,7 @@ def name_systems(
     files = [file for entry in entries for file in _files_of(str(entry), apart, encoding)]
     for _, path in files:
         if len(files) > 1 and Path(os.path.realpath(path)) in refused:
-            raise InputError(f"{path} is a reference, and named among the systems: leave it out of one")
+            raise InputError(f"{path} is named both as a reference and as a system: remove one")
     names = {path: name for name, path in naming([path for name, path in files if name is None]).items()}
     named: dict[str, str] = {}
     for label, path in files:
@@ -501,10 +495,10 @@ def name_systems(
 
 
 def texts_among(files: Iterable[Path]) -> list[Path]:
-    """Find the files of a folder that are texts, sorted: not backups, hidden files, notes to readers and the like.
+    """Select the text files of a folder, sorted: no backups, hidden files or notes to readers.
 
-    A note names those that are left out. Files with the suffix of backups are texts where there are no others: `bak`
-    is Bashkir, too.
+    A note names the files left out. Files with the suffix of backups are texts if the folder has no others: `bak` is
+    also Bashkir.
 
     >>> [file.name for file in texts_among(map(Path, ("A.cs", "A.cs~", "B.cs.bak", "README.md", "B.cs")))]
     ['A.cs', 'B.cs']
@@ -513,7 +507,7 @@ def texts_among(files: Iterable[Path]) -> list[Path]:
     plain = [file for file in found if not _NO_TEXT.fullmatch(file.name)]
     texts = [file for file in plain if not _COPY.fullmatch(without_packing(file.name))] or plain
     if left := [file.name for file in found if file not in texts]:
-        note(f"{found[0].parent}: left out {', '.join(left)}: name files that are texts all the same one by one")
+        note(f"{found[0].parent}: left out {', '.join(left)}: name them one by one if they are texts")
     return texts
 
 
@@ -522,7 +516,7 @@ def _places(names: Sequence[str]) -> set[Path]:
 
 
 def _files_of(entry: str, apart: Collection[Path], encoding: str) -> Iterator[tuple[str | None, str]]:
-    """Names, where there are some, and files."""
+    """Yield the files of an entry, each with its name or None."""
     name, path = split_file(entry)
     folder = Path(path)
     if is_url(path) or not folder.is_dir():

@@ -1,4 +1,4 @@
-"""How a text is written: pieces of words, columns, entities, marks that nobody sees, chatter; and its rare words."""
+"""Surface of a text: subwords, columns, entities, invisible characters, chatter; and its rare words."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ HINTS = (
     *("translator", "note that i", "note: ", "let me know", "hope this"),
     *("as an ai", "i'm ", "i am ", "i can", "i won't"),
 )
-"""Of which every text with chatter behind its beginning, or a refusal, has one in lower case."""
+"""Lower-case phrases; any text with chatter behind its beginning, or with a refusal, contains at least one."""
 
 
 def may_chat(text: str, hints: Iterable[str]) -> bool:
-    """Whether a text can have chatter or a refusal, at a glance; the hints are those that its corpus has."""
+    """Whether a text may contain chatter or a refusal (fast check); `hints` are the `HINTS` found in its corpus."""
     lower = text.lower()
     beginning = lower[:40].lstrip(_EDGES + " ").removeprefix("the ").removeprefix("my ")
     return beginning.startswith(_OPENINGS) or any(hint in lower for hint in hints)
@@ -53,20 +53,20 @@ def may_chat(text: str, hints: Iterable[str]) -> bool:
 
 @dataclass(frozen=True)
 class WayToWrite:
-    """A way to write a text that only some programs have."""
+    """A form of text that only some programs write."""
 
     check: str
     name: str
     pattern: re.Pattern[str]
-    marks: tuple[str, ...] = ()  # Of which every match has one, if there are any
-    without: Callable[[str], bool] | None = None  # Or what is true of texts without it
+    marks: tuple[str, ...] = ()  # Every match contains one of these
+    without: Callable[[str], bool] | None = None  # Or a function that is true of texts without this form
 
     def possible(self, text: str) -> bool:
-        """Whether a text can have it, at a glance."""
+        """Whether a text may have this form (fast check)."""
         return not self.without(text) if self.without else any(mark in text for mark in self.marks)
 
     def found(self, text: str) -> str | None:
-        """Find it in a text."""
+        """Return the first match in a text."""
         match = self.pattern.search(text) if self.possible(text) else None
         return None if match is None else match[0]
 
@@ -96,19 +96,19 @@ FORMS = (
 
 
 def only_in(pattern: str, text: str, others: Iterable[str]) -> str | None:
-    """Find a pattern in a text, unless one of the others has it, too."""
+    """Return the match of a pattern in a text, unless one of the others matches, too."""
     match = re.search(pattern, text)
     return None if match is None or any(re.search(pattern, other) for other in others) else match[0]
 
 
 def find_form(form: WayToWrite, text: str, inputs: Iterable[str]) -> str | None:
-    """Find a form in a text that no text given has; entities wherever they are, as they belong into no text."""
+    """Return the match of a form in a text, unless an input has the form, too; entities are never excused."""
     found = form.found(text)
     return None if found is None or (form.name != "entity" and any(map(form.found, inputs))) else found
 
 
 def is_columns(text: str, number: int, inputs: Sequence[str] = ()) -> str | None:
-    """Say if a text is JSON, or begins with the number of its segment, from 0 or 1, and no text given does.
+    """Name the format of a text that is JSON or begins with its segment number, from 0 or 1, unless an input is so.
 
     >>> is_columns("7) a cat", 7, ["a cat"]), is_columns("7 cats", 7, ["7 cats"]), is_columns('{"a": "cat"}', 7, [])
     ('number of the segment', None, 'JSON')
@@ -125,7 +125,7 @@ def _number(text: str) -> int | None:
 
 
 def _is_json(text: str) -> bool:
-    """Whether a text is an object or a list of JSON, or text with its escapes."""
+    """Whether a text is a JSON object or list, or a JSON string with escapes."""
     if not text.lstrip().startswith(("{", "[", '"')) or (text.lstrip()[0] == '"' and "\\" not in text):
         return False
     try:
@@ -136,7 +136,7 @@ def _is_json(text: str) -> bool:
 
 
 def repeats(text: str) -> bool:
-    """Whether a text is one text of three words, or of six characters without blanks, twice.
+    """Whether a text consists of three or more words, or six or more characters of a script without blanks, twice.
 
     >>> repeats("The cat sat. The cat sat."), repeats("No, no, no, no."), repeats("猫坐在垫子上。猫坐在垫子上。")
     (True, False, True)
@@ -148,9 +148,9 @@ def repeats(text: str) -> bool:
 
 
 def tokenised_otherwise(text: str, others: Sequence[str]) -> str | None:
-    """Say if the full stop of a text stands alone and that of none of the others does, or the other way round.
+    """Describe a text that is tokenised while all others are not, or the other way round.
 
-    Of words without blanks in a text, and with them in the others, or the other way round, the same is said.
+    The last full stop decides, or blanks between the words of a script without blanks.
 
     >>> tokenised_otherwise("A cat sat.", ["A cat sat ."]), tokenised_otherwise("A cat .", ["A dog."])
     ('not tokenised, others are', 'tokenised, others are not')
@@ -163,13 +163,13 @@ def tokenised_otherwise(text: str, others: Sequence[str]) -> str | None:
 
 
 def _ends_apart(text: str) -> bool | None:
-    """Whether the last full stop stands alone; None without any."""
+    """Whether a blank precedes the last full stop; None without a full stop."""
     match = _LAST.search(text.rstrip()[-6:])
     return None if match is None else bool(match[1])
 
 
 def _spaced(text: str) -> bool | None:
-    """Whether words of a script without blanks have blanks between them; None for other texts."""
+    """Whether blanks separate the words of a script without blanks; None for other texts."""
     if text.isascii() or (unspaced := len(_UNSPACED.findall(text))) < 6 or 2 * unspaced < len(text):
         return None
     blanks = len(text.split()) - 1
@@ -177,7 +177,7 @@ def _spaced(text: str) -> bool | None:
 
 
 def rare_words(text: str) -> set[str]:
-    """Words of a text in lower case, without marks around them; of scripts without blanks two characters each.
+    """Return the lower-case words of a text without punctuation around them; bigrams for scripts without blanks.
 
     >>> sorted(rare_words("The c@@ at 猫坐垫")) == ["at", "c", "the", "坐垫", "猫坐"]
     True
@@ -191,7 +191,7 @@ def rare_words(text: str) -> set[str]:
 
 
 class WordWeights(dict[str, float]):
-    """Weigh words by the logarithm of the inverse share of the segments that have them; others weigh the most.
+    """Weights of words: the logarithm of the inverse share of segments with the word; greatest for unseen words.
 
     >>> weights = WordWeights({"a": 4, "cat": 1}, 4)
     >>> weights["a"], weights["cat"] == weights["dog"]

@@ -34,45 +34,45 @@ from softbleu.types import Progress
 Label = Literal["identical", "paraphrase", "related", "unrelated"]
 LABELS: tuple[Label, ...] = get_args(Label)
 Alignment = tuple[tuple[int, int], ...]
-GREATEST_LANGUAGE = 10_000_000  # Sentences that are taken at most when all are; each takes some hundred bytes
-Token = tuple[str, int]  # A word of the candidate and the place of the reference token that it means, or NOTHING
-NOTHING = -1
-_REMEMBERED = 1000  # Words whose strangers are remembered
+GREATEST_LANGUAGE = 10_000_000  # Greatest number of sentences to enumerate, at some hundred bytes each
+Token = tuple[str, int]  # A word of the candidate, and the position of the reference token it is aligned with
+NOTHING = -1  # Position of unaligned tokens
+_REMEMBERED = 1000  # Cached words with their replacements
 Pairing = Literal["none", "halves", "paraphrase"]
 DerivationSampling = Literal["weights", "uniform"]
 Item = TypeVar("Item")
-_Line = dict[str, Any]  # What a line has, by name
-FRUITLESS = 100_000  # Repetitions in a row after which there is probably nothing new to find
+_Line = dict[str, Any]  # Fields of a line by name
+FRUITLESS = 100_000  # Consecutive repetitions after which drawing stops
 _STEP = 1000
 _MOST = 10**15
 
 
 @dataclass(frozen=True, slots=True)
 class AlignedPair:
-    """A candidate, its reference, and which token of one means which token of the other."""
+    """A candidate and a reference with their word alignment."""
 
     candidate: tuple[str, ...]
     reference: tuple[str, ...]
-    alignment: Alignment  # Places (candidate, reference), from 0, in order; each place at most once
+    alignment: Alignment  # Positions (candidate, reference), from 0, sorted; each at most once
     label: Label
 
 
 def label_pair(
     candidate: Collection[str], reference: Collection[str], alignment: Alignment, function_words: Collection[str]
 ) -> Label:
-    """Say how much two sentences have in common, from their alignment.
+    """Label the relation of two sentences by their alignment.
 
-    It is "identical" for the same tokens; "paraphrase" if every content token of both sides is aligned; "related" if
-    some content token is; "unrelated" if none is. Different sentences without any content word are unrelated.
+    Sentences with the same tokens are "identical"; a "paraphrase" has all content tokens aligned on both sides;
+    sentences are "related" if some content token is aligned, and "unrelated" otherwise.
 
     Parameters
     ----------
     candidate, reference
         Tokens of the sentences.
     alignment
-        Places of candidate and reference tokens that mean the same.
+        Positions of candidate and reference tokens with the same meaning.
     function_words
-        Words without a meaning of their own.
+        Words that are not content words.
 
     Examples
     --------
@@ -97,10 +97,10 @@ def label_pair(
 
 
 def read_aligned(path: str, encoding: str = "utf-8") -> Iterator[AlignedPair]:
-    """Read the JSON lines that the generator writes, one by one.
+    """Read aligned pairs from JSON lines written by the generator.
 
-    They are objects with `candidate`, `reference` (tokens between blanks), `alignment` (a list of places `[candidate,
-    reference]`, from 0) and `label`; `.gz` and `-` are understood.
+    A line is an object with `candidate`, `reference` (tokens separated by blanks), `alignment` (a list of positions
+    `[candidate, reference]`, from 0) and `label`. The file may be packed, or `-`.
     """
     for where, line in numbered_lines(path, encoding):
         yield _parse(where, line)
@@ -126,55 +126,55 @@ def _parse(where: str, line: str) -> AlignedPair:
 def check_alignment(
     where: str, candidate: Sequence[str], reference: Sequence[str], places: Iterable[Sequence[int]]
 ) -> Alignment:
-    """See that an alignment names tokens that are there, each once.
+    """Check that the positions of an alignment exist, and occur once.
 
     Parameters
     ----------
     where
-        Where the pair stands, for errors.
+        File and line of the pair, for errors.
     candidate, reference
         Tokens of the sentences.
     places
-        Places of candidate and reference tokens, from 0.
+        Positions of candidate and reference tokens, from 0.
     """
     alignment = tuple((left, right) for left, right in places)
     for left, right in alignment:
         if not (0 <= left < len(candidate) and 0 <= right < len(reference)):
             sizes = f"{len(candidate)} and {len(reference)}"
-            raise InputError(f"{where}: [{left}, {right}] aligns tokens that are not there, of {sizes}")
+            raise InputError(f"{where}: [{left}, {right}] aligns tokens that do not exist, of {sizes}")
     if any(len(set(side)) < len(alignment) for side in zip(*alignment, strict=True)):
         raise InputError(f"{where}: a token is aligned twice")
     return alignment
 
 
 class Seen:
-    """Texts seen before, remembered by digests so short that a million take a hundred megabytes or less."""
+    """A set of texts, stored as short digests: a million take at most a hundred megabytes."""
 
     def __init__(self) -> None:
         self._digests: set[bytes] = set()
 
     def add(self, text: str) -> bool:
-        """Remember a text, and tell whether it is new."""
+        """Add a text; return whether it is new."""
         before = len(self._digests)
         self._digests.add(blake2b(text.encode(), digest_size=12).digest())
         return len(self._digests) > before
 
 
-_Parts = tuple[int, list[Any]]  # Number of a rule, and of each of its parts a place, or such of what is below
+_Parts = tuple[int, list[Any]]  # Number of a rule, and for each part the position of a word or nested parts
 
 
 @dataclass(frozen=True)
 class Aligner:
-    """Aligns the words of two derivations that stand in corresponding places and mean the same."""
+    """Aligns words of two derivations that have corresponding positions and the same meaning."""
 
     derivations: Derivations
     _links: dict[tuple[int, int], Links] = field(default_factory=dict, repr=False, compare=False)
 
     def align(self, candidate: Derivation, reference: Derivation) -> Alignment:
-        """Places (candidate, reference) of the words that mean the same.
+        """Align words with the same meaning; return positions (candidate, reference).
 
-        Both derivations are walked together from their start: see `link_rules` for what corresponds. So "man" in "the
-        man saw a dog" is not aligned with "man" in "a dog saw the man".
+        Both derivations are walked together from their start, along the parts that `link_rules` links. So "man" in
+        "the man saw a dog" is not aligned with "man" in "a dog saw the man".
 
         >>> from softbleu.corpora.grammar import read_grammar
         >>> derivations = Derivations.of(read_grammar("morgan2014"))
@@ -201,7 +201,7 @@ class Aligner:
                 self._walk(one, two, places)
 
     def _parts(self, derivation: Derivation, places: Iterator[int]) -> _Parts:
-        """The rule, and of each of its parts the place of the word, or this of the derivation."""
+        """Return the rule of a derivation, and the position of each word or the nested parts of each symbol."""
         number, inner = derivation
         ahead = iter(inner)
         words = self.derivations.words[number]
@@ -209,7 +209,7 @@ class Aligner:
 
 
 def distinct_numbers(derivations: Derivations) -> NDArray[np.int64]:
-    """Numbers of derivations, one for each sentence."""
+    """Return the number of one derivation per distinct sentence."""
     total = derivations.count()
     if total > GREATEST_LANGUAGE:
         number = f"{total:,}" if total < 10**15 else f"some 10^{len(str(total)) - 1}"
@@ -225,14 +225,12 @@ def distinct_numbers(derivations: Derivations) -> NDArray[np.int64]:
 
 
 def pair_halves(derivations: Derivations, seed: int, numbers: NDArray[np.int64]) -> Iterator[AlignedPair]:
-    """Pair the sentences at random, so that none is in two pairs (Morgan 2014).
-
-    Numbers are of derivations of distinct sentences; of an odd number, one is left over.
+    """Pair sentences at random without repetition (Morgan 2014); an odd one is left over.
 
     Parameters
     ----------
     derivations
-        Those of the grammar.
+        Derivations of the grammar.
     seed
         Seed of the order of the sentences.
     numbers
@@ -251,15 +249,15 @@ def pair_halves(derivations: Derivations, seed: int, numbers: NDArray[np.int64])
 
 @dataclass(frozen=True)
 class ParaphraseSettings(Declared):
-    """How a candidate differs from its reference; rates are probabilities from 0 to 1."""
+    """Rates, from 0 to 1, of differences between a candidate and its reference."""
 
-    synonyms: float = setting(0.5, "Of a word with synonyms in its category: to become one", least=0, most=1)
-    category: float = setting(0.0, "Of other leaves: to become another word of their category", least=0, most=1)
-    alternate: float = setting(0.5, "Of a rule with alternations: to become one of them", least=0, most=1)
+    synonyms: float = setting(0.5, "Rate of replacing a word by a synonym of its category", least=0, most=1)
+    category: float = setting(0.0, "Rate of replacing other words by a word of their category", least=0, most=1)
+    alternate: float = setting(0.5, "Rate of replacing a rule by one of its alternations", least=0, most=1)
     noise: tuple[tuple[str, float], ...] = setting((), "Kinds of noise (see `NOISE`), each with its rate per token")
 
     def check(self) -> None:
-        """See that there are such kinds of noise, each once and with a probability."""
+        """Check that kinds of noise are known, occur once, and have a probability."""
         kinds = [kind for kind, _ in self.noise]
         for kind, rate in self.noise:
             if kind not in NOISE:
@@ -271,14 +269,14 @@ class ParaphraseSettings(Declared):
 
 
 class Lexicon:
-    """The words of a grammar, as noise needs them."""
+    """The words of a grammar, and replacements for noise."""
 
     def __init__(self, grammar: Grammar) -> None:
         categories = categories_of(grammar.rules)
         self.words = tuple(sorted(categories))
         self.function_words = grammar.function_words
 
-        # Made when they are needed: of all words they would be as many as the square of these.
+        # Computed on demand: for all words, memory would be quadratic.
         @lru_cache(_REMEMBERED)
         def strangers(word: str) -> tuple[str, ...]:
             others = (other for other in self.words if not categories[word] & categories[other])
@@ -289,13 +287,13 @@ class Lexicon:
             return tuple(other for other in sorted(self.function_words) if not grammar.synonymous(word, other))
 
         self.strangers: Callable[[str], tuple[str, ...]] = strangers
-        """Of a word, those that share neither category nor meaning with it."""
+        """Words that share neither category nor meaning with a word."""
         self.functions: Callable[[str], tuple[str, ...]] = functions
-        """Of a function word, those of another meaning."""
+        """Function words with another meaning than a word."""
 
 
 def _swap(tokens: list[Token], rate: float, chance: Chance, lexicon: Lexicon) -> list[Token]:
-    """Exchange a token with the next; the two are then passed over."""
+    """Swap a token with the next one; skip both then."""
     place = 0
     while place < len(tokens) - 1:
         if chance.next() < rate:
@@ -306,12 +304,12 @@ def _swap(tokens: list[Token], rate: float, chance: Chance, lexicon: Lexicon) ->
 
 
 def _drop(tokens: list[Token], rate: float, chance: Chance, lexicon: Lexicon) -> list[Token]:
-    """Leave a token out."""
+    """Drop a token."""
     return [token for token in tokens if chance.next() >= rate]
 
 
 def _insert(tokens: list[Token], rate: float, chance: Chance, lexicon: Lexicon) -> list[Token]:
-    """Put any word of the grammar before a token; it means nothing in the reference."""
+    """Insert a random word of the grammar, unaligned, before a token."""
     made: list[Token] = []
     for token in tokens:
         if chance.next() < rate:
@@ -321,12 +319,12 @@ def _insert(tokens: list[Token], rate: float, chance: Chance, lexicon: Lexicon) 
 
 
 def _substitute(tokens: list[Token], rate: float, chance: Chance, lexicon: Lexicon) -> list[Token]:
-    """Put a word of a wrong category in the place of a token."""
+    """Replace a token by a word of another category."""
     return [_other(token, lexicon.strangers(token[0]), chance) if chance.next() < rate else token for token in tokens]
 
 
 def _function(tokens: list[Token], rate: float, chance: Chance, lexicon: Lexicon) -> list[Token]:
-    """Put a function word of another meaning in the place of one."""
+    """Replace a function word by one with another meaning."""
     return [
         _other(token, lexicon.functions(token[0]), chance)
         if token[0] in lexicon.function_words and chance.next() < rate
@@ -346,21 +344,21 @@ NOISE: dict[str, Callable[[list[Token], float, Chance, Lexicon], list[Token]]] =
     "substitute": _substitute,
     "function": _function,
 }
-"""Kinds of noise; they are added in the order in which they are asked for."""
+"""Kinds of noise, which are added in the order given."""
 
 
-_Placed = tuple[list[str], int]  # The words of a group, and the place of one of them
+_Placed = tuple[list[str], int]  # Words of a group, and the position of one of them
 
 
 def _placed(group: list[str], word: str | None) -> _Placed:
-    """Add a word to its group; None is in a group of its own."""
+    """Add a word to its group, None to a group of its own; return the group and the position."""
     group = [] if word is None else group
     group.append(word or "")
     return group, len(group) - 1
 
 
 class Paraphraser:
-    """Makes pairs of which the reference is a derivation's sentence, and the candidate says it in another way."""
+    """Makes pairs of a derivation's sentence, the reference, and a paraphrase of it, the candidate."""
 
     def __init__(self, derivations: Derivations, settings: ParaphraseSettings, chance: Chance) -> None:
         grammar = derivations.grammar
@@ -379,7 +377,7 @@ class Paraphraser:
         self._forms = alternations_of(grammar)
 
     def pair(self, derivation: Derivation) -> AlignedPair:
-        """Make the candidate of a derivation.
+        """Make the pair of a derivation.
 
         >>> from softbleu.corpora.grammar import read_grammar
         >>> derivations = Derivations.of(read_grammar("morgan2014"))
@@ -400,7 +398,7 @@ class Paraphraser:
         return AlignedPair(candidate, reference, alignment, label)
 
     def _write(self, derivation: Derivation, reference: list[str]) -> list[Token]:
-        """Write a derivation's words to the reference, and return those of the candidate."""
+        """Append a derivation's words to the reference, and return the tokens of the candidate."""
         number, inner = derivation
         forms = self._forms.get(number)
         if not inner and forms is None:
@@ -423,11 +421,11 @@ class Paraphraser:
 
     @staticmethod
     def _origin(parts: list[list[Token]], place: int | None) -> int:
-        """Place in the reference of the word that a word between symbols means."""
+        """Return the reference position of the word at `place` of a rule, or NOTHING."""
         return NOTHING if place is None else parts[place][0][1]
 
     def _draw_other(self, group: Sequence[str], place: int) -> str:
-        """Draw a word of a group, but for that at a place."""
+        """Draw a word of a group, except the one at `place`."""
         number = self._chance.below(len(group) - 1)
         return group[number + (number >= place)]
 
@@ -451,30 +449,30 @@ class GenerationSettings(Declared):
     grammar: str = setting("morgan2014", "Name or file of a grammar, see `read_grammar`")
     pairing: Pairing = setting("none", "Sentences alone, paired at random without repetition, or with paraphrases")
     seed: int = setting(0, "The same seed gives the same corpus", least=0, most=_MOST)
-    count: int | None = setting(None, "How many sentences or pairs", least=1, most=_MOST)
+    count: int | None = setting(None, "Number of sentences or pairs", least=1, most=_MOST)
     every: bool = setting(False, "All sentences of the grammar, in their order, instead of a count")
     max_depth: int | None = setting(None, "Greatest height of a derivation, words counted", least=1, most=_MOST)
     sampling: DerivationSampling = setting("weights", "Draw by the weights of the rules, or all equally likely")
     distinct: bool = setting(False, "Draw nothing twice")
     paraphrase: ParaphraseSettings = setting(factory=ParaphraseSettings)
-    encoding: str = setting("utf-8", "Of the grammar's file")
+    encoding: str = setting("utf-8", "Encoding of the grammar's file")
 
     def check(self) -> None:
-        """See that the settings go together."""
+        """Check that the settings are compatible."""
         if self.count is not None and self.every:
             raise InputError(Parameter("count"), " and ", Parameter("every"), " exclude each other")
         if self.count is None and not self.every and self.pairing != "halves":
-            raise InputError("how many? give ", Parameter("count"), ", or ", Parameter("every"))
+            raise InputError("the number is missing: give ", Parameter("count"), ", or ", Parameter("every"))
 
 
 @dataclass(frozen=True)
 class Generated:
-    """A corpus that can be made: as often as wanted, each time the same. Make it with `generate`."""
+    """A reproducible artificial corpus, generated on each iteration. Make it with `generate`."""
 
     settings: GenerationSettings
     derivations: Derivations
-    total: int  # Sentences or pairs there will be
-    numbers: NDArray[np.int64] | None = None  # Of all sentences, one derivation each; None if they are drawn
+    total: int  # Number of sentences or pairs
+    numbers: NDArray[np.int64] | None = None  # One derivation per sentence of the language; None if drawn at random
 
     def sentences(self) -> Iterator[str]:
         """Make the sentences of the pairing `none`."""
@@ -495,7 +493,7 @@ class Generated:
         return self._limit(map(paraphraser.pair, self._derivations(chance)), _key)
 
     def lines(self, file_format: str | None = None, progress: Progress | None = None) -> Iterator[str]:
-        """Write the lines of a file: plain, tsv or jsonl for sentences, pairs, tsv or jsonl for pairs."""
+        """Yield the lines of a file: plain, tsv or jsonl for sentences; pairs, tsv or jsonl for pairs."""
         what = "sentences" if self.settings.pairing == "none" else "pairs"
         write = FORMATS[known_name(f"format of {what}", file_format or FORMAT_NAMES[what][0], FORMAT_NAMES[what])]
         if what == "sentences":
@@ -513,7 +511,7 @@ class Generated:
         return write(_watch(rows, self.total, progress), self.derivations.grammar.name)
 
     def _derivations(self, chance: Chance) -> Iterator[Derivation]:
-        """Those of all sentences, in their order; or random ones without end."""
+        """Yield the derivations of all sentences in order, or random ones without end."""
         if self.numbers is not None:
             yield from map(self.derivations.at, map(int, self.numbers))
             return
@@ -530,10 +528,10 @@ class Generated:
 
 
 def generate(settings: GenerationSettings) -> Generated:
-    r"""Prepare an artificial corpus: read the grammar and see that it has as many sentences as are wanted.
+    r"""Prepare an artificial corpus: read the grammar and check that it has enough sentences.
 
-    The corpus makes its sentences, pairs and lines as they are asked for. Drawing remembers nothing unless it is to
-    be `distinct`. Raises `InputError`: the grammar cannot be used, or does not have that many sentences.
+    Sentences, pairs and lines are generated on iteration. Drawing needs memory only if it is `distinct`. Raises
+    `InputError`: the grammar cannot be used, or has too few sentences.
 
     >>> halves = generate(GenerationSettings(pairing="halves"))
     >>> halves.total
@@ -572,7 +570,7 @@ def _check_pairing(fits: bool, what: str) -> None:
 
 
 def _tab_separated(rows: Iterator[_Line], grammar: str) -> Iterator[str]:
-    """Write rows under a line of names; an alignment as ``0-0 1-2``."""
+    """Yield a line of column names and the rows; an alignment as ``0-0 1-2``."""
     for number, row in enumerate(rows):
         if not number:
             yield "\t".join(row) + "\n"
@@ -603,7 +601,7 @@ def _drop_repeated(items: Iterator[Item], key: Callable[[Item], str]) -> Iterato
             different += 1
             yield item
         elif (repeated := repeated + 1) >= FRUITLESS:
-            said = f"only {different:,} different ones different, then none in {FRUITLESS:,} draws: lower "
+            said = f"only {different:,} different ones, then none in {FRUITLESS:,} draws: lower "
             raise InputError(said, Parameter("count"))
 
 
@@ -617,7 +615,7 @@ def _watch(items: Iterator[Item], total: int, progress: Progress | None) -> Iter
 
 
 def format_for(output: str | None) -> str | None:
-    """Format that the suffix of a file asks for; None for the default.
+    """Return the format for the suffix of a file; None for the default.
 
     >>> format_for("pairs.jsonl"), format_for("pairs.txt"), format_for(None)
     ('jsonl', None, None)

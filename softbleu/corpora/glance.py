@@ -1,4 +1,4 @@
-"""A glance at a corpus: whether outputs belong to what they are compared with, by segments spread over it."""
+"""A quick check, on a sample of segments, that outputs belong to their references or source."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ from softbleu.io.platform import cached_property
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus, Segments
 
-LEAST_SEGMENTS = 20  # Fewer segments show nothing
-SHARE = 0.01  # Of segments that are odd, from which it is worth a note
-WRITTEN_SHARE = 0.05  # The same of segments that are written in another way
-_BLOCKS = 3  # Blocks that are read, spread evenly over the corpus
-_WRITTEN, _COMPARED = 128, 64  # Segments that are searched, and compared by their words
-_PART = 8  # Compared segments that follow one another, which may be shifted where others are not
+LEAST_SEGMENTS = 20  # Fewer segments are not checked
+SHARE = 0.01  # Share of odd segments from which a note is printed
+WRITTEN_SHARE = 0.05  # The same for segments written in another form
+_BLOCKS = 3  # Blocks to read, spread evenly over the corpus
+_WRITTEN, _COMPARED = 128, 64  # Segments to search for forms, and to compare by words
+_PART = 8  # Consecutive compared segments that are tested for a shift together
 _NEIGHBOURS = (-1, 1, -2, 2, -3, 3)
-_SURE = 3.6  # Standard deviations of a sign test from which segments beside fit better
-_SAID = ("empty", "above", "chatter", "refusal")
-_NUMERIC = frozenset('0123456789([{"')  # What numbers of segments and JSON begin with
-_NONE = 0.05  # Share of outputs with a word of their segments below which they are said to have none
-_DOUBTFUL = 2.0  # The same below which nothing shows that a text belongs to the other
+_SURE = 3.6  # Standard deviations of a sign test from which neighbours fit better
+_CONTENT = ("empty", "above", "chatter", "refusal")
+_NUMERIC = frozenset('0123456789([{"')  # First characters of segment numbers and JSON
+_NONE = 0.05  # Share of outputs that share a word with their segment, below which outputs are unrelated
+_DOUBTFUL = 2.0  # Standard deviations of a sign test below which outputs may be unrelated
 
 
 @dataclass(frozen=True)
 class Place:
     """A segment of a sample."""
 
-    texts: Segments  # The block that has it
+    texts: Segments  # Block of the segment
     row: int
-    number: int  # In the corpus, from 1
+    number: int  # Number in the corpus, from 1
 
     def models(self, beside: int = 0) -> Sequence[str]:
-        """Texts in the place of references, of this segment or one beside it; none beyond the block."""
+        """Return the references, or else the source, of this segment or a neighbour; empty outside the block."""
         row, texts = self.row + beside, self.texts
         if not 0 <= row < len(texts):
             return ()
@@ -64,18 +64,18 @@ class Place:
 
     @cached_property
     def inputs(self) -> list[str]:
-        """All texts that no system made."""
+        """Source and references."""
         texts = self.texts
         source = [] if texts.source is None or texts.gold is not None else [texts.source[self.row]]
         return [*source, *self.models()]
 
 
 class Glance:
-    """What a sample of a corpus shows of each system, as words by its name."""
+    """Findings on a sample of a corpus."""
 
     def __init__(self, corpus: Corpus, blocks: Sequence[tuple[int, Segments]], *, at_blanks: bool) -> None:
         self.systems = corpus.systems
-        # Sources in another language share names and numbers only.
+        # A source in another language shares only names and numbers with outputs.
         self.same_language = corpus.gold is not None or (corpus.has_references and corpus.against == "references")
         self.at_blanks = at_blanks and self.same_language
         self.beside = "references" if corpus.gold is None else "source"
@@ -84,7 +84,7 @@ class Glance:
         self.sample, self.compared = (self._spread(most) for most in (_WRITTEN, _COMPARED))
 
     def _spread(self, most: int) -> list[Place]:
-        """Take so many segments of the blocks, at equal distances."""
+        """Sample at most `most` segments of the blocks at equal distances."""
         step = -(-self.size // most)
         places, passed = list[Place](), 0
         for start, texts in self.blocks:
@@ -94,26 +94,26 @@ class Glance:
 
     @cached_property
     def models(self) -> list[set[str]]:
-        """Rare words of what each compared segment is compared with."""
+        """Rare words of the references, or else the source, of each compared segment."""
         return [_words_of(place.models()) for place in self.compared]
 
     @cached_property
     def weights(self) -> WordWeights:
-        """WordWeights of these words."""
+        """Weights of these words."""
         counts = Counter(word for words in self.models for word in words)
         return WordWeights(counts, len(self.models))
 
     def findings(self) -> dict[str, str]:
-        """Say by system what is odd, if anything is: where it does not belong first, then how it is written."""
+        """Return the findings by system, if any: misplaced outputs first, then odd forms."""
         found = {}
         for system in self.systems:
-            said = [*self._relation(system), *self._counts(system)]
-            if said:
-                found[system] = ", ".join(said)
+            findings = [*self._relation(system), *self._counts(system)]
+            if findings:
+                found[system] = ", ".join(findings)
         return found
 
     def _relation(self, system: str) -> Iterator[str]:
-        """Say where outputs fit other segments better than their own, or none."""
+        """Report outputs that fit neighbouring segments better than their own, or fit none."""
         words = [rare_words(place.texts.candidates[system][place.row]) for place in self.compared]
         half = len(words) // 2
         own = [self._shared(each, model) for each, model in zip(words, self.models, strict=True)]
@@ -131,13 +131,13 @@ class Glance:
             yield "fits its segments no better than others"
 
     def _sure(self, parts: Sequence[range], words: Sequence[set[str]], own: Sequence[float], offset: int) -> float:
-        """Test whether outputs fit the segments beside better, in parts where most do: standard deviations."""
+        """Test, over parts where most outputs do, whether they fit neighbours better; return standard deviations."""
         signs = self._better(words, own, offset)
         shifted = [sign for part in parts for sign in signs[part.start : part.stop] if _mostly(signs, part)]
         return _sign_test(shifted.count(1), shifted.count(-1))
 
     def _better(self, words: Sequence[set[str]], own: Sequence[float], offset: int) -> Sequence[int]:
-        """Whether each output fits the segment beside its own better, 1, as well, 0, or worse, -1."""
+        """Compare the fit of each output to a neighbour and to its own segment: 1 better, 0 equal, -1 worse."""
         signs = []
         for place, each, fit in zip(self.compared, words, own, strict=True):
             beside = place.models(offset)
@@ -146,12 +146,12 @@ class Glance:
         return signs
 
     def _start(self, words: Sequence[set[str]], own: Sequence[float], offset: int) -> int:
-        """Find the place from which outputs fit the segments beside better: the sum of signs is greatest."""
+        """Find the segment from which outputs fit neighbours better, by the greatest sum of signs."""
         sums = list(accumulate(reversed(self._better(words, own, offset))))
         return len(sums) - 1 - max(range(len(sums)), key=sums.__getitem__)
 
     def _unrelated(self, words: Sequence[set[str]], own: Sequence[float], far: Sequence[float]) -> bool:
-        """Whether outputs share no more words with their own segments than with others, or none at all."""
+        """Whether outputs share no words with their own segments, or no more than with others."""
         more = sum(one > other for one, other in zip(own, far, strict=True))
         less = sum(one < other for one, other in zip(own, far, strict=True))
         telling = 4 * (more + less) >= 3 * len(words) and _sign_test(more, less) < _DOUBTFUL
@@ -163,15 +163,15 @@ class Glance:
         return sum(map(self.weights.__getitem__, words & others))
 
     def _counts(self, system: str) -> Iterator[str]:
-        """Count what is odd in the outputs of a system, and say how many of a hundred."""
-        counts = self._said(system) | self._written(system)
+        """Report the percentage of outputs of a system with each oddity."""
+        counts = self._content(system) | self._written(system)
         for check, count in counts.items():
-            least = SHARE * len(self.sample) if check in _SAID else max(3, WRITTEN_SHARE * len(self.sample))
+            least = SHARE * len(self.sample) if check in _CONTENT else max(3, WRITTEN_SHARE * len(self.sample))
             if count >= least:
                 yield f"{count / len(self.sample):.0%} {check}"
 
-    def _said(self, system: str) -> Counter[str]:
-        """Count outputs that are no answer."""
+    def _content(self, system: str) -> Counter[str]:
+        """Count outputs that are empty, repeated, chatter or refusals."""
         texts = self._texts(system)
         whole, counts = " ".join(texts).lower(), Counter[str]()
         hints = [hint for hint in HINTS if hint in whole]
@@ -186,7 +186,7 @@ class Glance:
         return counts
 
     def _written(self, system: str) -> Counter[str]:
-        """Count texts that are written otherwise than what stands beside them."""
+        """Count outputs written in another form than their references or source."""
         texts, rows = self._texts(system), dict[str, set[int]]()
         whole, places = " ".join(texts), list(zip(range(len(texts)), self.sample, texts, strict=True))
         for form in (form for form in FORMS if form.possible(whole)):
@@ -221,7 +221,7 @@ class Glance:
 
     @cached_property
     def forms(self) -> list[tuple[str, set[int], Callable[[str, int], object]]]:
-        """Find forms of a twentieth of what outputs are compared with: the check, places of the sample, the rule."""
+        """Forms of at least a twentieth of the references or sources: name of the check, rows of the sample, rule."""
         if not self.same_language:
             return []
         models = [(place.number, place.models()) for place in self.sample]
@@ -250,33 +250,33 @@ def _words_of(texts: Sequence[str]) -> set[str]:
 
 
 def _mostly(signs: Sequence[int], part: range) -> bool:
-    """Whether three of four signs of a part are 1, and the others -1."""
+    """Whether the signs of a part sum to half its size or more."""
     return 2 * sum(signs[part.start : part.stop]) >= len(part)
 
 
 def _sign_test(more: int, less: int) -> float:
-    """Standard deviations by which one of two is more frequent than by chance."""
+    """Compute how many standard deviations `more` lies above chance."""
     return (more - less) / sqrt(more + less or 1)
 
 
 def spread_blocks(corpus: Corpus) -> list[tuple[int, Segments]]:
-    """Read up to three blocks, spread evenly over a corpus, and say how many segments stand before each."""
+    """Read up to three blocks, spread evenly over a corpus, each with the number of segments before it."""
     blocks: list[Any] = list(corpus.blocks())
     places = sorted({round(number * (len(blocks) - 1) / (_BLOCKS - 1)) for number in range(_BLOCKS)})
     return [(sum(map(len, blocks[:place])), blocks[place].load()) for place in places]
 
 
 def find_mismatches(corpus: Corpus, read: Sequence[tuple[int, Segments]], *, at_blanks: bool) -> dict[str, str]:
-    """Say by system what a glance shows to be odd in outputs, or not to belong to what they are compared with.
+    """Describe, by system, outputs that are odd or do not belong to their references or source.
 
     Parameters
     ----------
     corpus
         Outputs of systems, with references, gold edits or a source.
     read
-        What `spread_blocks` reads of it.
+        Result of `spread_blocks`.
     at_blanks
-        Whether a metric splits texts at blanks, so that both must be tokenised in one way.
+        Whether a metric splits texts at blanks, so that all texts must be tokenised in the same way.
 
     Examples
     --------

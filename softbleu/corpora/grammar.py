@@ -1,4 +1,4 @@
-"""Context-free grammars in NLTK's notation, what directives add to them, and their derivations."""
+"""Context-free grammars in NLTK's notation with directives, and their derivations."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.arguments import Limit
 from softbleu.io.files import find_resource
 
-TOLERANCE = 0.01  # How far from 1 probabilities may sum, as in NLTK
+TOLERANCE = 0.01  # Deviation from 1 allowed for sums of probabilities, as in NLTK
 SUFFIX = ".cfg"
 _LIMIT = Limit("a grammar", "words and signs of rules", 100_000, "1,000 rules: 5,000", "leave some out")
-MOST_FORMS = 100  # Of an alternation; each corresponds to every other
+MOST_FORMS = 100  # Forms of an alternation, which are linked pairwise
 _WEIGHT = re.compile(r"\[[\d.]+\]")
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 _START = re.compile(r"%start\s+([\w/][\w/^<>-]*)")
@@ -34,7 +34,7 @@ _DIRECTIVE = re.compile(r"#\s*(\w+)\s*:\s*(.*)")
 _NUMBERED = re.compile(r"('[^']*'|\"[^\"]*\")|\[(\d+)\]")
 _MARKED = re.compile(r"(.*?)(?:<(\d+)>)?")
 _DIRECTIVES = ("synonyms", "function", "alternate")
-Links = tuple[tuple[int, int], ...]  # Places in one rule and the places in another that hold the same meaning
+Links = tuple[tuple[int, int], ...]  # Positions in two rules of parts with the same meaning
 Places = dict[tuple[str, str], int]
 
 
@@ -47,16 +47,16 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Rule:
-    """One way to write a symbol."""
+    """A production: a symbol and its right-hand side."""
 
     symbol: str
     parts: tuple[Part, ...]
-    weight: float  # How likely it is among the rules of its symbol; they sum to 1
+    weight: float  # Probability among the rules of the symbol, which sum to 1
     line: int
 
     @property
     def word(self) -> str | None:
-        """The word, if the rule is nothing but one word."""
+        """The word, if the right-hand side is a single word."""
         return self.parts[0].text if len(self.parts) == 1 and self.parts[0].is_word else None
 
 
@@ -67,17 +67,17 @@ class _Line(NamedTuple):
 
 
 def symbols_below(rule: Rule) -> list[str]:
-    """Symbols on the right of a rule."""
+    """List the symbols on the right of a rule."""
     return [part.text for part in rule.parts if not part.is_word]
 
 
 def least_heights(rules: Sequence[Rule]) -> dict[str, float]:
-    """Height of the lowest derivation of each symbol, words counted as NLTK does; infinite where there is none.
+    """Compute the height of the lowest derivation of each symbol, infinite without any.
 
-    It is 1 for a rule without parts, 2 for one of words, and so on.
+    A rule without parts has height 1, a rule of words height 2, and so on, as NLTK counts.
     """
     heights = {rule.symbol: inf for rule in rules}
-    # The lowest first, as Dijkstra goes through a graph: each rule is looked at once for each of its symbols.
+    # In order of height, like Dijkstra's algorithm: each rule is visited once per symbol.
     waiting = [set(symbols_below(rule)) for rule in rules]
     users: dict[str, list[int]] = {}
     for number, symbols in enumerate(waiting):
@@ -98,12 +98,12 @@ def least_heights(rules: Sequence[Rule]) -> dict[str, float]:
 
 
 def least_height(rule: Rule, heights: Mapping[str, float]) -> float:
-    """Height of the lowest derivation that begins with a rule."""
+    """Compute the height of the lowest derivation that begins with a rule."""
     return 1 + max((1 if part.is_word else heights[part.text] for part in rule.parts), default=0)
 
 
 def _graph(rules: Sequence[Rule], below: Callable[[Rule], list[str]]) -> dict[str, list[str]]:
-    """Of each symbol those that its rules lead to, sorted: sets come in another order in each process."""
+    """Map each symbol to the symbols below its rules, sorted, since the order of sets differs between processes."""
     graph: dict[str, set[str]] = {}
     for rule in rules:
         graph.setdefault(rule.symbol, set()).update(below(rule))
@@ -111,7 +111,7 @@ def _graph(rules: Sequence[Rule], below: Callable[[Rule], list[str]]) -> dict[st
 
 
 def greatest_height(start: str, rules: Sequence[Rule]) -> int:
-    """Height of the highest derivation of a grammar that is not recursive."""
+    """Compute the height of the highest derivation of a grammar without recursion."""
     order = TopologicalSorter(_graph(rules, symbols_below)).static_order()
     places = {symbol: place for place, symbol in enumerate(order)}
     heights: dict[str, float] = {}
@@ -121,7 +121,7 @@ def greatest_height(start: str, rules: Sequence[Rule]) -> int:
 
 
 def cycle_of(rules: Sequence[Rule], below: Callable[[Rule], list[str]] = symbols_below) -> list[str] | None:
-    """Symbols that lead from one of them back to itself, so that there are infinitely many sentences; or None."""
+    """Find a cycle of symbols, which makes the language infinite; None without one."""
     try:
         TopologicalSorter(_graph(rules, below)).prepare()
     except CycleError as error:
@@ -150,7 +150,7 @@ def _check_repeated(file: str, start: str, rules: Sequence[Rule]) -> None:
     first: dict[object, int] = {}
     for rule in rules:
         if (key := (rule.symbol, rule.parts)) in first:
-            _refuse(file, rule, f"a rule of {rule.symbol!r} stands twice, first in line {first[key]}")
+            _refuse(file, rule, f"a rule of {rule.symbol!r} is repeated, first in line {first[key]}")
         first[key] = rule.line
 
 
@@ -181,13 +181,11 @@ def _check_ends(file: str, start: str, rules: Sequence[Rule]) -> None:
     heights = least_heights(rules)
     for rule in rules:
         if heights[rule.symbol] == inf:
-            _refuse(
-                file, rule, f"{rule.symbol!r} never comes to an end; give it a rule that does not lead back to it"
-            )
+            _refuse(file, rule, f"{rule.symbol!r} never ends; give it a rule that does not lead back to it")
 
 
 def _check_cycles(file: str, start: str, rules: Sequence[Rule]) -> None:
-    """See that no symbol turns into itself and nothing else, or the same words had infinitely many derivations."""
+    """Check that no symbol derives itself alone, which would give a sentence infinitely many derivations."""
     wordless = least_heights([rule for rule in rules if not any(part.is_word for part in rule.parts)])
     empty = {symbol for symbol, height in wordless.items() if height < inf}
 
@@ -208,7 +206,7 @@ def _check_directives(
     classes: Sequence[tuple[_Line, Sequence[str]]],
     functions: Sequence[tuple[_Line, Sequence[str]]],
 ) -> None:
-    """See that synonyms and function words are words of the grammar, and that synonyms can replace one another."""
+    """Check that synonyms and function words are words of the grammar, and that synonyms share a category."""
     categories = categories_of(rules)
     for line, members in (*classes, *functions):
         for word in members:
@@ -228,7 +226,7 @@ def _check_directives(
 
 
 def categories_of(rules: Sequence[Rule]) -> dict[str, set[str]]:
-    """Of each word the symbols that are written by it alone."""
+    """Map each word to its categories: the symbols with a rule of this word alone."""
     categories: dict[str, set[str]] = {part.text: set() for rule in rules for part in rule.parts if part.is_word}
     for rule in rules:
         if rule.word is not None:
@@ -238,19 +236,19 @@ def categories_of(rules: Sequence[Rule]) -> dict[str, set[str]]:
 
 @dataclass(frozen=True)
 class Grammar:
-    """A grammar that has passed all checks; read one with `read_grammar`.
+    """A valid grammar; read one with `read_grammar`.
 
-    Every symbol has rules, is reached from the start and comes to an end, and no symbol turns into itself.
+    Every symbol has rules, is reached from the start and ends, and no symbol derives itself alone.
     """
 
     name: str
     start: str
     rules: tuple[Rule, ...]
     synonyms: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """Of each word in a synonym class, the whole class."""
+    """Synonym class of each word that has one."""
     function_words: frozenset[str] = frozenset()
     alternations: Mapping[tuple[int, int], Links] = field(default_factory=dict)
-    """Pairs of rules (by number) that say the same in another order, and how their symbols correspond."""
+    """Links between the parts of two rules, by number, with the same meaning in another order."""
 
     def synonymous(self, first: str, second: str) -> bool:
         """Whether two words mean the same: equal, or of one synonym class."""
@@ -258,7 +256,7 @@ class Grammar:
 
 
 def grammar_names() -> list[str]:
-    """Names of the grammars that travel with the package.
+    """List the bundled grammars.
 
     >>> grammar_names()
     ['agreement', 'alternations', 'modifiers', 'morgan2014', 'reports']
@@ -270,12 +268,12 @@ def grammar_names() -> list[str]:
 def read_grammar(name: str, encoding: str = "utf-8") -> Grammar:
     """Read a grammar by its name or from a file.
 
-    The notation is NLTK's (``NP -> Det N | 'she'``, ``[0.5]`` behind a right-hand side for its probability,
-    ``%start``), and NLTK reads it. Comments may hold directives: ``# synonyms: store mall`` declares words that mean
-    the same, ``# function: the to`` words without a meaning of their own, and ``# alternate: S -> NP[1] V NP[2] |
-    NP[2] 'was' V 'by' NP[1]`` rules that say the same, with numbers telling which symbol is which. Raises
-    `InputError`: the file cannot be read or parsed; a symbol has no rules, is never used, never ends, or turns into
-    itself; probabilities do not sum to 1; a directive names what the grammar lacks. The line is named.
+    The notation is NLTK's (``NP -> Det N | 'she'``, ``[0.5]`` after a right-hand side for its probability,
+    ``%start``), parsed by NLTK. Comments may hold directives: ``# synonyms: store mall`` declares words with the same
+    meaning, ``# function: the to`` function words, and ``# alternate: S -> NP[1] V NP[2] | NP[2] 'was' V 'by' NP[1]``
+    rules with the same meaning, where numbers identify symbols. Raises `InputError`, which names the line: the file
+    cannot be parsed; a symbol has no rules, is never used, never ends, or derives itself; probabilities do not sum to
+    1; a directive names words or rules that the grammar lacks.
 
     >>> grammar = read_grammar("morgan2014")
     >>> grammar.start, len(grammar.rules), sorted(grammar.synonyms["mall"])
@@ -286,7 +284,7 @@ def read_grammar(name: str, encoding: str = "utf-8") -> Grammar:
 
 
 def _find(name: str) -> Path:
-    """Path of a grammar: what looks like a file is one."""
+    """Find the file of a bundled grammar, or a file by its path."""
     folder = find_resource("corpora", "grammars")
     if folder is not None and name in grammar_names():
         return folder / f"{name}{SUFFIX}"
@@ -331,7 +329,7 @@ def parse_grammar(name: str, lines: Iterable[str], *, file: str | None = None) -
 
 
 def _sort_lines(file: str, lines: Iterable[str]) -> tuple[list[_Line], list[tuple[str, _Line]], str | None]:
-    """Tell rules, directives and the start symbol apart; a backslash continues a line, as in NLTK."""
+    """Separate rules, directives and the start symbol; a backslash continues a line, as in NLTK."""
     rules: list[_Line] = []
     directives: list[tuple[str, _Line]] = []
     start, begun = None, ""
@@ -356,7 +354,7 @@ def _sort_lines(file: str, lines: Iterable[str]) -> tuple[list[_Line], list[tupl
 
 
 def _size(line: _Line) -> int:
-    """How many words, symbols and signs a rule has."""
+    """Count the words, symbols and signs of a rule."""
     others, words = _QUOTED.subn(" ", line.text)
     return words + len(others.split())
 
@@ -373,7 +371,7 @@ def _directive_of(line: _Line) -> Iterator[tuple[str, _Line]]:
 
 
 def _parse_rules(line: _Line, weighted: bool) -> Iterator[Rule]:
-    """Have NLTK parse the rules of a line."""
+    """Parse the rules of a line with NLTK."""
     # NLTK takes most of a second to import.
     from nltk.grammar import read_grammar as read_productions
     from nltk.grammar import standard_nonterm_parser
@@ -400,7 +398,7 @@ def _part_of(line: _Line, part: Any) -> Part:
 def _parse_alternate(
     line: _Line, numbers: Mapping[tuple[str, tuple[Part, ...]], int]
 ) -> Iterator[tuple[tuple[int, int], Links]]:
-    """Link the rules that a directive names; the rules themselves must be in the grammar."""
+    """Link the rules of a directive, which must be rules of the grammar."""
     if "->" not in line.text:
         raise InputError(f'{line.where}: write \'# alternate: S -> NP[1] V NP[2] | NP[2] "was" V "by" NP[1]\'')
     forms = []
@@ -413,7 +411,7 @@ def _parse_alternate(
     if len(forms) < 2 or len({number for number, _ in forms}) < len(forms):
         raise InputError(f"{line.where}: at least two different forms are needed, with | between them")
     if len(forms) > MOST_FORMS:
-        raise InputError(f"{line.where}: {len(forms)} forms, where {MOST_FORMS} are the most: take fewer")
+        raise InputError(f"{line.where}: {len(forms)} forms: at most {MOST_FORMS}")
     for first, places in forms:
         for second, others in forms:
             if places.keys() != others.keys():
@@ -424,7 +422,7 @@ def _parse_alternate(
 
 
 def _parse_forms(line: _Line) -> Iterator[tuple[str, tuple[Part, ...], Places]]:
-    """Have NLTK read the forms of an alternation; and say at which place each numbered symbol stands."""
+    """Parse the forms of an alternation, each with the positions of its numbered symbols."""
     marked = _NUMBERED.sub(lambda match: match[1] or f"<{match[2]}>", line.text)
     for rule in _parse_rules(line._replace(text=marked), weighted=False):
         parts, places = list(rule.parts), Places()
@@ -440,10 +438,10 @@ def _parse_forms(line: _Line) -> Iterator[tuple[str, tuple[Part, ...], Places]]:
 
 
 def link_rules(grammar: Grammar, first: int, second: int) -> Links:
-    """Find the parts of two rules of a symbol that correspond.
+    """Link corresponding parts of two rules of a symbol.
 
-    Those of the same rule one by one; symbols of declared alternations as declared; other symbols by name, in order.
-    Words if they are equal or synonyms, in order.
+    Parts of the same rule are linked one by one, symbols of a declared alternation as declared, other symbols by name
+    in order, and words in order if they are equal or synonyms.
 
     Parameters
     ----------
@@ -471,7 +469,7 @@ def link_rules(grammar: Grammar, first: int, second: int) -> Links:
 
 
 def alternations_of(grammar: Grammar) -> dict[int, list[tuple[int, dict[int, int]]]]:
-    """Of each rule those that say the same in another order; and of their parts the places in this one."""
+    """Map each rule to its alternations: other rules, with the position in this rule of each of their parts."""
     forms: dict[int, list[tuple[int, dict[int, int]]]] = {}
     for first, second in grammar.alternations:
         origins = {other: place for place, other in link_rules(grammar, first, second)}
@@ -480,18 +478,18 @@ def alternations_of(grammar: Grammar) -> dict[int, list[tuple[int, dict[int, int
 
 
 Derivation = tuple[int, tuple["Derivation", ...]]
-"""Number of a rule, and a derivation of each symbol on its right; plain tuples, for millions are made."""
+"""Number of a rule, and a derivation per symbol on its right; plain tuples, as there may be millions."""
 
 GREATEST_HEIGHT = 200  # Higher derivations would exhaust Python's stack
-UNCOUNTABLE = 1 << 4096  # Counts stop here: those of S -> S S double their digits with every step of the height
-GREATEST_LENGTH = 10_000  # Words that sentences may have on average when they are drawn
-DEFAULT_HEIGHT = 20  # To which sentences of a recursive grammar are drawn when no height is given
+UNCOUNTABLE = 1 << 4096  # Limit of counts: with S -> S S the number of digits doubles with the height
+GREATEST_LENGTH = 10_000  # Greatest mean number of words of drawn sentences
+DEFAULT_HEIGHT = 20  # Height for recursive grammars
 _BLOCK = 1 << 13
 _BITS = 53
 
 
 class Chance:
-    """Random numbers of a seed, one at a time; they are drawn in blocks, which is many times faster."""
+    """Random numbers, one at a time; generated in blocks, which is many times faster."""
 
     def __init__(self, seed: int) -> None:
         self.next: Callable[[], float] = _stream(seed).__next__
@@ -516,10 +514,10 @@ def _stream(seed: int) -> Iterator[float]:
 
 @dataclass(frozen=True)
 class _Choice:
-    """The rules of a symbol that fit below a height."""
+    """The rules of a symbol that fit a height."""
 
     rules: tuple[int, ...]
-    bounds: tuple[float, ...]  # Summed probabilities, up to 1
+    bounds: tuple[float, ...]  # Cumulative probabilities
     starts: tuple[int, ...]  # Number of the first derivation of each rule
     total: int
     lengths: tuple[float, float]  # Mean number of words, drawn by weights and uniformly
@@ -530,18 +528,18 @@ class Derivations:
     """The derivations of a grammar up to a height; make them with `Derivations.of`."""
 
     grammar: Grammar
-    height: int  # Greatest height, words counted, as NLTK counts the height of a tree
-    below: tuple[tuple[str, ...], ...]  # Of each rule, the symbols on its right
-    words: tuple[tuple[str | None, ...], ...]  # Of each rule, its parts: words, and None for symbols
+    height: int  # Greatest height, as NLTK counts the height of a tree (including words)
+    below: tuple[tuple[str, ...], ...]  # Symbols on the right of each rule
+    words: tuple[tuple[str | None, ...], ...]  # Parts of each rule: words, and None for symbols
     _choices: dict[tuple[str, int], _Choice] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(cls, grammar: Grammar, max_depth: int | None = None, *, exhaustive: bool = False) -> Derivations:
         """Prepare the derivations of a grammar.
 
-        `max_depth` is the greatest height of a derivation, words counted; None sets no limit to a grammar of finitely
-        many sentences and 20 to others. If it is `exhaustive`, a recursive grammar needs one. Raises `InputError`: no
-        sentence is that low, or there are infinitely many, or derivations are higher than 200.
+        `max_depth` is the greatest height of a derivation, including words; by default 20 for recursive grammars and
+        unlimited for others. A recursive grammar needs it if `exhaustive`. Raises `InputError`: no sentence fits, the
+        language is infinite, or derivations are higher than 200.
 
         >>> from softbleu.corpora.grammar import read_grammar
         >>> derivations = Derivations.of(read_grammar("morgan2014"))
@@ -579,7 +577,7 @@ class Derivations:
         return made
 
     def _fill(self) -> None:
-        """Find, from the lowest height up, which rules fit and how many derivations each begins."""
+        """Compute, from the lowest height up, the rules that fit and their numbers of derivations."""
         rules = self.grammar.rules
         heights = least_heights(rules)
         least = [least_height(rule, heights) for rule in rules]
@@ -593,7 +591,7 @@ class Derivations:
                     self._choices[symbol, height] = self._choose(fit, height)
 
     def _choose(self, fit: list[int], height: int) -> _Choice:
-        """Put together what is to know of the rules that fit, all lower choices being known."""
+        """Combine the rules that fit a height; needs the choices of all lower heights."""
         below = [[self._choices[symbol, height - 1] for symbol in self.below[number]] for number in fit]
         sums = list(accumulate(self.grammar.rules[number].weight for number in fit))
         counts = [min(prod(choice.total for choice in choices), UNCOUNTABLE) for choices in below]
@@ -611,7 +609,7 @@ class Derivations:
         ]
         return _Choice(
             tuple(fit),
-            # The last is exactly 1, lest rounding leave a gap at the end.
+            # The last bound is exactly 1, so that rounding leaves no gap.
             (*(part / sums[-1] for part in sums[:-1]), 1.0),
             tuple(starts),
             min(total, UNCOUNTABLE),
@@ -619,7 +617,7 @@ class Derivations:
         )
 
     def check_drawing(self, *, uniform: bool) -> None:
-        """See that sentences to be drawn can be numbered, and are not endless."""
+        """Check that sentences can be drawn: not too long and, if drawn uniformly, countable."""
         if uniform:
             self.count()
         length = self._choices[self.grammar.start, self.height].lengths[uniform]
@@ -631,18 +629,18 @@ class Derivations:
             )
 
     def count(self) -> int:
-        """Count them exactly without making them; sentences are as many unless some have several derivations."""
+        """Count the derivations exactly; ambiguous sentences have several."""
         if self.capped_count >= UNCOUNTABLE:
             raise InputError(f"{self.grammar.name} has too many derivations to count: lower ", Parameter("max_depth"))
         return self.capped_count
 
     @property
     def capped_count(self) -> int:
-        """How many there are, but 2⁴⁰⁹⁶ if there are more."""
+        """Number of derivations, at most 2⁴⁰⁹⁶."""
         return self._choices[self.grammar.start, self.height].total
 
     def at(self, index: int) -> Derivation:
-        """Make the derivation of a number below `count()`; they come in NLTK's order, the last word varying first."""
+        """Return a derivation by its number, below `count()`, in NLTK's order: the last word varies first."""
         return self._at(self.grammar.start, self.height, index)
 
     def _at(self, symbol: str, height: int, index: int) -> Derivation:
@@ -657,7 +655,7 @@ class Derivations:
         return number, tuple(made[::-1])
 
     def draw(self, chance: Chance) -> Derivation:
-        """Draw one by the probabilities of the rules that fit; without weights they are all equally likely."""
+        """Draw a derivation by the probabilities of the rules that fit."""
         return self._draw(self.grammar.start, self.height, chance.next)
 
     def _draw(self, symbol: str, height: int, draw: Callable[[], float]) -> Derivation:
@@ -667,11 +665,11 @@ class Derivations:
         return number, tuple([self._draw(inner, height - 1, draw) for inner in below]) if below else ()
 
     def draw_uniformly(self, chance: Chance) -> Derivation:
-        """Draw one, each equally likely."""
+        """Draw a derivation; all are equally likely."""
         return self.at(chance.below(self.count()))
 
     def sentence(self, derivation: Derivation) -> list[str]:
-        """Words of a derivation."""
+        """Return the words of a derivation."""
         words: list[str] = []
         self._write(derivation, words)
         return words

@@ -21,49 +21,49 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """Documents of the segments of a corpus, which samples draw as wholes, and contexts do not leave."""
+    """Documents of the segments of a corpus: samples draw whole documents, and contexts end at their borders."""
 
-    names: tuple[str, ...]  # Of the documents, in the order in which they first appear
-    numbers: Integers  # Of each segment that of its document, from 0
-    location: str  # File, as the user named it; empty where there is none
+    names: tuple[str, ...]  # Names of the documents, in order of appearance
+    numbers: Integers  # Document of each segment, from 0
+    location: str  # File, as the user named it; empty without one
     fingerprint: str  # Hex SHA-256 of the labels
 
     @classmethod
     def of(cls, labels: Sequence[object], location: str = "") -> Self:
-        """Take a label per segment; those of one document are the same.
+        """Make documents of labels, one per segment.
 
         >>> Documents.of(["news", "talk", "news"]).numbers.tolist()
         [0, 1, 0]
         """
         texts = [str(label) for label in listed("documents", labels, "a label per segment")]
         if not texts:
-            raise InputError("documents need a label per segment, and there is none")
+            raise InputError("documents need a label per segment: the list is empty")
         digest = sha256("\n".join(texts).encode("utf-8", "surrogatepass")).hexdigest()
         places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
         return cls(tuple(places), np.array([places[text] for text in texts]), location, digest)
 
     @classmethod
     def read(cls, place: str, encoding: str = "utf-8") -> Self:
-        """Read a label per line, or from a column of a table, as ``FILE:COLUMN``; see `read_labels`."""
+        """Read documents from the lines of a file or, as ``FILE:COLUMN``, a column of a table; see `read_labels`."""
         return cls.of(read_labels(place, encoding=encoding), place)
 
     @property
     def count(self) -> int:
-        """How many documents there are."""
+        """Number of documents."""
         return len(self.names)
 
     def __str__(self) -> str:
         return f"{Path(self.location).name or 'documents'}#{self.fingerprint[:12]}"
 
     def lines_before(self, start: int, stop: int) -> tuple[int, ...]:
-        """How many lines before each of some segments are of its document and stand with it."""
+        """Count, for each segment from `start` to `stop`, the adjacent lines before it in its document."""
         numbers = self.numbers[:stop]
         begun = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1])[: len(numbers)])
         places = np.arange(start, stop)
         return tuple((places - begun[np.searchsorted(begun, places, "right") - 1]).tolist())
 
     def fitting(self, segments: int) -> Integers:
-        """Numbers of the documents of so many segments. InputError: there are labels for more, or for fewer."""
+        """Return the document of each segment; raise InputError unless the number of labels is `segments`."""
         if len(self.numbers) != segments:
             where = self.location or "documents"
             raise InputError(f"{where} has {counted(len(self.numbers), 'label')} for {counted(segments, 'segment')}")
@@ -71,10 +71,10 @@ class Documents:
 
 
 def intraclass_correlation(scores: Floats, documents: Integers) -> float:
-    """How much of the variance of scores lies between documents, 1 at most; of several systems the mean.
+    """Compute the intraclass correlation of scores in documents, averaged over systems; at most 1.
 
-    One-way random effects (Shrout and Fleiss 1979, ICC(1)), of documents of any sizes. `scores` are of systems and
-    segments, (systems, segments).
+    One-way random effects (Shrout and Fleiss 1979, ICC(1)): the share of variance between documents. `scores` has the
+    shape (systems, segments).
 
     >>> intraclass_correlation(np.array([[1.0, 1.0, 3.0, 3.0]]), np.array([0, 0, 1, 1]))
     1.0
@@ -97,10 +97,10 @@ def intraclass_correlation(scores: Floats, documents: Integers) -> float:
 def read_labels(place: str, segments: int | None = None, encoding: str = "utf-8") -> list[str]:
     """Read a label per segment: the lines of a file, or a column of a table, as ``FILE:COLUMN``.
 
-    A name that ends in ``.csv`` has commas between its columns, any other tabs. The column is named as in the header;
-    of a table without a header it is a number, from 1. A table with the columns `system` and `segment`, as of scores,
-    has the label of a segment in the row of each system. Raises `InputError`: no label for each segment, or a table
-    of several columns of which none is named.
+    Columns are separated by commas in files ``*.csv``, by tabs in others. Name a column as in the header, or by its
+    number, from 1, in a table without a header. In a table with the columns `system` and `segment`, such as scores,
+    the label of a segment is in the row of each system. Raises `InputError`: a segment without a label, or a table
+    of several columns without a column name.
     """
     name, _, column = (place, "", "") if Path(place).is_file() else place.rpartition(":")
     if not name:
@@ -132,7 +132,7 @@ def read_labels(place: str, segments: int | None = None, encoding: str = "utf-8"
 
 
 def _of_segments(name: str, rows: Sequence[tuple[str, str]]) -> list[str]:
-    """Labels of the segments of a table, which has a row for each system, in the order of their numbers."""
+    """Return the labels of segments, by number, from rows of (segment, label), one or more per segment."""
     labels: dict[int, str] = {}
     for line, (segment, label) in enumerate(rows, start=2):
         where = f"{name}, line {line}"

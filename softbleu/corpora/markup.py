@@ -1,4 +1,4 @@
-"""Test sets with markup, as texts by document and segment: SGML of mteval, and the XML of WMT since 2021."""
+"""Test sets with markup: the SGML of mteval, and the XML of WMT since 2021."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from softbleu.errors import InputError, counted
 from softbleu.io.progress import note
 
 SegmentKey = tuple[str, str]
-"""Names of a document, and of a segment in it."""
+"""Name of a document, and of a segment in it."""
 _ROLES = {
     **{"tstset": "candidate", "refset": "reference", "srcset": "source"},
     **{"hyp": "candidate", "ref": "reference", "src": "source"},
@@ -26,7 +26,7 @@ _BEGIN = re.compile(
 )
 _ATTRIBUTES = r"""\s(?:[^<>"']|"[^"<]*"|'[^'<]*')*|\s[^<>]*"""
 _TEXT = re.compile(
-    # CDATA; what begins no tag that is known; and no entity that is ended
+    # CDATA; "<" that begins no known tag; "&" that begins no entity
     r"<!\[CDATA\[((?:(?!<!\[CDATA\[).)*?)\]\]>"
     rf"|<(?!!--|/?(?:(?:ref|src|tst)set|doc|src|ref|hyp|seg)(?:{_ATTRIBUTES})?/?>)"
     r"|&(?!(?:#\d+|#x[\da-f]+|[a-z][a-z\d]*);)",
@@ -35,7 +35,7 @@ _TEXT = re.compile(
 
 
 def begins_markup(head: bytes) -> bool:
-    """Whether a file that begins so is a test set with markup, in UTF-8, UTF-16 or an extension of ASCII.
+    """Whether the first bytes of a file are those of a test set with markup (UTF-8, UTF-16 or extended ASCII).
 
     >>> begins_markup(b'<refset setid="t" srclang="any">'), begins_markup(b'<seg id="1"> is a tag')
     (True, False)
@@ -49,19 +49,19 @@ def begins_markup(head: bytes) -> bool:
 class TestSets:
     """The texts of a file with markup."""
 
-    name: str  # Of the file
-    places: Mapping[SegmentKey, int]  # Of each segment its place in the file
+    name: str  # Name of the file
+    places: Mapping[SegmentKey, int]  # Position of each segment in the file
     texts: Mapping[tuple[str, str], Mapping[SegmentKey, str]]  # By role (candidate, reference, source) and label
-    suites: int = 0  # Documents of test suites, which are left out
+    suites: int = 0  # Number of documents of test suites, which are left out
 
     def labels(self, role: str) -> list[str]:
-        """Names of the texts of a role, such as those of the systems; that of a text alone may be empty."""
+        """List the labels of the texts of a role, such as systems; the label of a single text may be empty."""
         return [label for kind, label in self.texts if kind == role]
 
     def choose(self, role: str | None, label: str | None) -> Mapping[SegmentKey, str]:
-        """Return the text of a role and label; a label alone, or the only text, may be of another role.
+        """Return the text with a role and label; without one, a text of another role may be returned.
 
-        Raises `InputError`: there is no such text, or more than one.
+        Raises `InputError`: no text matches, or several do.
         """
         fitting = [key for key in self.texts if key[0] == role] or list(self.texts)
         if label is not None:
@@ -83,29 +83,29 @@ class TestSets:
 
 @dataclass
 class _Reader(HTMLParser):
-    """Collects the texts of a file; `name` is that of the file, for errors."""
+    """Parser that collects the texts of a file; `name` is the name of the file, for errors."""
 
     name: str
     texts: dict[tuple[str, str], dict[SegmentKey, str]] = field(default_factory=dict)
     places: dict[SegmentKey, int] = field(default_factory=dict)
     suites: int = 0  # Documents that belong to test suites
-    _role: str = ""  # Of the set or translation that is open
+    _role: str = ""  # Role of the open set or translation
     _label: str = ""
     _sets: list[tuple[str, str]] = field(default_factory=list)
-    _documents: int = 0  # In the set, or in the file
+    _documents: int = 0  # Number of documents in the set, or in the file
     _document: str = ""
-    _author: str = ""  # Whom the document names, where the set names nobody
+    _author: str = ""  # Label of the document, if the set has none
     _suite: bool = False
-    _segments: int = 0  # Of the document, or of a translation of it
-    _segment: str | None = None  # The one that is open
-    _begun: int = 0  # Line where it begins
+    _segments: int = 0  # Number of segments in the document or translation
+    _segment: str | None = None  # Name of the open segment
+    _begun: int = 0  # Line where the open segment begins
     _parts: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         super().__init__()
 
     def handle_starttag(self, tag: str, attributes: Sequence[tuple[str, str | None]]) -> None:
-        """Open a set, document, translation or segment; any other tag is text."""
+        """Open a set, document, translation or segment; treat any other tag as text."""
         given = {key: (value or "").strip() for key, value in attributes}
         if self._segment is not None and tag != "seg":
             self._parts.append(self.get_starttag_text() or "")
@@ -135,7 +135,7 @@ class _Reader(HTMLParser):
         self._segment, self._begun, self._parts = number or str(self._segments), self.getpos()[0], []
 
     def handle_endtag(self, tag: str) -> None:
-        """Close what is open."""
+        """Close a set, document, translation or segment."""
         if self._segment is not None and tag != "seg":
             self._parts.append(f"</{tag}>")
         elif tag == "seg" and self._segment is not None:
@@ -148,7 +148,7 @@ class _Reader(HTMLParser):
     def _end(self, segment: str) -> None:
         self._segment = None
         text, key = " ".join("".join(self._parts).split()), (self._document, segment)
-        # WMT leaves blank what a translator has not translated.
+        # WMT leaves untranslated references blank.
         if self._suite or (self._role == "reference" and not text and not self._sets):
             return
         self.places.setdefault(key, len(self.places))
@@ -163,7 +163,7 @@ class _Reader(HTMLParser):
         self._parts.append(data)
 
     def handle_comment(self, data: str) -> None:
-        """Take a comment in a segment for text."""
+        """Collect a comment as text."""
         self._parts.append(f"<!--{data}-->")
 
 
@@ -172,11 +172,11 @@ def _label_of(attributes: Mapping[str, str]) -> str:
 
 
 def parse_markup(lines: Iterable[str], name: str) -> TestSets:
-    """Read the texts of a file with markup, as sacrebleu does: white space is one blank, none at either end.
+    """Read the texts of a file with markup as sacrebleu does; white space is collapsed and stripped.
 
-    Tags and attributes may be in capitals, values without quotes. Documents of test suites, and references that are
-    blank, are left out in WMT's XML. What is no tag of a test set is text. Raises `InputError`: there is no segment,
-    one is not ended, or two of a text have the same document and id.
+    Tags and attributes may be in capitals, values without quotes. Documents of test suites, and blank references of
+    WMT's XML, are left out. Unknown tags are text. Raises `InputError`: no segment, a segment without its end, or two
+    segments of a text with the same document and id.
 
     >>> sgml = ['<REFSET setid=t>', '<DOC docid=d>', '<seg id=1>AT&amp;T', 'rose < 5%</seg>', '</DOC>', '</REFSET>']
     >>> parse_markup(sgml, "r.sgm").texts

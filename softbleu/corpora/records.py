@@ -22,19 +22,19 @@ _COLUMNS = {
     "reference": re.compile(r"(?i)gold|ref[-_ ]?\w{0,3}"),
     "source": re.compile("(?i)src|source|input"),
 }
-"""How other programs (COMET, MetricX, WMT's tables) call columns."""
-_TRIED = 100  # Lines of CSV that tell which mark stands between its cells
+"""Names of columns in other programs (COMET, MetricX, WMT's tables)."""
+_TRIED = 100  # Lines of CSV that decide on its delimiter
 _NAME = re.compile(r"[a-z][a-z0-9_.:-]*")
 
 
 @dataclass(frozen=True)
 class Record:
-    """One segment as a file has it."""
+    """One segment of a file."""
 
     candidates: Mapping[str, str]
     references: Sequence[str]
     source: str | None = None
-    where: str = ""  # File and line
+    where: str = ""  # File and line, for errors
 
 
 Parse = Callable[[Iterator[tuple[str, str]]], Iterator[Record]]
@@ -52,16 +52,16 @@ def parse_pairs(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
 def parse_tsv(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
     """Read tab-separated values, under a line of column names or without one.
 
-    Columns: `candidate` or, for several systems, `candidate:NAME`; `reference`, `reference2` or whatever begins
-    with "reference"; `source`; or what other programs call these (`_COLUMNS`). Others are passed over. There are
-    references, a source, or both. An empty cell is an empty text; a line may end before its last references, which
-    are then missing. Without names of columns the first has candidates, the others have references.
+    Columns: `candidate` or, for several systems, `candidate:NAME`; names that begin with `reference`; `source`; or
+    their names in other programs (`_COLUMNS`). Other columns are ignored. References, a source, or both are needed.
+    An empty cell is an empty text; a line may end before its last references, which are then missing. Without column
+    names, the first column has candidates and the others have references.
     """
     return _of_rows((where, line.split("\t")) for where, line in lines)
 
 
 def parse_csv(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
-    """Read comma-separated values, or such with semicolons, as spreadsheets write them; see `parse_tsv`."""
+    """Read values separated by commas, semicolons or tabs, as written by spreadsheets; see `parse_tsv`."""
     numbered = list(lines)
     if not numbered:
         return iter(())
@@ -72,7 +72,7 @@ def parse_csv(lines: Iterator[tuple[str, str]]) -> Iterator[Record]:
 
 
 def _fit(lines: Sequence[str], name: str, mark: str) -> tuple[int, int]:
-    """How many columns a mark makes that are known, and how many rows it cuts into as many cells as the first."""
+    """Rate a delimiter: number of known columns, and of rows with as many cells as the first."""
     rows = [cells for _, cells in read_rows(lines, name, mark)]
     return sum(map(bool, _kinds_of(rows[0]))), sum(len(cells) == len(rows[0]) > 1 for cells in rows)
 
@@ -107,9 +107,9 @@ def _of_rows(rows: Iterator[tuple[str, list[str]]]) -> Iterator[Record]:
 
 
 def _kinds_of(names: Sequence[str]) -> list[tuple[str, str] | None]:
-    """Find the kinds of columns, and which of its kind each is; None for columns that are passed over.
+    """Return the kind and name of each column, None for ignored ones.
 
-    Names of other programs count where no column is called candidate.
+    Names of other programs are accepted if no column is called `candidate`.
     """
     kinds: list[tuple[str, str] | None] = []
     for column in names:
@@ -129,20 +129,20 @@ def _kinds_of(names: Sequence[str]) -> list[tuple[str, str] | None]:
 def _without_header(
     where: str, first: list[str], rows: Iterator[tuple[str, list[str]]]
 ) -> tuple[Iterator[tuple[str, list[str]]], list[str]]:
-    """Take a first line that names no column for a segment; the rows then, and names for its columns.
+    """Treat a first line without known column names as a segment; return all rows, and names for their columns.
 
-    Raises `InputError` where all its cells are words that may be names, as no other line has.
+    Raises `InputError` if the first line, and no other, looks like column names.
     """
     others = list(rows)
     if _names_columns(first) and not any(_names_columns(cells) for _, cells in others) and others:
         said = "are they the columns 'candidate', 'reference' and 'source'? Name them so"
-        raise InputError(f"{where}: nothing is known of columns called {', '.join(first)}: {said}")
+        raise InputError(f"{where}: unknown columns {', '.join(first)}: {said}")
     note(f"{where} names no columns: the first has candidates, the other{'s' * (len(first) > 2)} references")
     return iter([(where, first), *others]), ["candidate", *(f"reference{number}" for number in range(1, len(first)))]
 
 
 def _names_columns(cells: Sequence[str]) -> bool:
-    """Whether all cells may be names of columns: single words in lower case, each another."""
+    """Whether all cells may be column names: distinct single words in lower case."""
     return len(set(cells)) == len(cells) and all(_NAME.fullmatch(cell) for cell in cells)
 
 
@@ -174,7 +174,7 @@ PAIR_FORMATS: dict[str, Parse] = {"pairs": parse_pairs, "tsv": parse_tsv, "csv":
 
 
 def read_segments(name: str, *, file_format: str | None = None, encoding: str = "utf-8") -> Segments:
-    """Read a file of whole segments into memory, in the format that its suffix names, or else of `pairs`.
+    """Read a file of whole segments into memory.
 
     Raises `InputError`, which names the line, if a segment cannot be read, has neither reference nor source, or lacks
     a reference or a system that others have.
@@ -184,9 +184,9 @@ def read_segments(name: str, *, file_format: str | None = None, encoding: str = 
     name
         The file, packed or not; `-` is standard input.
     file_format
-        `pairs`, `tsv`, `csv` or `jsonl`; None: by the suffix.
+        `pairs`, `tsv`, `csv` or `jsonl`; None: by the suffix, or else `pairs`.
     encoding
-        Of the file.
+        Encoding of the file.
     """
     suffix = Path(without_packing(name)).suffix.lower().lstrip(".")
     file_format = file_format or (suffix if suffix in PAIR_FORMATS else "pairs")
@@ -219,23 +219,23 @@ def read_segments(name: str, *, file_format: str | None = None, encoding: str = 
 
 @dataclass(frozen=True)
 class TextList:
-    """Candidates of one segment, and what each of them is compared with."""
+    """Candidates of one segment, and the texts that they are compared with."""
 
     candidates: Sequence[str]
-    references: Sequence[str]  # The candidates themselves where there are no others
+    references: Sequence[str]  # By default the candidates themselves
 
     @classmethod
     def of(cls, candidates: Iterable[str], references: Iterable[str] | None = None, where: str = "") -> Self:
-        """Check that both are texts, one at least.
+        """Check that both are lists of at least one text.
 
         Parameters
         ----------
         candidates
             Texts of one segment.
         references
-            What each is compared with; None: the candidates themselves.
+            Texts to compare each candidate with; None: the candidates themselves.
         where
-            Where they stand, for errors.
+            File and line, for errors.
         """
         place = f"{where}: " * bool(where)
         lists: list[Sequence[str]] = []
@@ -244,7 +244,7 @@ class TextList:
                 continue
             lists.append(listed(f"{place}{what}", texts, "a list of texts"))
             if not lists[-1]:
-                raise InputError(f"{place}there are no {what}: give one at least, or leave the list out")
+                raise InputError(f"{place}no {what}: give one at least, or leave the list out")
             for text in lists[-1]:
                 if not isinstance(text, str):
                     raise InputError(f"{place}{what} are texts, not {json.dumps(text, default=str)[:40]}")
@@ -252,7 +252,7 @@ class TextList:
 
 
 def read_lists(name: str, encoding: str = "utf-8") -> list[TextList]:
-    """Read n-best lists: a line is an object with `candidates` and maybe `references`, or a list of candidates."""
+    """Read n-best lists: per line a list of candidates, or an object with `candidates` and optional `references`."""
     lists = []
     for where, line in numbered_lines(name, encoding):
         entry = parse_json(line, where)
@@ -261,5 +261,5 @@ def read_lists(name: str, encoding: str = "utf-8") -> list[TextList]:
             raise InputError(f"{where}: a list of candidates, or an object with 'candidates', is needed")
         lists.append(TextList.of(entry["candidates"], entry.get("references"), where))
     if not lists:
-        raise InputError(f"{name}: there are no lists of candidates")
+        raise InputError(f"{name}: no lists of candidates")
     return lists

@@ -1,10 +1,10 @@
-"""Re-segmentation: an output with other line breaks than its reference is cut where it fits the reference best.
+"""Resegmentation: cut an output with other line breaks than its reference where it fits the reference best.
 
-The cuts are those of least edit distance between the whole output and the joined references (Matusov et al. 2005:
-Evaluating Machine Translation Output with Automatic Sentence Segmentation, section 3). Rows of the table of distances
-are computed in a band about its diagonal, which is widened until the best path keeps clear of its edges.
+The cuts minimise the edit distance between the whole output and the joined references (Matusov et al. 2005:
+Evaluating Machine Translation Output with Automatic Sentence Segmentation, section 3). Rows of the distance table are
+computed in a band about its diagonal, which is widened until the best path keeps clear of its edges.
 
-Lines of other texts are aligned in the same way, of essays (`### essay_id = …`, as MultiGEC has them) one by one.
+Lines of any parallel texts are aligned in the same way, essay by essay in files of essays (`### essay_id = …`).
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ from softbleu.io.progress import note
 from softbleu.io.tabular import Records
 
 GAP, RELATED, OTHER, UNLIKE = 2, 1, 2, 3
-"""Costs: a token left out or added; two with the same beginning; two words, or two marks; a word and a mark."""
+"""Costs: insert or delete a token; substitute a related word; substitute a word for a word, or a mark for a mark;
+substitute a word for a mark or the other way round."""
 UNENDED, UNBEGUN, WITHIN = 3, 2, 2
-"""Costs of a joint: no mark before it, no capital behind it, where the reference has one there; within a line, where
-lines count."""
-_STEM = 4  # Letters of a beginning that is the same in related words
-_WIDTH = 128  # Of the band at first, on either side
-_WIDE = 4096  # Width that is told, as the work takes a while
-_MARGIN = 8  # Tokens that the best path keeps clear of the edges of the band
+"""Costs of a cut: no punctuation before it, no capital after it, though the reference has one; inside a line."""
+_STEM = 4  # Letters that related words have in common
+_WIDTH = 128  # Initial width of the band on either side
+_WIDE = 4096  # Width at which a note is printed, as the search takes a while
+_MARGIN = 8  # Least distance, in tokens, of the best path from the edges of the band
 _FAR = np.int64(1 << 60)
-_COST = 32  # Bits of a cell below the cost: they hold where in the output the path entered the segment
+_COST = 32  # Low bits of a cell, which hold the output position at which the path entered the segment
 _TOKEN = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)+|[^\w\s]")
 
 
 @dataclass(frozen=True)
 class _Tokens:
-    """Tokens of a text as numbers: two are equal, related or of one kind if their numbers of it are."""
+    """Tokens of a text as numbers: equal words, related words (stems) and punctuation have equal entries."""
 
     words: NDArray[np.int32]
     stems: NDArray[np.int32]
     marks: NDArray[np.bool_]
-    small: NDArray[np.bool_]  # Whether the first letter is a small one
+    small: NDArray[np.bool_]  # Whether the first letter is in lower case
 
     def __len__(self) -> int:
         return len(self.words)
 
 
 def _coded(tokens: Sequence[str], numbers: dict[str, int]) -> _Tokens:
-    """Number the tokens of a text, by numbers that all texts share."""
+    """Encode the tokens of a text; `numbers` is shared by all texts."""
     words = [numbers.setdefault(token, len(numbers)) for token in tokens]
     folded = [token.casefold() for token in tokens]
     stems = [numbers.setdefault(f"{word[:_STEM]} ", len(numbers)) for word in folded]
@@ -64,17 +64,17 @@ def _coded(tokens: Sequence[str], numbers: dict[str, int]) -> _Tokens:
 
 @dataclass(frozen=True)
 class Resegmented:
-    """An output, cut into the segments of its reference."""
+    """An output cut into the segments of its reference."""
 
     texts: list[str]
     costs: list[int]
-    """Of each segment the edit distance to its reference, in halves of a token, and what its end costs."""
+    """Edit distance of each segment to its reference, in half tokens, plus the cost of the cut."""
 
 
 class _Band:
-    """The table of distances between an output and references, as far as it lies in a band about its diagonal.
+    """The part of the distance table of an output and references that lies in a band about the diagonal.
 
-    A cell holds the cost of the best path to it, and in the bits below where the path entered the segment.
+    A cell holds the cost of the best path and, in the low bits, the position at which it entered the segment.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class _Band:
         self.starts = [round(place * slope) - width for place in before]
         self._gaps = (np.arange(self.columns) * GAP) << _COST
 
-        # Columns of the band may lie before the first token and behind the last.
+        # Columns of the band may lie before the first token and after the last.
         def padded(values: NDArray[Any], outside: Any) -> NDArray[Any]:
             edge = np.full(self.columns + 1, outside, values.dtype)
             return np.concatenate((edge, values, edge))
@@ -104,13 +104,13 @@ class _Band:
         self._joints = padded(np.where(joints < 0, _FAR, joints << _COST) | np.arange(self.size + 1), _FAR)
 
     def _part(self, values: NDArray[Any], start: int) -> NDArray[Any]:
-        """What belongs to the columns of the band that begins at a place."""
+        """Return the values for the columns of the band that begins at `start`."""
         return values[start + self.columns + 1 : start + 2 * self.columns + 1]
 
     def cuts(self) -> tuple[list[int], list[int], bool]:
-        """Where the segments begin and end, what each costs, and whether the path keeps clear of the edges.
+        """Return the bounds of the segments, their costs, and whether the path keeps clear of the edges.
 
-        Without a place to cut in a wide part of the output, no path lies in the band.
+        The band contains no path if a wide part of the output has no place to cut.
         """
         starts, behind = self.starts, [*self.references[1:], ()]
         cells = np.full(self.columns, _FAR)
@@ -139,12 +139,12 @@ class _Band:
         return cuts, [after - before for before, after in pairwise(sums)], clear
 
     def _is_clear(self, column: int, start: int) -> bool:
-        """Whether a cell keeps clear of edges of the band that lie within the table."""
+        """Whether a cell keeps clear of the edges of the band; edges outside the table do not count."""
         last = self.columns - 1
         return (column >= _MARGIN or start <= 0) and (column <= last - _MARGIN or start + last >= self.size)
 
     def _segment(self, text: _Tokens, cells: NDArray[np.int64], here: int, there: int) -> NDArray[np.int64]:
-        """Compute the row behind a reference from the row before it; the band moves from one place to another."""
+        """Compute the row after a reference from the row before it, while the band moves from `here` to `there`."""
         gaps, columns = self._gaps, self.columns
         cells = np.minimum.accumulate(cells - gaps) + gaps
         starts = np.linspace(here, there, len(text) + 1).round().astype(int).tolist()
@@ -152,7 +152,7 @@ class _Band:
         for word, stem, mark, start, moved in zip(
             text.words.tolist(), text.stems.tolist(), text.marks.tolist(), starts, starts[1:], strict=False
         ):
-            # Of the output token that is taken on the way into each column.
+            # Costs of substituting the output token before each column
             costs = self._part(self._substituted[mark], moved - 1).copy()
             costs[self._part(self._stems, moved - 1) == stem] = RELATED << _COST
             costs[self._part(self._words, moved - 1) == word] = 0
@@ -171,18 +171,18 @@ class _Band:
 
 
 def resegment(output: Sequence[str], references: Sequence[Sequence[str]]) -> Resegmented:
-    """Cut an output into the segments of its references, wherever its own line breaks are.
+    """Cut an output into the segments of its references, ignoring its own line breaks.
 
-    Tokens are words and marks; of scripts without blanks, characters. The output is cut at blanks only, or between
-    such characters. Of segments with several references the nearest counts. Time and memory grow with the length of
-    the text, and of a text that has little to do with its references with the square of it.
+    Tokens are words and punctuation marks, or characters in scripts without blanks. Cuts are made at blanks, or
+    between characters of these scripts. With several references the nearest counts. Time and memory are linear in the
+    length of the text, but quadratic for a text that is unrelated to its references.
 
     Parameters
     ----------
     output
-        Lines of the output, however many.
+        Lines of the output, any number.
     references
-        Of each segment its references.
+        References of each segment.
 
     Examples
     --------
@@ -190,7 +190,7 @@ def resegment(output: Sequence[str], references: Sequence[Sequence[str]]) -> Res
     ['a cat sat.', 'It rained all day']
     """
     if not references:
-        raise InputError("there are no segments to cut an output into")
+        raise InputError("no segments to cut an output into")
     text = " ".join(" ".join(line.split()) for line in output)
     spans = [match.span() for match in _TOKEN.finditer(text)]
     may_cut = [True, *(text[s - 1].isspace() or _is_character(text, s) for s, _ in spans[1:]), True]
@@ -202,10 +202,10 @@ def resegment(output: Sequence[str], references: Sequence[Sequence[str]]) -> Res
 
 
 def align_lines(texts: Sequence[Sequence[str]]) -> list[list[range]]:
-    """Group the lines of texts that say the same: the smallest groups that cut no line of any text.
+    """Align the lines of parallel texts: find the smallest groups of lines that correspond.
 
-    A sentence that one text splits, or two that it merges, are in one group; so are a line that a text lacks and one
-    beside it. The first text is what the others are aligned with, by the search of `resegment`.
+    Sentences that a text splits or merges are in one group; a line that a text lacks joins its neighbour. All texts
+    are aligned with the first one by the search of `resegment`.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def align_lines(texts: Sequence[Sequence[str]]) -> list[list[range]]:
     Returns
     -------
     list
-        Of each group the numbers of its lines in each text, from 0.
+        For each group the line numbers in each text, from 0.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def align_lines(texts: Sequence[Sequence[str]]) -> list[list[range]]:
 def cut_texts(
     outputs: Iterable[Iterable[str]], references: Sequence[Sequence[str]], source: Sequence[Sequence[str]] = ()
 ) -> list[list[str]]:
-    """Cut outputs into the segments of references, or of the source where there are none.
+    """Cut outputs into the segments of references, or else of the source.
 
     Parameters
     ----------
@@ -252,15 +252,15 @@ def cut_texts(
     references
         Lines of each reference.
     source
-        Lines of the source, if there is one. Where it and the references have other numbers of lines, segments are
-        the smallest groups of lines that belong together.
+        Lines of the source, or an empty list. If texts have different numbers of lines, segments are the smallest
+        groups of corresponding lines.
 
     Returns
     -------
     list
-        As many lines of every output, of every reference, and of the source.
+        The lines of each output, each reference and the source, all of the same length.
     """
-    # Lines are aligned with those of the source, where there is one.
+    # The source comes first: the other texts are aligned with it.
     texts = [list(lines) for lines in (*source, *references)]
     if len(set(map(len, texts))) > 1:
         groups = align_lines(texts)
@@ -275,8 +275,8 @@ def _least(
 ) -> tuple[list[int], list[int]]:
     """Cut the tokens of an output into segments of references at the least cost.
 
-    `joints` has what a cut before each token and behind the last costs, -1 where there can be none. Returns where
-    segments begin and the last ends, and what each costs.
+    `joints` holds the cost of a cut before each token and after the last, -1 where no cut is allowed. Returns the
+    bounds of the segments, and their costs.
     """
     numbers: dict[str, int] = {}
     coded = _coded(output, numbers)
@@ -294,30 +294,30 @@ def _least(
 
 
 def _is_character(text: str, place: int) -> bool:
-    """Whether a script without blanks stands on both sides of a place."""
+    """Whether both neighbours of a position are characters of a script without blanks."""
     sides = (_TOKEN.match(text, place - 1), _TOKEN.match(text, place))
     return all(side is not None and len(side[0]) == 1 and not side[0].isascii() for side in sides)
 
 
 @dataclass(frozen=True)
 class EssayFiles:
-    """Files of the same essays: systems, then references, then the source, if there is one."""
+    """Files of the same essays: systems, references and the source, if any, in this order."""
 
-    names: Sequence[str]  # As the user gave the files
+    names: Sequence[str]  # Names of the files, as the user gave them
     texts: Sequence[Essays]
-    references: slice  # Which of them are references
+    references: slice  # Positions of the references
 
     @property
     def model(self) -> int:
-        """Number of the text whose lines the others must have: the first reference, else the source."""
+        """Position of the text that defines the segments: the first reference, or else the source."""
         return self.references.start if self.references.start < self.references.stop else len(self.texts) - 1
 
     def in_step(self, *, cut: bool) -> tuple[list[list[str]], Documents]:
-        """Lines of each text, essay by essay in the order of the model, and the essays as documents of these.
+        """Return the lines of each text, essay by essay in the order of the model, and the essays as documents.
 
-        With `cut`, segments are the smallest groups of lines that belong together in source and references, and
-        systems are cut into these. An essay that a reference lacks has blank lines. Raises `InputError`: an essay is
-        not in all texts, or its numbers of lines differ and are not cut.
+        With `cut`, segments are the smallest groups of corresponding lines in source and references, and systems are
+        cut into these. An essay that a reference lacks gets blank lines. Raises `InputError`: an essay is missing
+        elsewhere, or has different numbers of lines without `cut`.
         """
         model = self.texts[self.model]
         made = [self._essay(essay, found, cut=cut) for essay, found in self.by_essay()]
@@ -330,9 +330,9 @@ class EssayFiles:
         return lines, documents
 
     def by_essay(self) -> Iterator[tuple[str, list[list[str] | None]]]:
-        """Go through the essays, each with its lines in every text, None in a reference that lacks it.
+        """Yield the essays, each with its lines in every text, None for a reference that lacks it.
 
-        Raises `InputError`: there are no lines, or an essay is not in all texts.
+        Raises `InputError`: the essays have no lines, or one is missing in a system or the source.
         """
         model = self.texts[self.model]
         if not any(model.values()):
@@ -349,7 +349,7 @@ class EssayFiles:
             yield essay, found
 
     def _essay(self, essay: str, found: Sequence[list[str] | None], *, cut: bool) -> list[list[str]]:
-        """Lines of an essay in each text."""
+        """Return the lines of an essay in each text, all of the same length."""
         there = {number: lines for number, lines in enumerate(found) if lines is not None}
         if cut and any(there.values()):
             kinds: list[list[list[str]]] = [[], [], []]  # Systems, references, the source
@@ -368,7 +368,7 @@ class EssayFiles:
 
 
 def read_files(names: Sequence[str], texts: Mapping[str, Iterable[str]], references: slice) -> EssayFiles:
-    """Read the essays of files; `texts` are the lines of those that have some. InputError: others have none."""
+    """Read the essays of files from `texts`, the lines by name; raise InputError if a file has none."""
     if plain := [name for name in names if name not in texts]:
         other = next(iter(texts))
         lacks = (
@@ -381,26 +381,23 @@ def read_files(names: Sequence[str], texts: Mapping[str, Iterable[str]], referen
 
 
 def note_groups(count: int) -> None:
-    """Note how many groups of lines are the segments."""
+    """Note the number of line groups that are used as segments."""
     note(
-        f"source and references have other numbers of lines: segments are the {count:,} groups of lines "
-        "that belong together (softbleu align shows them)"
+        f"source and references have different numbers of lines: segments are the {count:,} groups of lines "
+        "that correspond (softbleu align shows them)"
     )
 
 
 def aligned_essays(files: Sequence[TextFile], references: slice, *, cut: bool) -> tuple[list[list[str]], Documents]:
-    """Lines of essays in step, and the essays as documents of these.
-
-    `files` are those of `EssayFiles`; some are none of essays, which is an `InputError`.
-    """
+    """Read files of essays; see `EssayFiles.in_step`. Raises `InputError` if a file has no essays."""
     texts = {file.name: file.all_lines() for file in files if file.has_essays}
     return read_files([file.name for file in files], texts, references).in_step(cut=cut)
 
 
 def group_lines(candidate: str, references: Sequence[str], source: str | None, encoding: str = "utf-8") -> Records:
-    """Say which lines of files belong together: a row for each of the smallest groups, of essays one after the other.
+    """Align the lines of files: a row for each of the smallest groups of corresponding lines, essay by essay.
 
-    Lines are aligned with those of the source, else of the first reference.
+    Lines are aligned with the source, or else with the first reference.
     """
     of_source = [] if source is None else [source]
     names, ordered = [*of_source, *references, candidate], [candidate, *references, *of_source]
@@ -418,9 +415,9 @@ def group_lines(candidate: str, references: Sequence[str], source: str | None, e
 
 
 def _groups(texts: Sequence[list[str] | None]) -> Iterator[list[str]]:
-    """Rows of a group each: the numbers of its lines in each text, and these lines; None are none at all."""
+    """Yield a row per group: its line numbers in each text, then its lines; both empty for None."""
     there = [lines for lines in texts if lines is not None]
-    alone = len(texts) > 1 and len(there) < 2  # Nothing else has the essay
+    alone = len(texts) > 1 and len(there) < 2  # Only one text has the essay
     for group in [[range(n, n + 1)] for n in range(sum(map(len, there)))] if alone else align_lines(there):
         parts = iter(zip(there, group, strict=True))
         numbers, joined = zip(*(("", "") if lines is None else _part(*next(parts)) for lines in texts), strict=True)
@@ -428,6 +425,6 @@ def _groups(texts: Sequence[list[str] | None]) -> Iterator[list[str]]:
 
 
 def _part(lines: list[str], part: range) -> tuple[str, str]:
-    """Numbers of lines, from 1, and these lines."""
+    """Return the numbers, from 1, and the text of a range of lines."""
     numbers = f"{part.start + 1}-{part.stop}" if len(part) > 1 else str(part.stop)
     return numbers if part else "", " ".join(lines[number] for number in part)

@@ -176,7 +176,7 @@ def test_impossible_depths_and_many_forms():
     chain = parse_grammar("chain", [*(f"N{n} -> N{n + 1}" for n in range(5000)), "N5000 -> 'x'"])
     refused(InputError, "derivations of depth 5002 are too deep", Derivations.of, chain)
     forms = "S -> " + " | ".join(f"'a' 'b{number}'" for number in range(101))
-    refused(InputError, "101 forms, where 100 are the most", parse_grammar, "bad", [forms, f"# alternate: {forms}"])
+    refused(InputError, "101 forms: at most 100", parse_grammar, "bad", [forms, f"# alternate: {forms}"])
 
 
 def test_grammars_of_too_many_derivations_are_refused():

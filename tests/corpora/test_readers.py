@@ -406,7 +406,7 @@ def test_segments_in_memory(monkeypatch):
 
 
 TRANSPOSED = (
-    r"^3 candidates( of 'A')? but 2 lists of references of 3 each: they look transposed, as sacrebleu has them; "
+    r"^3 candidates( of 'A')? but 2 lists of references of 3 each: they look transposed, as in sacrebleu; "
     r"pass the references segment by segment, e\.g\. list\(zip\(\*references\)\)$"
 )
 

@@ -210,8 +210,8 @@ def test_tables_have_their_columns() -> None:
     ("bad", "message"),
     [
         ([], "no aligned pairs"),
-        ([pair("a", "A"), pair("a", "A", (0, 1))], r"pair 2: \[0, 1\] aligns tokens that are not there"),
-        ([pair("a", "A", (-1, 0))], "not there"),
+        ([pair("a", "A"), pair("a", "A", (0, 1))], r"pair 2: \[0, 1\] aligns tokens that do not exist"),
+        ([pair("a", "A", (-1, 0))], "do not exist"),
         ([pair("a b", "A", (0, 0), (1, 0))], "pair 1: a token is aligned twice"),
         ([pair("a", "A B", (0, 0), (0, 1))], "aligned twice"),
         ([AlignedPair(("a b",), ("A",), (), "related")], "pair 1 has a token with a blank"),
