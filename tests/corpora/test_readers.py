@@ -28,6 +28,7 @@ from softbleu.corpora.files import open_text
 from softbleu.corpora.generate import read_aligned
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import read_assessments, read_rankings, read_scores, read_spans
+from softbleu.corpora.logs import read_log, read_segmentation
 from softbleu.errors import InputError
 from softbleu.io.progress import ProgressBar
 from softbleu.language import read_arpa
@@ -646,6 +647,8 @@ READERS = {
     "arpa": read_arpa,
     "words": WordList.read,
     "aligned": lambda path: list(read_aligned(path)),
+    "logs": read_log,
+    "segmentations": read_segmentation,
     "grammars": lambda path: parse_grammar(path, Path(path).read_text(encoding="utf-8").splitlines()),
 }
 

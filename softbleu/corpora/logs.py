@@ -1,0 +1,410 @@
+"""Read logs of simultaneous translation, by SimulEval, OmniSTEval and simulstream: words, and when each was given."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from softbleu.corpora.files import numbered_lines, open_text
+from softbleu.corpora.resegment import resegment
+from softbleu.errors import InputError, counted
+from softbleu.io.reading import parse_json, without_packing
+
+if TYPE_CHECKING:
+    from softbleu.types import Floats
+
+DelayUnit = Literal["word", "char"]
+_MILLISECONDS = 1000  # In a second: simulstream and segmentations have seconds
+_PIECE, _BYTE_PIECE = "\u2581", "\u0120"  # Marks of a blank in pieces of SentencePiece, and of byte-level BPE
+_PAIR = re.compile(r"""([\w-]+)\s*:\s*("[^"]*"|'[^']*'|[^,}]*)""")
+_BLANK = re.compile(r"\s*(#.*|---|\.\.\.)?\s*")
+
+
+@dataclass(frozen=True, eq=False)
+class Emission:
+    """Text of a segment, and when a system gave each of its units: words, or characters.
+
+    Times are milliseconds of speech, or words of a source text, from the beginning of the segment.
+    """
+
+    text: str
+    delays: Floats  # Of each unit how much of the source was read before it
+    elapsed: Floats | None = None  # The same with the time of computing
+    source_length: float | None = None
+    recording_end: float | None = None  # Where the segment is part of a longer recording
+    reference: str | None = None
+    source: str | None = None  # Text, or name of the recording
+    where: str = ""  # File and line
+
+    def cut(self, texts: Sequence[str], unit: DelayUnit) -> list[Emission]:
+        """Cut into consecutive parts of the text; a word that is cut in two was given at one time.
+
+        >>> whole = Emission("it rained all day", np.array([1.0, 1.0, 4.0, 6.0]))
+        >>> [part.delays.tolist() for part in whole.cut(["it rained", "all day"], "word")]
+        [[1.0, 1.0], [4.0, 6.0]]
+        """
+        delays = self._by_character(self.delays, unit)
+        elapsed = None if self.elapsed is None else self._by_character(self.elapsed, unit)
+        parts, start = [], 0
+        for text in texts:
+            words = text.split()
+            sizes = [len(word) for word in words] if unit == "word" else [1] * sum(map(len, words))
+            ends = start + np.cumsum(sizes, dtype=np.int64) - 1
+            start += sum(sizes)
+            times = delays[ends], None if elapsed is None else elapsed[ends]
+            parts.append(replace(self, text=text, delays=times[0], elapsed=times[1]))
+        return parts
+
+    def after(self, offset: float, duration: float, end: float, reference: str) -> Emission:
+        """Return the segment of a recording that begins at an offset, with times from there on."""
+        elapsed = None if self.elapsed is None else self.elapsed - offset
+        times: Any = {"delays": self.delays - offset, "elapsed": elapsed, "recording_end": end - offset}
+        return replace(self, **times, source_length=duration, reference=reference)
+
+    def _by_character(self, times: Floats, unit: DelayUnit) -> Floats:
+        """Return the time of each character that is no blank."""
+        if unit == "word":
+            return np.repeat(times, [len(word) for word in self.text.split()])
+        if len(times) == len(self.text):
+            return times[[not character.isspace() for character in self.text]]
+        return times
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """Segments of a system in order, or whole recordings."""
+
+    name: str
+    emissions: Sequence[Emission]
+    unit: DelayUnit = "word"
+
+
+@dataclass(frozen=True)
+class SpokenSegment:
+    """A segment of a recording, in milliseconds."""
+
+    recording: str
+    offset: float
+    duration: float
+
+
+def read_log(name: str, unit: DelayUnit = "word", encoding: str = "utf-8") -> Log:
+    """Read a log: a line of JSON is a segment (SimulEval, OmniSTEval) or a step of a recording (simulstream).
+
+    Raises `InputError`, which names the line: not JSON, no text, falling delays, another number of delays than of
+    units, a segment twice or missing.
+
+    Parameters
+    ----------
+    name
+        The file, packed or not; `-` is standard input.
+    unit
+        What has a delay each: a `word`, or a `char`, with or without blanks.
+    encoding
+        Of the file.
+    """
+    entries = [(where, _object(line, where)) for where, line in numbered_lines(name, encoding) if line.strip()]
+    if not entries:
+        raise InputError(f"{name}: an empty log: there are no segments")
+    if any("metadata" in entry or "generated_tokens" in entry for _, entry in entries):
+        return Log(name, _recordings(entries, unit), unit)
+    return Log(name, [_segment(where, entry, unit) for where, entry in _in_order(name, entries)], unit)
+
+
+def _object(line: str, where: str) -> dict[str, Any]:
+    entry = parse_json(line, where)
+    if not isinstance(entry, dict):
+        raise InputError(f"{where}: a log has an object on each line, not {line[:30]!r}")
+    return entry
+
+
+def _in_order(name: str, entries: Sequence[tuple[str, dict[str, Any]]]) -> Iterable[tuple[str, dict[str, Any]]]:
+    """Order segments by their numbers, where they have some; each must be there once."""
+    if not any("index" in entry for _, entry in entries):
+        return entries
+    numbered: dict[int, tuple[str, dict[str, Any]]] = {}
+    for where, entry in entries:
+        number = entry.get("index")
+        if not isinstance(number, int) or isinstance(number, bool):
+            raise InputError(f"{where}: a whole number is needed as index, not {json.dumps(number)[:30]}")
+        if number in numbered:
+            raise InputError(f"{where}: segment {number} is there twice, as in {numbered[number][0]}")
+        numbered[number] = where, entry
+    first = min(numbered)
+    for number in range(first, first + len(numbered)):
+        if number not in numbered:
+            raise InputError(f"{name}: segment {number} is missing (segments {first} to {max(numbered)})")
+    return [numbered[number] for number in sorted(numbered)]
+
+
+def _segment(where: str, entry: Mapping[str, Any], unit: DelayUnit) -> Emission:
+    """Read a segment of SimulEval or OmniSTEval."""
+    if "durations" in entry:
+        raise InputError(f"{where}: speech was given, whose words have no delays: logs of text are read")
+    text = _text(where, entry, "prediction")
+    if text is None:
+        raise InputError(f"{where}: no 'prediction', the text that the system gave")
+    relative = bool({"emission_cu", "emission_ca", "time_to_recording_end"} & entry.keys())
+    names = ("emission_cu", "emission_ca") if relative else ("delays", "elapsed")
+    delays, elapsed = (_numbers(where, entry, name) for name in names)
+    if delays is None and text.strip():
+        raise InputError(f"{where}: no {names[0]!r}, when each {_name(unit)} was given")
+    delays = np.zeros(0) if delays is None else delays
+    _check_count(where, names[0], len(delays), text, unit)
+    _check_delays(where, delays, unit, least=-np.inf if relative else 0)
+    if elapsed is not None and elapsed.any():  # SimulEval writes 0, or nothing, where it took no time
+        _check_count(where, names[1], len(elapsed), text, unit)
+    else:
+        elapsed = None
+    length, source = _number(where, entry, "source_length"), entry.get("source")
+    if length is not None and length <= 0:
+        raise InputError(f"{where}: source_length is {length:g}, it must be above 0")
+    if isinstance(source, list):  # What SimulEval says of a recording, its file first
+        source = source[0] if source else None
+    return Emission(
+        text,
+        delays,
+        elapsed,
+        length,
+        _number(where, entry, "time_to_recording_end"),
+        _text(where, entry, "reference") or None,
+        source if isinstance(source, str) else None,
+        where,
+    )
+
+
+def _check_delays(where: str, delays: Floats, unit: DelayUnit, least: float) -> None:
+    """Check that delays do not fall."""
+    fall = np.flatnonzero(np.diff(delays) < 0)
+    if len(fall):
+        place = int(fall[0]) + 1
+        fell = f"from {delays[place - 1]:g} to {delays[place]:g}"
+        raise InputError(f"{where}: delays fall {fell} at {_name(unit)} {place + 1}: they can only rise")
+    if len(delays) and delays[0] < least:
+        raise InputError(f"{where}: a delay of {delays[0]:g}: it must be {least:g} or more")
+
+
+def _check_count(where: str, what: str, count: int, text: str, unit: DelayUnit) -> None:
+    """Check that each unit of the text has a time."""
+    # Characters are counted with blanks or without them.
+    counts = {"word": [len(text.split())], "char": [len(text), len(_dense(text))]}
+    if count in counts[unit]:
+        return
+    said = f"{where}: {count:,} {what} for {counted(counts[unit][0], _name(unit))}"
+    other: DelayUnit = "char" if unit == "word" else "word"
+    if count in counts[other]:
+        raise InputError(f"{said}: they are of {_name(other)}s: read it with the unit {other!r}")
+    raise InputError(f"{said}: one is needed for each")
+
+
+def _name(unit: DelayUnit) -> str:
+    return "character" if unit == "char" else "word"
+
+
+def _dense(text: str) -> str:
+    """Leave out blanks."""
+    return "".join(text.split())
+
+
+def _text(where: str, entry: Mapping[str, Any], name: str) -> str | None:
+    text = entry.get(name)
+    if text is not None and not isinstance(text, str):
+        raise InputError(f"{where}: a text is needed as {name}, not {json.dumps(text)[:30]}")
+    return text
+
+
+def _number(where: str, entry: Mapping[str, Any], name: str) -> float | None:
+    number = entry.get(name)
+    if number is not None and (isinstance(number, bool) or not isinstance(number, int | float)):
+        raise InputError(f"{where}: a number is needed as {name}, not {json.dumps(number)[:30]}")
+    return None if number is None else float(number)
+
+
+def _numbers(where: str, entry: Mapping[str, Any], name: str) -> Floats | None:
+    numbers = entry.get(name)
+    if numbers is None:
+        return None
+    if not isinstance(numbers, list) or any(isinstance(x, bool) or not isinstance(x, int | float) for x in numbers):
+        raise InputError(f"{where}: a list of numbers is needed as {name}, not {json.dumps(numbers)[:30]}")
+    return np.array(numbers, np.float64)
+
+
+@dataclass
+class _Token:
+    """A token that simulstream gave, and when; times are seconds."""
+
+    text: str
+    delay: float
+    elapsed: float
+
+
+def _recordings(entries: Sequence[tuple[str, dict[str, Any]]], unit: DelayUnit) -> list[Emission]:
+    """Read the recordings of simulstream: steps that take back tokens and give others.
+
+    A word was given when its last token was, or when the last one that it lost was taken back. Tokens are pieces of
+    SentencePiece where any has its mark, otherwise words.
+    """
+    names: dict[object, str] = {}
+    steps: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for where, entry in entries:
+        metadata, known = entry.get("metadata"), entry.get("id")
+        if isinstance(metadata, dict):
+            if not (recording := _text(where, metadata, "wav_name")):
+                raise InputError(f"{where}: no wav_name, the recording")
+            names[json.dumps(known)] = recording_name(recording)
+        elif json.dumps(known) not in names:
+            raise InputError(f"{where}: no line of metadata before says which recording has id {json.dumps(known)}")
+        else:
+            steps.setdefault(names[json.dumps(known)], []).append((where, entry))
+    every = (token for where, entry in entries for token in _tokens(where, entry, "generated_tokens"))
+    marked = {mark for token in every for mark in (_PIECE, _BYTE_PIECE) if mark in token}
+    if _BYTE_PIECE in marked:
+        raise InputError(f"{entries[0][0]}: tokens of byte-level BPE: log those of SentencePiece, or words")
+    blank = "" if _PIECE in marked or unit == "char" else " "
+    return [_recording(name, lines, unit, blank) for name, lines in steps.items()]
+
+
+def _recording(name: str, steps: Sequence[tuple[str, dict[str, Any]]], unit: DelayUnit, blank: str) -> Emission:
+    """Follow the steps of a recording; a blank stands before each token that is a word."""
+    tokens: list[_Token] = []
+    processed = 0.0
+    for where, entry in steps:
+        before = processed
+        processed, computed = (
+            _number(where, entry, key) or 0.0 for key in ("total_audio_processed", "computation_time")
+        )
+        if processed < before:
+            raise InputError(f"{where}: total_audio_processed falls from {before:g} to {processed:g}")
+        deleted, given = (_tokens(where, entry, key) for key in ("deleted_tokens", "generated_tokens"))
+        if deleted:
+            lost = tokens[len(tokens) - len(deleted) :] if len(deleted) <= len(tokens) else []
+            if [token.text for token in lost] != [blank + text for text in deleted]:
+                raise InputError(f"{where}: tokens are taken back that are not the last: {' '.join(deleted)[:40]!r}")
+            del tokens[len(tokens) - len(deleted) :]
+            if unit == "word" and tokens and not _begins(lost[0].text):
+                tokens[-1] = _Token(tokens[-1].text, processed, processed + computed)
+        tokens += [_Token(blank + text, processed, processed + computed) for text in given]
+    texts = [token.text.replace(_PIECE, " ") for token in tokens]
+    characters = "".join(texts)
+    owner = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
+    if unit == "word":
+        ends = [match.end() - 1 for match in re.finditer(r"\S+", characters)]
+    else:
+        kept = range(len(characters) - len(characters.lstrip()), len(characters.rstrip()))
+        ends = [*kept]
+    last = [tokens[number] for number in owner[ends].tolist()] if ends else []
+    delays, elapsed = (
+        np.array([getattr(token, what) for token in last]) * _MILLISECONDS for what in ("delay", "elapsed")
+    )
+    text = characters.strip()
+    return Emission(text, delays, elapsed, processed * _MILLISECONDS or None, source=name, where=steps[0][0])
+
+
+def _begins(token: str) -> bool:
+    """Whether a token begins a word."""
+    return token[:1] in (_PIECE, " ")
+
+
+def _tokens(where: str, entry: Mapping[str, Any], name: str) -> list[str]:
+    tokens = entry.get(name) or []
+    if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
+        raise InputError(f"{where}: a list of texts is needed as {name}, not {json.dumps(tokens)[:30]}")
+    return tokens
+
+
+def recording_name(name: str) -> str:
+    """Name a recording: its file without folder and suffix.
+
+    >>> recording_name("test/wav/ted_1096.wav")
+    'ted_1096'
+    """
+    return Path(name).stem
+
+
+def read_segmentation(name: str, encoding: str = "utf-8") -> list[SpokenSegment]:
+    """Read the segments of recordings, in order: a list of `wav`, `offset` and `duration` in seconds, YAML or JSON.
+
+    YAML may be a list of mappings, each in braces or with one key per line, as in MuST-C and data of IWSLT.
+    """
+    lines = list(open_text(name, encoding))
+    if Path(without_packing(name)).suffix == ".json":
+        found = parse_json("\n".join(lines), name)
+        if not isinstance(found, list):
+            raise InputError(f"{name}: a list of segments is needed, each with wav, offset and duration")
+        entries = [(f"{name}, entry {number}", entry) for number, entry in enumerate(found, start=1)]
+    else:
+        entries = list(_mappings(name, lines))
+    if not entries:
+        raise InputError(f"{name}: there are no segments")
+    return [_span(where, entry) for where, entry in entries]
+
+
+def _span(where: str, entry: Any) -> SpokenSegment:
+    if not isinstance(entry, dict) or not {"wav", "offset", "duration"} <= entry.keys():
+        raise InputError(f"{where}: a segment needs wav, offset and duration")
+    try:
+        offset, duration = (float(entry[key]) * _MILLISECONDS for key in ("offset", "duration"))
+    except (TypeError, ValueError):
+        raise InputError(f"{where}: offset and duration are seconds, not {entry['offset']!r}") from None
+    if not (0 <= offset < np.inf and 0 < duration < np.inf):
+        raise InputError(f"{where}: an offset is 0 or more, a duration above 0")
+    return SpokenSegment(recording_name(str(entry["wav"])), offset, duration)
+
+
+def _mappings(name: str, lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Read a list of mappings in YAML."""
+    where, entry = "", dict[str, str]()
+    for number, line in enumerate(lines, start=1):
+        if _BLANK.fullmatch(line):
+            continue
+        if line.lstrip().startswith("- "):
+            if where:
+                yield where, entry
+            where, entry = f"{name}, line {number}", {}
+        pairs = _PAIR.findall(line)
+        if not pairs or not where:
+            said = "a list of segments is needed, such as '- {wav: a.wav, offset: 0, duration: 2.5}'"
+            raise InputError(f"{name}, line {number}: {said}")
+        entry |= {key: value.strip().strip("'\"") for key, value in pairs}
+    if where:
+        yield where, entry
+
+
+def cut_recordings(log: Log, spans: Sequence[SpokenSegment], references: Sequence[Sequence[str]]) -> Log:
+    """Cut the recordings of a log into segments, each with its references, by least edit distance.
+
+    Raises `InputError`: other recordings than those of the segments, or another number of references.
+    """
+    if len(spans) != len(references):
+        said = (
+            f"{counted(len(spans), 'segment')} of recordings but references for {counted(len(references), 'segment')}"
+        )
+        raise InputError(said)
+    whole: dict[str, Emission] = {}
+    for emission in log.emissions:
+        recording = recording_name(emission.source or "")
+        if recording in whole:
+            raise InputError(f"{emission.where}: recording {recording!r} is there twice")
+        whole[recording] = emission
+    members: dict[str, list[int]] = {}
+    for number, span in enumerate(spans):
+        members.setdefault(span.recording, []).append(number)
+    if missing := [recording for recording in members if recording not in whole]:
+        raise InputError(f"{log.name}: no recording {missing[0]!r}, which segments are of")
+    if others := [recording for recording in whole if recording not in members]:
+        raise InputError(f"{whole[others[0]].where}: recording {others[0]!r} has no segments")
+    parts: list[Emission] = [log.emissions[0]] * len(spans)
+    for recording, numbers in members.items():
+        emission = whole[recording]
+        end = max(spans[number].offset + spans[number].duration for number in numbers)
+        texts = resegment([emission.text], [references[number] for number in numbers]).texts
+        for number, part in zip(numbers, emission.cut(texts, log.unit), strict=True):
+            span = spans[number]
+            parts[number] = part.after(span.offset, span.duration, end, references[number][0])
+    return replace(log, emissions=parts)
