@@ -241,7 +241,7 @@ def test_making_large_tables_is_noted_once(tmp_path, monkeypatch, capsys):
     said = notes()
     (kept,) = (tmp_path / "cache" / "meteor").iterdir()
     start = f"softbleu: note: makes tables of the paraphrases of {folder / 'data' / 'paraphrase-en.gz'}, "
-    assert said == f"{start}which takes about half a minute, once: they are kept in {kept}\n"
+    assert said == f"{start}which takes about half a minute, once: they are cached in {kept}\n"
     assert notes(anew=False) == notes("--quiet") == ""
 
 

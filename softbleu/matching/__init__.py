@@ -1,4 +1,4 @@
-"""Matchers: how much of a candidate n-gram the references account for."""
+"""Matchers: the share of each candidate n-gram that references account for."""
 
 from softbleu.matching.matchers import MATCHERS, Matcher, Matches, SoftMatcher, make_matcher
 

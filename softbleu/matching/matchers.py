@@ -1,7 +1,7 @@
-"""Matchers: which reference n-grams a candidate n-gram may match, and which of them it gets.
+"""Matchers: the reference n-grams that a candidate n-gram may match, and the assignment of matches.
 
-A chunk is matched by the kernels, or on whole arrays: candidates of about one size together, a long one by itself, a
-stripe at a time.
+A chunk is matched by the kernels, or on whole arrays: candidates of similar size in batches, a long candidate by
+itself in stripes.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
 
 Assignment = Literal["exact-first", "sequential", "optimal"]
 Consumption = Literal["unit", "similarity"]
-DEFAULT_THRESHOLD = 0.8  # What a similarity must exceed where neither a person nor the vectors say
+DEFAULT_THRESHOLD = 0.8  # Used if neither the user nor the vectors set a threshold
 BATCH_CELLS = 1 << 15  # Entries of a batch's token-by-token matrices: small enough to stay in the cache
-LONG_CELLS = 1 << 21  # A segment with a greater matrix is matched by itself, a stripe at a time
-EXACT = 2 * SCALE  # Stands for an exact match among similarities: before every approximate one, even of similarity 1
+LONG_CELLS = 1 << 21  # A segment with a larger matrix is matched by itself, in stripes
+EXACT = 2 * SCALE  # Similarity of exact matches, above any approximate match, even of similarity 1
 OPTIMAL = Limit(
     "assignment 'optimal'",
     "pairs of n-grams that may match",
@@ -54,27 +54,27 @@ OPTIMAL = Limit(
     "a document of 3,000 words, at threshold 0.8: 100,000",
     "raise the threshold, or use 'exact-first'",
 )
-"""Of one order in one segment (2 GB)."""
-STRIPE_CELLS = 1 << 20  # Pairs of n-grams of an order that are held at a time
+"""Limit per order and segment (2 GB)."""
+STRIPE_CELLS = 1 << 20  # Pairs of n-grams of an order that are held in memory
 _LIMIT = Limit(
     "soft matching", "pairs of words", 1 << 31, "a document of 3,000 words with 20 references: 180,000,000"
 )
-"""Of one segment, of which a stripe is held at a time."""
+"""Limit per segment, of which one stripe is held in memory."""
 MATCHED_WORDS = Limit("soft matching", "words", 1 << 20, "a document of 3,000 words with 20 references: 63,000")
-"""Of a candidate and its references together: what is known of their n-grams takes memory before any comparison."""
+"""Limit for a candidate with its references, whose n-grams take memory before any comparison."""
 
 
 @dataclass(frozen=True)
 class Rules:
-    """How a soft matcher matches n-grams up to some order; see `SoftMatcher`."""
+    """Rules of a soft matcher for n-grams of several orders; see `SoftMatcher`."""
 
-    pool_orders: tuple[tuple[int, ...], ...]  # Of each order, those that may match approximately
-    threshold: int  # In millionths: a similarity must exceed it
+    pool_orders: tuple[tuple[int, ...], ...]  # For each order, the reference orders that may match approximately
+    threshold: int  # In millionths; a similarity must exceed it
     assignment: Assignment
     consumption: Consumption
     composition: Composition
-    equal_is_one: bool = True  # Whether equal n-grams match as such, not by what their similarity is where they stand
-    in_context: bool = False  # Whether equal n-grams differ by where they stand
+    equal_is_one: bool = True  # Whether equal n-grams have similarity 1 in any context
+    in_context: bool = False  # Whether the vectors of equal n-grams differ by context
 
     @property
     def exact_first(self) -> bool:
@@ -83,7 +83,7 @@ class Rules:
 
     @property
     def unit(self) -> int:
-        """Millionths of a pool n-gram that a match uses; 0: as many as its similarity has."""
+        """Millionths of a pool n-gram that a match consumes; 0: its similarity."""
         return SCALE if self.consumption == "unit" else 0
 
     @property
@@ -92,33 +92,33 @@ class Rules:
         return len(self.pool_orders)
 
     def columns(self, order: int) -> list[int]:
-        """Orders of the pool n-grams that n-grams of an order may match, their own among them, ascending."""
+        """Return the orders of pool n-grams that an order may match, including its own, ascending."""
         return sorted({order, *self.pool_orders[order - 1]})
 
     @property
     def deepest(self) -> int:
-        """Greatest order of an n-gram whose similarity is looked at."""
+        """Greatest order of an n-gram whose similarity is computed."""
         return max((max(n, *orders) for n, orders in enumerate(self.pool_orders, start=1) if orders), default=0)
 
 
 @dataclass(frozen=True)
 class Matches:
-    """Matches of the candidate n-grams of one order, an entry per n-gram in each array."""
+    """Matches of the candidate n-grams of one order; each array has an entry per n-gram."""
 
     starts: Integers  # Candidate positions at which the n-grams start
-    matched: Integers  # How much of each is matched, in millionths: 1,000,000 for an exact match, 0 for none
+    matched: Integers  # Matched share in millionths: 1,000,000 for an exact match, 0 for none
     partner_starts: Integers  # Position at which the matched reference n-gram first appears; -1 for none
     partner_orders: Integers  # Order of the matched reference n-gram; 0 for none
 
     @classmethod
     def none(cls, ngrams: Ngrams) -> Matches:
-        """No matches yet."""
+        """Make empty matches for n-grams."""
         empty = np.zeros(len(ngrams.starts), np.int64)
         return cls(ngrams.starts, empty, empty - 1, empty.copy())
 
     @classmethod
     def exact(cls, ngrams: Ngrams, order: int) -> Matches:
-        """Make the exact matches alone of `ngrams` of an order."""
+        """Make the exact matches of n-grams of an order."""
         first = np.empty(len(ngrams.counts), np.int64)
         first[ngrams.pool_ids[::-1]] = ngrams.pool_starts[::-1]
         partners = np.where(ngrams.exact, first[ngrams.ids], -1)
@@ -126,7 +126,7 @@ class Matches:
 
 
 def read_threshold(text: str) -> float | str | None:
-    """Read a threshold: a number, a quantile as it is written, or `none` for the default.
+    """Parse a threshold: a number, a quantile (kept as text), or `none` for the default.
 
     >>> read_threshold("0.8"), read_threshold("p99.9")
     (0.8, 'p99.9')
@@ -141,28 +141,25 @@ def read_threshold(text: str) -> float | str | None:
 
 
 def threshold_setting(help: str, unset: str) -> Any:
-    """Declare the threshold of similarities: a number, a quantile, or None for what is `unset`.
-
-    `help` is the line of help of the setting.
-    """
+    """Declare a threshold of similarities: a number, a quantile, or None, whose meaning is described by `unset`."""
     kinds: dict[str, Any] = {"read": read_threshold, "unset": unset, "always_signed": True, "common": True}
     return setting(None, help, least=0, most=1, metavar="0..1|pX", flags=("-t",), **kinds)
 
 
 @dataclass(frozen=True)
 class Matcher(Declared):
-    """A matcher is a value: its fields are its identity and its part of the signature."""
+    """Base class of matchers: values whose fields are their identity and their part of the signature."""
 
     kind: ClassVar[str] = "matcher"
 
     @abstractmethod
     def pool_orders(self, order: int, max_order: int) -> Sequence[int]:
-        """Orders, up to `max_order`, of reference n-grams that a candidate n-gram of `order` may match softly."""
+        """Return the orders, up to `max_order`, of reference n-grams that n-grams of `order` may match softly."""
 
     def matches(self, chunk: Chunk, vectors: Vectors | None, max_order: int) -> list[Matches]:
-        """Match the candidate n-grams of orders 1…`max_order` of every line of a chunk: `Matches` for each order.
+        """Match the candidate n-grams of a chunk; return `Matches` for each of the orders 1…`max_order`.
 
-        `vectors` are those of the words of the corpus, None where `needs_vectors` says so. All systems of a chunk
+        `vectors` are the vectors of the words of the corpus, or None unless `needs_vectors`. All systems of a chunk
         share its references.
         """
         return [Matches.exact(ngrams, n) for n, ngrams in enumerate(chunk.ngrams(max_order), start=1)]
@@ -170,8 +167,7 @@ class Matcher(Declared):
     def matched(self, chunk: Chunk, vectors: Vectors | None, max_order: int, kernels: Kernels) -> Integers:
         """Sum the matches of each candidate and order, in millionths of an n-gram: (lines, `max_order`).
 
-        `chunk` has the segments, `vectors` are as for `matches`. `kernels` match in one go where they can; digits do
-        not depend on them.
+        See `matches` for `chunk` and `vectors`. `kernels` are used where possible, and change no digit.
         """
         if vectors is None or not self.needs_vectors(max_order):
             return SCALE * kernels.clipped_counts(
@@ -185,51 +181,48 @@ class Matcher(Declared):
         return any(self.pool_orders(order, max_order) for order in range(1, max_order + 1))
 
     def needs_frequencies(self, max_order: int) -> bool:
-        """Whether words are weighed by how frequent they are."""
+        """Whether words are weighted by their frequency."""
         return False
 
 
 @dataclass(frozen=True)
 class SoftMatcher(Matcher):
-    """A matcher that lets similar n-grams stand for one another; subclasses say which (`pool_orders`).
+    """A matcher that credits similar n-grams; subclasses choose the orders that may match (`pool_orders`).
 
     Parameters
     ----------
     threshold
-        A similarity must exceed it to count, 0 to 1. A quantile such as `p99.9` is one of random pairs of words. None
-        is the threshold that the vectors recommend, or 0.8.
+        Threshold from 0 to 1 that a similarity must exceed to count; a quantile of random pairs of words, such as
+        `p99.9`; or None for the threshold recommended by the vectors, or else 0.8.
     assignment
-        Order in which matches are made: `exact-first` (exact ones, then left to right), `sequential` (Morgan 2014:
-        one pass, left to right) or `optimal` (greatest sum of matches).
+        Order of matching: `exact-first` (exact matches, then left to right), `sequential` (Morgan 2014: one pass,
+        left to right) or `optimal` (greatest sum of matches).
     consumption
-        How much of a reference n-gram an approximate match uses: one instance (`unit`), or the similarity
+        Amount of a reference n-gram used up by an approximate match: one instance (`unit`), or the similarity
         (`similarity`).
     composition
-        How n-grams are compared: `mean`, `aligned` or `sif`.
+        Similarity of n-grams: `mean`, `aligned` or `sif`.
     """
 
     threshold: float | str | None = threshold_setting(
-        "A similarity must be greater than this to count, or than X percent of random pairs of words reach with "
-        "these vectors, e.g. p99.9",
-        f"{DEFAULT_THRESHOLD:g}, or what the vectors recommend",
+        "Similarity that a match must exceed: 0 to 1, or a percentile of random word pairs such as p99.9",
+        f"{DEFAULT_THRESHOLD:g}, or the vectors' recommendation",
     )
-    assignment: Assignment = setting(
-        "exact-first", "Order in which matches are made: exact-first, sequential or optimal"
-    )
+    assignment: Assignment = setting("exact-first", "Order of matching: exact-first, sequential or optimal")
     consumption: Consumption = setting(
-        "unit", "What an approximate match consumes: one instance (unit) or its similarity"
+        "unit", "Amount that a soft match uses up: one instance (unit) or its similarity"
     )
     composition: str = setting(
         "mean",
-        "How n-grams are compared: by mean vectors (mean), the same with rare words weighing more (sif), or word by "
+        "Similarity of n-grams: by mean vectors (mean), the same with more weight for rare words (sif), or word by "
         "word (aligned)",
         choices=COMPOSITIONS,
     )
 
     def check(self) -> None:
-        """See that the settings go together."""
+        """Check that the settings are compatible."""
         if self.assignment == "optimal" and self.consumption != "unit":
-            raise InputError("assignment 'optimal' gives out whole instances: use consumption 'unit' with it")
+            raise InputError("assignment 'optimal' needs consumption 'unit'")
 
     def needs_vectors(self, max_order: int) -> bool:
         """Whether any n-gram up to that order may match approximately."""
@@ -240,15 +233,15 @@ class SoftMatcher(Matcher):
     def least_similarity(self) -> float:
         """The threshold as a number."""
         if isinstance(self.threshold, str):
-            raise InputError(f"threshold {self.threshold!r} is a quantile: resolve the measure, or give a number")
+            raise InputError(f"threshold {self.threshold!r} is a quantile: resolve the metric, or give a number")
         return DEFAULT_THRESHOLD if self.threshold is None else self.threshold
 
     def needs_frequencies(self, max_order: int) -> bool:
-        """Whether words are weighed by how frequent they are."""
+        """Whether words are weighted by their frequency."""
         return COMPOSITIONS[self.composition].by_frequency and self.needs_vectors(max_order)
 
     def rules(self, max_order: int, vectors: Vectors) -> Rules:
-        """Make the rules for n-grams of orders 1…`max_order`, compared by `vectors`."""
+        """Return the rules for n-grams of orders 1…`max_order`, compared by `vectors`."""
         return Rules(
             tuple(tuple(self.pool_orders(order, max_order)) for order in range(1, max_order + 1)),
             threshold_in_millionths(self.least_similarity),
@@ -266,14 +259,14 @@ class SoftMatcher(Matcher):
         return soft_matches(self.rules(max_order, vectors), chunk, vectors)
 
     def matched(self, chunk: Chunk, vectors: Vectors | None, max_order: int, kernels: Kernels) -> Integers:
-        """Do what `Matcher.matched` does, by kernels where these can, with the same digits."""
+        """Sum the matches, by kernels where possible; see `Matcher.matched`."""
         sums = None
         if kernels.sum_matches and vectors is not None and self.is_plain(max_order):
             sums = soft_sums(self.rules(max_order, vectors), chunk, vectors, kernels)
         return super().matched(chunk, vectors, max_order, kernels) if sums is None else sums
 
     def is_plain(self, max_order: int) -> bool:
-        """Whether n-grams may match approximately, and no subclass makes the matches in a way of its own."""
+        """Whether n-grams may match approximately, and no subclass overrides the matching."""
         kind = type(self)
         plain = kind.matches is SoftMatcher.matches and kind.matched is SoftMatcher.matched
         return plain and self.needs_vectors(max_order)
@@ -286,7 +279,7 @@ class Exact(Matcher):
     name: ClassVar[str] = "exact"
 
     def pool_orders(self, order: int, max_order: int) -> Sequence[int]:
-        """None: nothing matches approximately."""
+        """Return no orders: only exact matches count."""
         return ()
 
 
@@ -297,7 +290,7 @@ class SleuMatcher(SoftMatcher):
     name: ClassVar[str] = "sleu"
 
     def pool_orders(self, order: int, max_order: int) -> Sequence[int]:
-        """Reference words for a word; nothing for longer n-grams."""
+        """Return order 1 for words, none for longer n-grams."""
         return (1,) if order == 1 else ()
 
 
@@ -308,7 +301,7 @@ class VleuMatcher(SoftMatcher):
     name: ClassVar[str] = "vleu"
 
     def pool_orders(self, order: int, max_order: int) -> Sequence[int]:
-        """The n-gram's own order."""
+        """Return the n-gram's own order."""
         return (order,)
 
 
@@ -319,7 +312,7 @@ class XleuMatcher(SoftMatcher):
     name: ClassVar[str] = "xleu"
 
     def pool_orders(self, order: int, max_order: int) -> Sequence[int]:
-        """Every order."""
+        """Return all orders."""
         return range(1, max_order + 1)
 
 
@@ -327,7 +320,7 @@ MATCHERS = Registry("matcher", "softbleu.matching", Matcher)
 
 
 def make_matcher(name: str, **options: object) -> Matcher:
-    """Make a matcher from its name and its options; options that are None keep their defaults.
+    """Make a matcher by its name; options that are None keep their defaults.
 
     Examples
     --------
@@ -342,10 +335,7 @@ def make_matcher(name: str, **options: object) -> Matcher:
 
 
 def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors) -> list[Matches]:
-    """Match the n-grams of every candidate of a chunk, approximately where the rules allow: `Matches` for each order.
-
-    `vectors` are those of the words of the corpus.
-    """
+    """Match the n-grams of every candidate of a chunk by the rules; return `Matches` for each order."""
     MATCHED_WORDS.check_sum(**chunk.sizes)
     given, (chunk, places) = chunk, chunk.in_order
     pools = [Pool.of(ngrams, chunk, rules) for ngrams in chunk.ngrams(rules.max_order, instances=rules.in_context)]
@@ -366,19 +356,19 @@ def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors) -> list[Matches]:
 
 
 def places_in(places: Integers, first: Integers | None, starts: Integers, orders: Integers) -> Integers:
-    """Find partners of a chunk `in_order`, by where they start and their orders, in the chunk as it was given.
+    """Convert start positions of partners from `Chunk.in_order` to the original chunk.
 
-    `places` are those of `Chunk.in_order`, `first` is of `Chunk.first_of_equals`, or None where equal n-grams differ
-    by where they stand; -1, for no partner, stays.
+    `places` comes from `Chunk.in_order`, `first` from `Chunk.first_of_equals`, or is None if equal n-grams differ by
+    context. Starts of -1, for no partner, are kept; `orders` are the partners' orders.
     """
     found = places[starts]
     return np.where(starts < 0, -1, found if first is None else first[orders, found])
 
 
 def soft_sums(rules: Rules, chunk: Chunk, vectors: Vectors, kernels: Kernels) -> Integers | None:
-    """Sum the matches of each candidate of a chunk and order in one go, in millionths: (lines, orders).
+    """Sum the matches of each candidate and order by kernels, in millionths: (lines, orders).
 
-    Parameters are those of `soft_matches`; None where `kernels` cannot do so with these rules and vectors.
+    See `soft_matches` for the parameters. Returns None if the kernels do not support these rules and vectors.
     """
     plain = rules.exact_first and not rules.composition.aligned
     if kernels.sum_matches is None or not plain or not isinstance(vectors, TokenVectors):
@@ -401,14 +391,14 @@ def soft_sums(rules: Rules, chunk: Chunk, vectors: Vectors, kernels: Kernels) ->
 def match_long_segment(
     rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText, matches: list[Matches]
 ) -> None:
-    """Match the n-grams of a candidate, alone in its batch, whose token-by-token matrix would not fit into memory.
+    """Match a candidate, alone in its batch, whose token-by-token matrix would not fit into memory.
 
-    `pools` are the reference n-grams of each order, `text` the vectors of the chunk, weighted as the rules want;
-    `matches`, of each order, are written.
+    `pools` are the reference n-grams of each order, `text` the weighted vectors of the chunk. Results are written to
+    `matches`, one entry per order.
     """
     words = words_of(batch)
     if rules.assignment == "optimal":
-        # An order at a time, as all its pairs that may match are held.
+        # One order at a time, since all its candidate pairs are held in memory.
         for order in np.flatnonzero([bool(soft) for soft in rules.pool_orders]).tolist():
             one = replace(rules, pool_orders=tuple(s if n == order else () for n, s in enumerate(rules.pool_orders)))
             _match_optimally(one, batch, stripes_of(one, pools, batch, text), matches, words)
@@ -417,7 +407,7 @@ def match_long_segment(
 
 
 def words_of(batch: Batch) -> str:
-    """Say how long a segment is that is alone in its batch; raise `InputError` if it is too long."""
+    """Describe the length of a segment that is alone in its batch; raise `InputError` if it is too long."""
     height, width = batch.candidate.shape[1], batch.reference.shape[1]
     words = f"a segment of {height:,} candidate and {width:,} reference words"
     _LIMIT.check(height * width, words)
@@ -425,14 +415,14 @@ def words_of(batch: Batch) -> str:
 
 
 def stripes_of(rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText) -> Iterator[tuple[int, Tables]]:
-    """Compare some n-grams of a candidate, alone in its batch, with the pools, then the next.
+    """Compare the n-grams of a candidate, alone in its batch, with the pools, stripe by stripe.
 
-    Yields the token at which the first of them begins, and their tables. Parameters are as for `match_long_segment`.
+    Yields the first token of each stripe and its tables. See `match_long_segment` for the parameters.
     """
     pools_of_each = max(len(rules.columns(order)) for order in range(1, rules.max_order + 1))
     stripe = max(1, STRIPE_CELLS // (batch.reference.shape[1] * pools_of_each))
     for start in range(0, batch.candidate.shape[1], stripe):
-        # N-grams that begin here may end beyond, and those that begin there are not to be matched yet.
+        # N-grams that begin in the stripe may end after it; n-grams that begin after it come next.
         end = start + stripe + rules.max_order - 1
         part = replace(batch, candidate=batch.candidate[:, start:end])
         tables = Tables.of(rules, pools, part, text.products(part))
@@ -442,7 +432,7 @@ def stripes_of(rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText)
 
 
 def _match_greedily(rules: Rules, stripes: Iterator[tuple[int, Tables]], matches: list[Matches]) -> None:
-    """Match the n-grams from left to right: each stripe takes from what those before it have left."""
+    """Match n-grams from left to right; each stripe uses the capacity that earlier stripes left."""
     left: dict[int, Integers] = {}
     for _, tables in stripes:
         for capacity, order in zip(tables.capacity[:, 0], tables.orders, strict=True):
@@ -454,7 +444,7 @@ def _match_greedily(rules: Rules, stripes: Iterator[tuple[int, Tables]], matches
         for order, columns, similarities in zip(tables.orders, partner, value, strict=True):
             matched = columns >= 0
             np.subtract.at(left[order], columns[matched], rules.unit or np.minimum(similarities[matched], SCALE))
-        # Memory is for the next.
+        # Free the memory before the next stripe.
         del tables
 
 
@@ -465,7 +455,7 @@ def _match_optimally(
     matches: list[Matches],
     words: str,
 ) -> None:
-    """Gather the pairs of a single order that may match, stripe by stripe, and match them together."""
+    """Collect the pairs of a single order that may match, stripe by stripe, and assign them together."""
     links: list[tuple[NDArray[Any], ...]] = []
     whole: Tables | None = None
     for start, tables in stripes:
@@ -484,23 +474,23 @@ def _match_optimally(
 
 @dataclass(frozen=True)
 class Batch:
-    """Candidates of about one size, and the references of their segments."""
+    """Candidates of similar size, with the references of their segments."""
 
     systems: Integers  # System of each candidate
     lines: Integers  # Line of each candidate
-    candidate: Integers  # Positions of the candidates' tokens: (batch, most tokens), padded with the chunk's size
-    reference: Integers  # Positions of the references' tokens, likewise
+    candidate: Integers  # Token positions of candidates: (batch, most tokens), padded with the chunk's size
+    reference: Integers  # Token positions of references, likewise
 
     @property
     def is_long(self) -> bool:
-        """Whether it is a single candidate whose token-by-token matrix is too large to be made at once."""
+        """Whether the batch is a single candidate whose token-by-token matrix is too large to hold."""
         return bool(self.candidate.shape[1] * self.reference.shape[1] > LONG_CELLS)
 
 
 def batches(chunk: Chunk, most_cells: int | None = None) -> Iterator[Batch]:
-    """Group the candidates of a chunk that have tokens on both sides by size; a long one is a batch of its own.
+    """Group candidates by size into batches of at most `most_cells` pairs of tokens, or one long candidate.
 
-    A batch has at most `most_cells` pairs of tokens, or one candidate.
+    Candidates without tokens, or without tokens in their references, are left out.
     """
     candidate, reference = chunk.candidates.offsets, chunk.reference_positions
     height, width = candidate[1:] - candidate[:-1], np.tile(reference[1:] - reference[:-1], chunk.systems)
@@ -508,7 +498,7 @@ def batches(chunk: Chunk, most_cells: int | None = None) -> Iterator[Batch]:
     ranked = ranked[(height[ranked] > 0) & (width[ranked] > 0)]
     start, most = 0, most_cells or BATCH_CELLS
     while start < len(ranked):
-        # Widths ascend, so the cells do: as many candidates as fit, but at least one.
+        # Widths ascend, and so do the cells: take as many candidates as fit, at least one.
         some = ranked[start : start + most]
         cells = np.maximum.accumulate(height[some]) * width[some] * np.arange(1, len(some) + 1)
         lines = some[: max(1, int(np.searchsorted(cells, most, side="right")))]
@@ -529,10 +519,10 @@ def _padded(starts: Integers, lengths: Integers, padding: int) -> Integers:
 
 @dataclass(frozen=True)
 class WeighedText:
-    """A chunk's tokens as vectors: what the similarity of its n-grams follows from."""
+    """Vectors of a chunk's tokens, from which similarities of its n-grams are computed."""
 
     vectors: UnitVectors
-    rows: Integers  # Row of the vectors of each position, and any for padding
+    rows: Integers  # Row of the vectors for each position; any row for padding
     norms: list[Floats]  # 1 / norm of the n-gram that starts at each position, n = 1, 2, …; 0 for padding
 
     @classmethod
@@ -542,7 +532,7 @@ class WeighedText:
         return cls(unit_vectors, np.append(rows, 0), unit_vectors.text_norms(rows, order))
 
     def products(self, batch: Batch) -> TokenProducts:
-        """Products of the tokens of a batch."""
+        """Compute the products of the tokens of a batch."""
         cross, plain = self.vectors.products(self.rows[batch.candidate], self.rows[batch.reference])
         return TokenProducts(cross, plain, self._norms(batch.candidate), self._norms(batch.reference))
 
@@ -553,20 +543,20 @@ class WeighedText:
 
 @dataclass(frozen=True)
 class Pool:
-    """Clipped counts of references' n-grams, of one order, spread over a chunk's positions and one for padding."""
+    """Clipped counts of reference n-grams of one order, indexed by the positions of a chunk and one for padding."""
 
     ngrams: Ngrams
-    index: Integers  # Number of the candidate n-gram that starts here, -1 for none
-    waiting: Flags  # Whether a candidate n-gram starts here that is still to be matched
-    pool_index: Integers  # Number of the pool n-gram that starts here, that of none being the last
-    counts: Integers  # Count of each pool n-gram, and 0 for none
+    index: Integers  # Number of the candidate n-gram at each position, -1 for none
+    waiting: Flags  # Whether an unmatched candidate n-gram starts at each position
+    pool_index: Integers  # Number of the pool n-gram at each position, the last for none
+    counts: Integers  # Count of each pool n-gram, then 0 for none
     left: Integers
-    """Counts less the exact matches of each system, (systems, pool n-grams and none); the counts themselves
-    unless exact matches come first."""
+    """Counts less the exact matches of each system, (systems, pool n-grams + 1); equal to `counts` unless exact
+    matches come first."""
 
     @classmethod
     def of(cls, ngrams: Ngrams, chunk: Chunk, rules: Rules) -> Pool:
-        """Spread the n-grams of a chunk."""
+        """Index the n-grams of a chunk by position."""
         starts, pool_starts, size = ngrams.starts, ngrams.pool_starts, chunk.size + 1
         index, pool_index, waiting = np.full(size, -1), np.full(size, len(pool_starts)), np.zeros(size, bool)
         index[starts], pool_index[pool_starts] = np.arange(len(starts)), np.arange(len(pool_starts))
@@ -577,22 +567,22 @@ class Pool:
         return cls(ngrams, index, waiting, pool_index, counts, left)
 
     def capacity(self, less_exact: bool, systems: Integers, starts: Integers) -> Integers:
-        """Count the instances of pool n-grams that begin at `starts`, (batch, starts), for candidates of `systems`.
+        """Count the instances of pool n-grams at `starts`, (batch, starts), for candidates of `systems`.
 
-        With `less_exact` those that exact matches take are subtracted.
+        With `less_exact`, instances used by exact matches are subtracted.
         """
         numbers = self.pool_index[starts]
         return self.left[systems[:, None], numbers] if less_exact else self.counts[numbers]
 
     def equal(self, candidate: Integers, reference: Integers) -> Flags:
-        """Whether n-grams at two positions are equal: (batch, candidate starts, reference starts)."""
+        """Compare n-grams at all pairs of positions for equality: (batch, candidate starts, reference starts)."""
         ids = np.append(self.ngrams.ids, -1)[self.index[candidate]]
         pool_ids = np.append(self.ngrams.pool_ids, -2)[self.pool_index[reference]]
         same: Flags = ids[:, :, None] == pool_ids[:, None, :]
         return same
 
     def start(self, order: int, rules: Rules) -> Matches:
-        """Make the matches of an order that precede approximate ones: exact ones, if the rules match these first."""
+        """Make the matches of an order that precede approximate ones: exact matches, if the rules say so."""
         if rules.exact_first or not rules.pool_orders[order - 1]:
             return Matches.exact(self.ngrams, order)
         return Matches.none(self.ngrams)
@@ -600,25 +590,25 @@ class Pool:
 
 @dataclass(frozen=True)
 class Tables:
-    """Similarities of the n-grams of a batch and capacities of the pool n-grams, before any match is made."""
+    """Similarities of the n-grams of a batch, and capacities of the pool n-grams before matching."""
 
     rules: Rules
-    pools: list[Pool]  # Of each order
+    pools: list[Pool]  # One per order
     batch: Batch
     orders: list[int]  # Orders that may match approximately
-    pool_orders: list[list[int]]  # Of each, the orders of the pool n-grams in its columns, in pool order
+    pool_orders: list[list[int]]  # For each of `orders`, the orders of the pool n-grams in its columns
     similarities: NDArray[np.int32]
-    """In millionths, `EXACT` for equal n-grams, 0 or less where no match is allowed.
+    """Similarities in millionths, `EXACT` for equal n-grams, 0 or less where no match is allowed.
 
     The shape is (orders, batch, candidate n-grams, pool n-grams)."""
     capacity: Integers  # Instances of the pool n-grams, in millionths: (orders, batch, pool n-grams)
 
     @classmethod
     def of(cls, rules: Rules, pools: list[Pool], batch: Batch, products: TokenProducts) -> Tables | None:
-        """Similarities of all matches that are allowed, and what the pool offers; None if no match is."""
+        """Compute the similarities of all allowed matches, and the capacities; None if no match is allowed."""
         (size, height), width = batch.candidate.shape, batch.reference.shape[1]
         orders = [order for order, soft in enumerate(rules.pool_orders, start=1) if soft and order <= height]
-        # Columns in pool order: the starts of 1-grams, then those of 2-grams, …
+        # Columns in pool order: the starts of 1-grams, of 2-grams, …
         pool_orders = [[k for k in rules.columns(n) if k <= width] for n in orders]
         columns = width * max(map(len, pool_orders), default=0)
         if not columns:
@@ -632,7 +622,7 @@ class Tables:
         return tables
 
     def _fill(self, layer: int, place: int, products: TokenProducts) -> None:
-        """Write what the pool n-grams of one order offer to those of another, and how similar they are."""
+        """Fill in the capacities of pool n-grams of one order, and their similarities to n-grams of another."""
         order, pool_order = self.orders[layer], self.pool_orders[layer][place]
         height, width = self.batch.candidate.shape[1], self.batch.reference.shape[1]
         candidate = self.batch.candidate[:, : height - order + 1]
@@ -651,10 +641,10 @@ class Tables:
             block[pool.equal(candidate, reference)] = EXACT
 
     def assign(self) -> tuple[Integers, Integers]:
-        """Give pool n-grams to candidate n-grams by the rules; order o's candidate s has the number o * batch + s.
+        """Assign pool n-grams to candidate n-grams by the rules; row o * batch + s is candidate s in order o.
 
-        Found are the pool n-gram of each candidate n-gram, -1 for none, and the similarity of that match.
-        Similarities are overwritten.
+        Returns the pool n-gram of each candidate n-gram, -1 for none, and the similarity of the match. Overwrites the
+        similarities.
         """
         similarities, capacity = self._stacked()
         if self.rules.assignment == "optimal":
@@ -663,7 +653,7 @@ class Tables:
         return assign_greedily(similarities, capacity, self.rules.unit, self.rules.threshold)
 
     def sweep(self, thresholds: Integers, kernels: Kernels) -> Intervals:
-        """Match at every threshold (in millionths) by `kernels`; candidates are numbered as `assign` does."""
+        """Match at every threshold, in millionths, by `kernels`; rows are numbered as in `assign`."""
         return kernels.sweep_greedily(*self._stacked(), thresholds)
 
     def _stacked(self) -> tuple[NDArray[np.int32], Integers]:
@@ -671,11 +661,7 @@ class Tables:
         return self.similarities.reshape(-1, height, columns), self.capacity.reshape(-1, columns)
 
     def note(self, partner: Integers, value: Integers, matches: list[Matches]) -> None:
-        """Write into `matches`, order by order, the matches that `assign` made.
-
-        `partner` has the pool n-gram of each candidate n-gram, -1 for none, `value` the similarity in millionths:
-        (batch, candidate n-grams).
-        """
+        """Write the results of `assign`, `partner` and `value`, into `matches`, order by order."""
         row, start = np.nonzero(partner >= 0)
         layer, line = np.divmod(row, len(self.batch.lines))
         block, place = np.divmod(partner[row, start], self.batch.reference.shape[1])
@@ -699,7 +685,7 @@ def _assign_optimally(similarities: NDArray[np.int32], capacity: Integers) -> tu
     for segment, weights in enumerate(similarities):
         matchable = np.flatnonzero((weights > 0).any(axis=1))
         useful = np.flatnonzero((weights > 0).any(axis=0))
-        # No column can serve more rows than there are.
+        # A column needs no more instances than rows.
         instances = np.repeat(useful, np.minimum(capacity[segment, useful] // SCALE, len(matchable)))
         size = len(matchable) * len(instances)
         OPTIMAL.check(size, f"a group of {len(matchable):,} candidate and {len(instances):,} reference n-grams")
@@ -715,12 +701,10 @@ def _assign_optimally(similarities: NDArray[np.int32], capacity: Integers) -> tu
 def assign_links(
     rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], capacity: Integers, height: int
 ) -> tuple[Integers, Integers]:
-    """Match the few pairs that may match at all by the greatest total, each connected group by itself.
+    """Assign pairs that may match by the greatest total similarity, each connected group by itself.
 
-    Each pair that may match has a candidate n-gram, of which there are `height`, a pool n-gram and a similarity.
-
-    Pair i has candidate n-gram ``rows[i]``, pool n-gram ``columns[i]`` and similarity ``values[i]``; `capacity`,
-    (pool n-grams,), is in millionths of an instance.
+    Pair i has candidate n-gram ``rows[i]``, out of `height`, pool n-gram ``columns[i]`` and similarity ``values[i]``;
+    `capacity`, (pool n-grams,), is in millionths of an instance.
 
     >>> links = np.array([0, 1, 1]), np.array([0, 0, 2]), np.array([900_000, 800_000, 700_000])
     >>> assign_links(*links, np.full(3, SCALE), 3)
@@ -734,15 +718,14 @@ def assign_links(
     group = connected_components(graph, directed=False)[1][rows]
     order = np.argsort(group, kind="stable")
     partner, value = np.full(height, -1), np.zeros(height, np.int64)
-    row_of, column_of = np.zeros(height, np.int32), np.zeros(len(capacity), np.int32)  # In a group
-    for some in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
-        taken, others = np.unique(rows[some]), np.unique(columns[some])
-        row_of[taken], column_of[others] = np.arange(len(taken)), np.arange(len(others))
-        OPTIMAL.check(
-            len(taken) * len(others), f"a group of {len(taken):,} candidate and {len(others):,} reference n-grams"
-        )
-        weights = np.zeros((1, len(taken), len(others)), np.int32)
-        weights[0, row_of[rows[some]], column_of[columns[some]]] = values[some]
-        chosen, value[taken] = (first[0] for first in _assign_optimally(weights, capacity[None, others]))
-        partner[taken] = np.where(chosen >= 0, others[chosen], -1)
+    row_of, column_of = np.zeros(height, np.int32), np.zeros(len(capacity), np.int32)  # Numbers within a group
+    for pairs in np.split(order, np.flatnonzero(np.diff(group[order])) + 1):
+        ours, theirs = np.unique(rows[pairs]), np.unique(columns[pairs])
+        row_of[ours], column_of[theirs] = np.arange(len(ours)), np.arange(len(theirs))
+        size = f"a group of {len(ours):,} candidate and {len(theirs):,} reference n-grams"
+        OPTIMAL.check(len(ours) * len(theirs), size)
+        weights = np.zeros((1, len(ours), len(theirs)), np.int32)
+        weights[0, row_of[rows[pairs]], column_of[columns[pairs]]] = values[pairs]
+        chosen, value[ours] = (first[0] for first in _assign_optimally(weights, capacity[None, theirs]))
+        partner[ours] = np.where(chosen >= 0, theirs[chosen], -1)
     return partner, value

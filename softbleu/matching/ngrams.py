@@ -1,6 +1,6 @@
-"""N-grams of a chunk of segments: where they start, which are equal, the pool of references, how similar two are.
+"""N-grams of a chunk of segments: positions, equality, the pool of reference n-grams, and similarities.
 
-Similarities follow from ONE token-by-token matrix a segment pair, for a batch of segments at once.
+Similarities of a candidate and its references are computed from one token-by-token matrix, in batches of segments.
 """
 
 from __future__ import annotations
@@ -26,41 +26,40 @@ if TYPE_CHECKING:
     from softbleu.types import Flags, Floats, Integers
 
 
-_PRODUCTS = 1 << 12  # Products of the tokens of a pair above which it pays to look for those of equal words
-_TOKENS_AT_ONCE = 1 << 10  # Tokens of a text whose vectors are looked at together: few enough for the cache
-_NO_PIECES = "vectors of words know no pieces in context: name an encoder, e.g. vectors='minilm-l6'"
-SIF = 1e-3  # The a of a / (a + p), as Arora et al. (2017) have it.
-_DENSE = 1 << 20  # Entries of a table of lines and n-grams up to which it is no sparse one
+_PRODUCTS = 1 << 12  # Token pairs of a segment above which it pays to multiply distinct words once
+_TOKENS_AT_ONCE = 1 << 10  # Tokens whose vectors are processed together: few enough for the cache
+_NO_PIECES = "vectors of words have no pieces in context: name an encoder, e.g. vectors='minilm-l6'"
+SIF = 1e-3  # The a of a / (a + p), from Arora et al. (2017)
+_DENSE = 1 << 20  # Entries of a table of lines and n-grams above which it is sparse
 
 
 @dataclass(frozen=True)
 class Ngrams:
-    """The n-grams of one order in a chunk, candidates and pool; of equal ids are equal n-grams of one segment."""
+    """The n-grams of one order in a chunk, of candidates and pool; equal ids are equal n-grams of a segment."""
 
     starts: Integers  # Candidate positions at which an n-gram starts, ascending
     ids: Integers  # Id of the n-gram at each of `starts`
-    occurrence: Integers  # How many equal n-grams of the candidate stand to the left of each of `starts`
+    occurrence: Integers  # Number of equal n-grams to the left of each of `starts` in the candidate
     systems: Integers  # System of the candidate at each of `starts`
-    pool_starts: Integers  # Positions of the pool's n-grams: each where it first appears in its segment
+    pool_starts: Integers  # Positions of the pool n-grams: their first appearance in the segment
     pool_ids: Integers  # Id of each pool n-gram
-    counts: Integers  # Greatest count of an n-gram in one reference, one number an id (Papineni's clipping)
+    counts: Integers  # Greatest count in one reference, by id (Papineni's clipping)
     ranks: Integers | None = None
-    """Where each instance has its own place in the pool: how many equal ones stand before it. None: equal n-grams
-    share the first place."""
+    """Number of equal pool n-grams before each, if every instance has its own entry; None if equal ones share one."""
 
     @property
     def capacity(self) -> Integers:
-        """Instances that each pool n-gram stands for."""
+        """Number of instances of each pool n-gram."""
         return self.counts[self.pool_ids] if self.ranks is None else np.ones(len(self.pool_ids), np.int64)
 
     @cached_property
     def exact(self) -> Flags:
-        """Which of `starts` find an equal n-gram in the pool, the leftmost occurrences first."""
+        """Mask of `starts` with an exact match in the pool; leftmost occurrences come first."""
         return self.occurrence < self.counts[self.ids]
 
     def left(self, systems: int) -> Integers:
         """Subtract the exact matches of each system from the counts of the pool: (systems, pool n-grams)."""
-        # The first pool n-gram of each id.
+        # First pool n-gram of each id
         numbers = np.empty(len(self.counts), np.int64)
         numbers[self.pool_ids[::-1]] = np.arange(len(self.pool_ids))[::-1]
         taken = self.systems[self.exact] * len(self.pool_ids) + numbers[self.ids[self.exact]]
@@ -72,42 +71,42 @@ class Ngrams:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some consecutive segments as coded tokens.
+    """Consecutive segments as coded tokens.
 
     The references of segment s are the lines ``segment_offsets[s]`` to ``segment_offsets[s + 1]`` of
     `references`. Positions count the tokens of all candidates first, then those of all references.
     """
 
-    candidates: Tokens  # A line per segment: those of the first system, then those of the next, …
+    candidates: Tokens  # One line per segment, system by system
     references: Tokens
     segment_offsets: Integers
-    source: Tokens | None = None  # One line a segment
+    source: Tokens | None = None  # One line per segment
     gold: Sequence[CodedGold] | None = None  # Gold edits of each segment, in the codes of the tokens
-    edits: Sequence[EditedSegment] | None = None  # Of each segment, where a metric asks for them
+    edits: Sequence[EditedSegment] | None = None  # Edits of each segment, if a metric needs them
 
     def __len__(self) -> int:
         return len(self.segment_offsets) - 1
 
     @property
     def systems(self) -> int:
-        """Number of candidates of each segment."""
+        """Number of candidates per segment."""
         return (len(self.candidates.offsets) - 1) // max(len(self), 1)
 
     @classmethod
     def together(cls, chunks: Sequence[Chunk]) -> Chunk:
-        """Put the candidates of several systems into one chunk, so that their references are prepared once."""
+        """Join the chunks of several systems with the same references, so that these are prepared once."""
         if len(chunks) == 1:
             return chunks[0]
         first = chunks[0]
         return cls(Tokens.joined([chunk.candidates for chunk in chunks]), first.references, first.segment_offsets)
 
     def pieces(self, size: int) -> Iterator[Chunk]:
-        """Cut into chunks of so many segments."""
+        """Split into chunks of `size` segments."""
         for start in range(0, len(self), size):
             yield self.part(start, min(start + size, len(self)))
 
     def part(self, start: int, end: int) -> Chunk:
-        """Take the segments from `start` up to `end`."""
+        """Return the segments from `start` up to `end`."""
         bounds = self.segment_offsets[start : end + 1]
         return Chunk(
             self.candidates.lines(start, end),
@@ -119,7 +118,7 @@ class Chunk:
         )
 
     def by_reference(self) -> Chunk:
-        """Every candidate with each of its references as a segment of its own."""
+        """Return a chunk with a segment for each candidate and reference."""
         owner = np.repeat(np.arange(len(self)), self.reference_numbers)
         return Chunk(
             self.candidates.chosen(owner),
@@ -130,16 +129,16 @@ class Chunk:
 
     @property
     def reference_numbers(self) -> Integers:
-        """How many references each segment has."""
+        """Number of references of each segment."""
         numbers: Integers = self.segment_offsets[1:] - self.segment_offsets[:-1]
         return numbers
 
     @cached_property
     def in_order(self) -> tuple[Chunk, Integers]:
-        """The chunk with each segment's references sorted by their words, and where its positions lie in this one.
+        """The chunk with references sorted by their words, and the original position of each of its positions.
 
-        So ties between n-grams do not depend on which reference is given first. Words are sorted by their codes,
-        whose order is alphabetical where words have vectors.
+        Sorting makes ties between n-grams independent of the order of references. Words are compared by their codes,
+        which are in alphabetical order if words have vectors.
         """
         places, bounds = np.arange(self.size), pairwise(self.segment_offsets.tolist())
         several = [(start, end) for start, end in bounds if end - start > 1]
@@ -156,7 +155,7 @@ class Chunk:
 
     @cached_property
     def positions(self) -> Positions:
-        """Where each token lies."""
+        """Segment, line and reference of each token."""
         return Positions.of(
             self.candidates.codes,
             self.candidates.lengths,
@@ -177,25 +176,25 @@ class Chunk:
 
     @cached_property
     def reference_positions(self) -> Integers:
-        """Bounds of each segment's references among the positions (segments + 1 of them)."""
+        """Bounds of each segment's references among the positions, (segments + 1,)."""
         return len(self.candidates.codes) + self.references.offsets[self.segment_offsets]
 
     @property
     def sizes(self) -> dict[str, Integers]:
-        """Words of each candidate, and of the references and the source of its segment, by what has them."""
+        """Number of words of each candidate, and of its references and source, by role."""
         texts = {"reference": np.diff(self.reference_positions)}
         if self.source is not None:
             texts["source"] = self.source.lengths
         return {"candidate": self.candidates.lengths, **{k: np.tile(v, self.systems) for k, v in texts.items()}}
 
     def ngrams(self, order: int, *, instances: bool = False) -> Iterator[Ngrams]:
-        """The n-grams of orders 1…order; with `instances` equal ones of the pool have a place each."""
+        """Yield the n-grams of orders 1…order; with `instances`, each pool n-gram has its own entry."""
         return (self._ngrams(starts, ids, instances) for starts, ids in ngram_ids(self.positions, order))
 
     def first_of_equals(self, order: int) -> Integers:
-        """Find for the n-gram of each order, 1…order, at each position where its references first have it.
+        """Find, for each order and position, the first position with the same n-gram in its references.
 
-        The shape is (order + 1, positions); what begins no n-gram of a reference stays where it is.
+        The shape is (order + 1, positions); positions without an n-gram of a reference are kept.
         """
         first = np.tile(np.arange(self.size), (order + 1, 1))
         for n, (starts, ids) in enumerate(ngram_ids(self.positions, order), start=1):
@@ -229,7 +228,7 @@ class Chunk:
         )
 
     def _instances(self, starts: Integers, ids: Integers, counts: Integers) -> tuple[Flags, Integers]:
-        """Which n-grams of the references are of the one that has most of their kind, and how many precede each."""
+        """Select the n-grams of the reference that has the most of their kind; return a mask and their ranks."""
         lines = self.positions.line[starts]
         keys = ids * (int(lines.max(initial=0)) + 1) + lines
         _, place, inverse, count = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
@@ -254,7 +253,7 @@ class Chunk:
 
 
 def shared_counts(candidates: Tokens, references: Tokens, order: int) -> Iterator[Integers]:
-    """How many n-grams every two lines share, each as often as both have it: (candidates, references), n = 1…order.
+    """Count the n-grams that two lines share, clipped, for all pairs: (candidates, references), n = 1…order.
 
     >>> tokens = Tokens(np.array([1, 1, 2, 1, 2, 2], np.int32), np.array([0, 3, 6]))
     >>> [counts.tolist() for counts in shared_counts(tokens, tokens, 2)]
@@ -266,7 +265,7 @@ def shared_counts(candidates: Tokens, references: Tokens, order: int) -> Iterato
     positions = Positions.of(*sides, np.array([len(others.lengths)]))
     size, split, lines = len(positions.codes), len(candidates.lengths), len(candidates.lengths) + len(others.lengths)
     for starts, ids in ngram_ids(positions, order):
-        # A column for the k-th of equal n-grams of a line, which meets the k-th of the other.
+        # One column for the k-th of equal n-grams of a line, so that it pairs with the k-th of the other.
         line = positions.line[starts]
         rank = occurrence_numbers(ids * lines + line, size * lines)
         _, column = np.unique(rank * size + ids, return_inverse=True)
@@ -283,7 +282,7 @@ def shared_counts(candidates: Tokens, references: Tokens, order: int) -> Iterato
 
 
 def check_order(order: int) -> int:
-    """Return the maximum n-gram order, refusing what no metric can use."""
+    """Return the n-gram order, or raise InputError unless it is from 1 to 16."""
     if not isinstance(order, int) or not 1 <= order <= 16:
         raise InputError(f"n-gram order must be between 1 and 16, not {order!r}")
     return order
@@ -297,7 +296,7 @@ def occurrence_numbers(ids: Integers, bound: int) -> Integers:
     """
     numbers = np.zeros(len(ids), np.int64)
     places = np.arange(len(ids))
-    # Few n-grams recur, and only those are sorted.
+    # Few n-grams recur, so sort only these.
     again = np.flatnonzero(first_places(ids, places, bound) != places)
     if not len(again):
         return numbers
@@ -309,7 +308,7 @@ def occurrence_numbers(ids: Integers, bound: int) -> Integers:
 
 
 def ngram_totals(lengths: Integers, order: int) -> Integers:
-    """Number of n-grams of lines of such lengths, n = 1…order: max(0, length - n + 1).
+    """Count the n-grams of lines by their lengths, n = 1…order: max(0, length - n + 1).
 
     >>> ngram_totals(np.array([5, 2, 0]), 3).tolist()
     [[5, 4, 3], [2, 1, 0], [0, 0, 0]]
@@ -319,51 +318,51 @@ def ngram_totals(lengths: Integers, order: int) -> Integers:
 
 
 class Vectors(ABC):
-    """Vectors of a text's tokens: of their words, or of each token where it stands; only these have pieces."""
+    """Vectors of tokens: by word, or in context; only the latter have pieces."""
 
-    in_context: ClassVar[bool] = False  # Whether they are of tokens where they stand
-    equal_is_one: bool  # Whether equal words have similarity 1, not that of their vectors
+    in_context: ClassVar[bool] = False
+    equal_is_one: bool  # Whether equal words have similarity 1, whatever their vectors
 
     @abstractmethod
     def known(self, tokens: Tokens) -> Flags:
-        """Which tokens have a vector."""
+        """Return a mask of the tokens that have a vector."""
 
     @abstractmethod
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
-        """Unit vectors of a chunk's tokens, and the row of each position; weighted if `by_frequency`."""
+        """Return unit vectors of a chunk's tokens, weighted if `by_frequency`, and the row of each position."""
 
     def pieces(self, tokens: Tokens) -> PieceVectors:
-        """Unit vectors of the pieces that lines are cut into."""
+        """Return unit vectors of the pieces of lines."""
         return self.pieces_of(())
 
     def pieces_of(self, lines: Sequence[Sequence[str]]) -> PieceVectors:
-        """Vectors of the pieces of lines, given as words, which the corpus need not have."""
+        """Return unit vectors of the pieces of any lines, given as words."""
         raise InputError(_NO_PIECES)
 
     def means_of(self, lines: Sequence[Sequence[str]]) -> Floats:
-        """Mean of the hidden states of the pieces of each such line: (lines, dimension)."""
+        """Return the mean hidden state of the pieces of each line, given as words: (lines, dimension)."""
         raise InputError(_NO_PIECES)
 
 
 @dataclass(frozen=True)
 class TokenVectors(Vectors):
-    """Vectors of coded words, as their file has them: a word has the same wherever it stands."""
+    """Static vectors of coded words, as in their file."""
 
     rows: NDArray[np.float32]  # (words, dimension); a zero row for a word without a vector
     norms: Floats  # Euclidean norm of each row; 0 for a word without a vector
-    weights: Floats | None = None  # Weight of each word in an n-gram; None weighs all alike
-    allowed_pairs: Integers | None = None  # Ascending `one * words + other` of what may meet; None: any
-    self_only: Flags | None = None  # Words that meet nothing but themselves, whatever their vectors
-    frequencies: Floats | None = None  # Share of each word among the references' tokens, where needed
+    weights: Floats | None = None  # Weight of each word in an n-gram; None: equal weights
+    allowed_pairs: Integers | None = None  # Ascending `one * words + other` of pairs that may match; None: any
+    self_only: Flags | None = None  # Words that match only themselves, whatever their vectors
+    frequencies: Floats | None = None  # Share of each word among the references' tokens, if needed
     equal_is_one = True
 
     def known(self, tokens: Tokens) -> Flags:
-        """Which tokens have a vector."""
+        """Return a mask of the tokens that have a vector."""
         known: Flags = self.norms[tokens.codes] > 0
         return known
 
     def weighted(self, *, by_frequency: bool) -> TokenVectors:
-        """Weigh words, if `by_frequency`, by a / (a + p), p being a word's relative frequency."""
+        """Weight words, if `by_frequency`, by a / (a + p), where p is a word's relative frequency."""
         if not by_frequency:
             return self
         weights = frequency_weights(self.frequencies)
@@ -371,15 +370,15 @@ class TokenVectors(Vectors):
 
     @property
     def arrays(self) -> WordArrays:
-        """Return the arrays that kernels use; these know no pairs of neighbours."""
+        """Arrays for kernels, which do not support `allowed_pairs`."""
         return WordArrays(self.rows, self.norms, self.weights, self.self_only)
 
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
-        """Unit vectors of the distinct words of a chunk, and the row of each position."""
+        """Return unit vectors of the distinct words of a chunk, and the row of each position."""
         return self.weighted(by_frequency=by_frequency).of_words(chunk.codes)
 
     def of_words(self, codes: NDArray[np.int32]) -> tuple[UnitVectors, Integers]:
-        """Unit vectors of the distinct words among coded tokens, and the row of each token."""
+        """Return unit vectors of the distinct words among coded tokens, and the row of each token."""
         distinct, codes_there = np.unique(codes, return_inverse=True)
         rows = self.rows[distinct].astype(np.float64)
         norms = self.norms[distinct]
@@ -391,29 +390,29 @@ class TokenVectors(Vectors):
 
 @dataclass(frozen=True)
 class ComparedWords(Vectors):
-    """Coded words that are as similar as their spellings or a list says, and equal where their stems are."""
+    """Coded words compared without vectors: by stems, spellings, or a list of similar words."""
 
-    words: int  # How many there are
-    parts: Integers | None = None  # What they are made of, one word after the other; None: spellings are not compared
+    words: int  # Number of words
+    parts: Integers | None = None  # Parts of all words, concatenated; None: spellings are not compared
     bounds: Integers | None = None  # Word w has ``parts[bounds[w]:bounds[w + 1]]``
-    stems: Integers | None = None  # Equal numbers are equal stems; None: stems are not compared
-    listed: Integers | None = None  # Ascending `one * words + other` of pairs on the list, either way round
-    similarities: Floats | None = None  # Of these pairs
-    frequencies: Floats | None = None  # Share of each word among the references' tokens, where needed
+    stems: Integers | None = None  # Number of each word's stem; None: stems are not compared
+    listed: Integers | None = None  # Ascending `one * words + other` of listed pairs, in both directions
+    similarities: Floats | None = None  # Similarity of each listed pair
+    frequencies: Floats | None = None  # Share of each word among the references' tokens, if needed
     equal_is_one = True
 
     def known(self, tokens: Tokens) -> Flags:
-        """Which tokens can be compared: all."""
+        """Return a mask that is true for all tokens."""
         return np.ones(len(tokens.codes), bool)
 
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
-        """The distinct words of a chunk, and the number of the one at each position."""
+        """Return the distinct words of a chunk, and the row of each position."""
         distinct, places = np.unique(chunk.codes, return_inverse=True)
         weights = frequency_weights(self.frequencies)[distinct] if by_frequency else None
         return ComparedTokens(np.zeros((len(distinct), 0)), distinct, weights, source=self), places
 
     def table(self, left: NDArray[Any], right: NDArray[Any]) -> Floats:
-        """Similarities of words, all with all, but that equal words have 1: (left, right)."""
+        """Compute the similarities of all pairs of different words: (left, right)."""
         similarities = np.zeros((len(left), len(right)))
         if self.parts is not None and self.bounds is not None:
             similarities = spelling_similarity(left, right, WordParts(self.parts, self.bounds))
@@ -423,7 +422,7 @@ class ComparedWords(Vectors):
     def of_pairs(
         self, pairs: TokenPairs, left: NDArray[np.int32], right: NDArray[np.int32], kernels: Kernels
     ) -> Floats:
-        """Similarities of the pairs of words of some segments: one number for each of `pairs`, in their order.
+        """Compute the similarities of pairs of words: one number for each of `pairs`, in their order.
 
         `left` and `right` are the codes of all tokens of candidates and of references; `kernels` compare spellings.
         """
@@ -445,9 +444,9 @@ class ComparedWords(Vectors):
 
 
 def frequency_weights(frequencies: Floats | None) -> Floats:
-    """Weigh words by a / (a + p), p being a word's share of all tokens."""
+    """Compute weights a / (a + p), where p is a word's share of all tokens."""
     if frequencies is None:
-        raise InputError("this composition weighs words by their frequencies, which these vectors lack")
+        raise InputError("this composition weights words by their frequencies, which these vectors lack")
     weights: Floats = SIF / (SIF + frequencies)
     return weights
 
@@ -458,54 +457,54 @@ class PieceVectors:
 
     rows: Floats  # (pieces, dimension)
     ids: Integers  # (pieces,) numbers in the encoder's vocabulary
-    words: Integers  # (pieces,) number of the word in its line, from 0; -1 of what an encoder puts at its ends
+    words: Integers  # (pieces,) number of the word in its line, from 0; -1 for special pieces at the ends
     offsets: Integers  # Line i has the pieces ``offsets[i]`` to ``offsets[i + 1]``
 
     @property
     def inner(self) -> Flags:
-        """Whether each piece is of the text."""
+        """Mask of the pieces that belong to the text."""
         return self.words >= 0
 
 
 @dataclass(frozen=True)
 class WordTable:
-    """The words of a prepared corpus: their vectors, and what else a metric asked to know of them."""
+    """Vectors and other features of the words of a prepared corpus."""
 
     vectors: Vectors
     features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    """By name: `rarity` of each word among segments; what words are made of (`softbleu.text.parts.WORD_PARTS`), as
-    numbers word by word, such as `spelling`, and their bounds, `spelling_bounds` (words + 1)."""
+    """Features by name: `rarity` of each word among segments; parts of words (`softbleu.text.parts.WORD_PARTS`), such
+    as `spelling`, as numbers word by word, and their bounds, `spelling_bounds` (words + 1)."""
 
     def feature(self, name: str) -> Any:
-        """Find a feature; it must have been asked for (`Requirements`)."""
+        """Return a feature, which the metric must have requested (`Requirements`)."""
         if name not in self.features:
-            raise InputError(f"the metric looks at the {name.partition('_')[0]} of words, which this table lacks")
+            raise InputError(f"the metric needs the {name.partition('_')[0]} of words, which this table lacks")
         return self.features[name]
 
     def parts(self, name: str) -> WordParts:
-        """Find what the words are made of; see `feature`."""
+        """Return the parts of words; see `feature`."""
         return WordParts(self.feature(name), self.feature(f"{name}_bounds"))
 
 
 @dataclass(frozen=True)
 class UnitVectors:
-    """Unit vectors of a few tokens, by row; a zero row for one without a vector."""
+    """Unit vectors of tokens, one per row; zero for tokens without a vector."""
 
     rows: Floats
     words: NDArray[np.int32]  # Word of each row
     weights: Floats | None = None
-    self_only: Flags | None = None  # Rows of words that meet nothing but themselves; None: there are none
-    allowed_pairs: Integers | None = None  # Ascending `one * vocabulary + other` of words that may meet; None: any
-    vocabulary: int = 0  # How many words there are
-    equal_is_one: bool = True  # Whether the product of a word with itself is 1, whatever its vectors
+    self_only: Flags | None = None  # Rows of words that match only themselves; None: no word does
+    allowed_pairs: Integers | None = None  # Ascending `one * vocabulary + other` of pairs that may match; None: any
+    vocabulary: int = 0  # Number of words
+    equal_is_one: bool = True  # Whether equal words have product 1, whatever their vectors
 
     def products(self, left: Integers, right: Integers) -> tuple[Floats, Floats]:
-        """Multiply the tokens of two texts, given as rows (batch, tokens), all with all: weighted, and plain.
+        """Multiply all pairs of tokens of two texts; return weighted and plain products.
 
-        `left` and `right` are the rows of the texts; both products have shape (batch, left tokens, right tokens).
+        `left` and `right` are rows, (batch, tokens); both results have shape (batch, left tokens, right tokens).
         """
         if len(left) == 1 and left.size * right.size > _PRODUCTS:
-            # One long pair: rows recur, so multiply each pair of distinct ones once.
+            # In one long pair, rows recur: multiply each pair of distinct rows once.
             left_rows, left_places = np.unique(left[0], return_inverse=True)
             right_rows, right_places = np.unique(right[0], return_inverse=True)
             products = self._table(left_rows, right_rows)
@@ -519,13 +518,13 @@ class UnitVectors:
         return plain * self.weights[left][:, :, None] * self.weights[right][:, None, :], plain
 
     def _relate(self, products: Floats, left: Integers, right: Integers) -> None:
-        """Make of cosines of rows, in place, the products of their words; rows are broadcast together."""
+        """Convert cosines of rows to similarities of words in place (rows are broadcast)."""
         one, other = self.words[left], self.words[right]
         if (allowed := self.allowed_pairs) is not None:
             pairs = one.astype(np.int64) * self.vocabulary + other
             places = np.minimum(np.searchsorted(allowed, pairs), max(len(allowed) - 1, 0))
-            met = allowed[places] == pairs if len(allowed) else np.zeros(pairs.shape, bool)
-            np.copyto(products, 0.0, where=~met)
+            listed = allowed[places] == pairs if len(allowed) else np.zeros(pairs.shape, bool)
+            np.copyto(products, 0.0, where=~listed)
         if self.self_only is not None:
             alone = self.self_only[left] | self.self_only[right]
             np.copyto(products, 0.0, where=alone & (one != other))
@@ -533,21 +532,21 @@ class UnitVectors:
             np.copyto(products, 1.0, where=one == other)
 
     def _table(self, left: Integers, right: Integers) -> Floats:
-        """Cosines of rows, all with all: (left, right)."""
+        """Compute the cosines of all pairs of rows: (left, right)."""
         return self.rows[left] @ self.rows[right].T
 
     def _tables(self, left: Integers, right: Integers) -> Floats:
-        """Cosines of the rows of texts, all with all: (batch, left, right)."""
+        """Compute the cosines of all pairs of rows of each text: (batch, left, right)."""
         return self.rows[left] @ self.rows[right].transpose(0, 2, 1)
 
     def _neighbours(self, rows: Floats, distance: int, codes: Integers) -> Floats:
-        """Cosines of tokens so far apart in a text, given their rows: (tokens - distance,)."""
-        # A stack of dot products, which is faster than einsum.
+        """Compute the cosines of tokens at a distance in a text: (tokens - distance,)."""
+        # A stack of dot products is faster than einsum.
         products: Floats = (rows[: len(codes) - distance, None, :] @ rows[distance:, :, None])[:, 0, 0]
         return products
 
     def of_pairs(self, pairs: TokenPairs, left: Integers, right: Integers) -> Floats:
-        """Multiply the tokens of the pairs of some segments, unweighted: a number for each of `pairs`, in order.
+        """Multiply pairs of tokens, unweighted: one number for each of `pairs`, in their order.
 
         `left` and `right` are the rows of all tokens of candidates and of references.
         """
@@ -561,9 +560,9 @@ class UnitVectors:
         return products
 
     def text_norms(self, codes: Integers, order: int) -> list[Floats]:
-        """1 / norm (or 0) of the sum of the vectors of the n-gram at each token of a text, n = 1…order.
+        """Compute 1 / norm (or 0) of the summed vectors of the n-gram at each token, n = 1…order.
 
-        `codes`, (tokens,), are rows of vectors; the norms are 0 beyond the end, and have one entry more.
+        `codes`, (tokens,), are rows of vectors. Results have tokens + 1 entries, 0 where no n-gram starts.
         """
         by_order = [np.zeros(len(codes) + 1) for _ in range(order)]
         for start in range(0, len(codes), _TOKENS_AT_ONCE):
@@ -573,7 +572,7 @@ class UnitVectors:
                 if n == 1:
                     squares = bands[0]
                 else:
-                    # What the n-gram without its last word has, and what that word adds.
+                    # Norm of the n-gram without its last word, plus the products of that word
                     squares = squares[:-1] + bands[0][n - 1 :]
                     for distance in range(1, n):
                         squares += 2 * bands[distance][n - 1 - distance :]
@@ -583,7 +582,7 @@ class UnitVectors:
         return by_order
 
     def _bands(self, codes: Integers, order: int) -> list[Floats]:
-        """Weighted products of the tokens 0, 1, …, order - 1 apart in a text: (tokens - distance,) each."""
+        """Compute weighted products of tokens at distances 0, 1, …, order - 1: (tokens - distance,) each."""
         rows = self.rows[codes]
         bands = []
         for distance in range(min(order, len(codes))):
@@ -598,7 +597,7 @@ class UnitVectors:
 
 @dataclass(frozen=True)
 class ComparedTokens(UnitVectors):
-    """Words, by number, that are compared without vectors."""
+    """Rows of words that are compared without vectors."""
 
     source: ComparedWords = field(kw_only=True)
 
@@ -609,15 +608,15 @@ class ComparedTokens(UnitVectors):
         return np.stack([self._table(*rows) for rows in zip(left, right, strict=True)])
 
     def _neighbours(self, rows: Floats, distance: int, codes: Integers) -> Floats:
-        """Similarities of tokens so far apart: those of distinct words are looked up."""
+        """Compute the similarities of tokens at a distance, by a table of the distinct words."""
         distinct, places = np.unique(codes, return_inverse=True)
         return self._table(distinct, distinct)[places[: len(codes) - distance], places[distance:]]
 
 
 def products_of_pairs(vectors: Vectors, chunk: Chunk, pairs: TokenPairs, kernels: Kernels) -> Floats:
-    """Multiply the words of each candidate of a chunk with those of its only reference, unweighted, maybe by kernels.
+    """Multiply words of each candidate with words of its only reference, unweighted, by kernels where possible.
 
-    `vectors` are those of the corpus; there is one number for each of `pairs`, in their order.
+    Returns one number for each of `pairs`, in their order.
     """
     if isinstance(vectors, ComparedWords):
         return vectors.of_pairs(pairs, chunk.candidates.codes, chunk.references.codes, kernels)
@@ -632,22 +631,18 @@ def products_of_pairs(vectors: Vectors, chunk: Chunk, pairs: TokenPairs, kernels
 class TokenProducts:
     """Token products g of a batch of segments (metrics page, section 3) and their box sums.
 
-    g(a, b) is 1 for the same word (its cosine, where vectors in context say so), the cosine where both
-    words have a vector and may match, else 0. Padding holds arbitrary values: callers know which n-grams exist.
+    g(a, b) is 1 for equal words (for vectors in context, their cosine), the cosine for words with vectors that may
+    match, else 0. Padding holds arbitrary values: callers know which n-grams exist.
     """
 
     cross: Floats  # Weighted products of candidate and reference tokens, (batch, candidate tokens, reference tokens)
-    plain: Floats  # The same products without weights (the same array where all weigh alike)
+    plain: Floats  # The same products without weights
     candidate_norms: Sequence[Floats]  # 1 / norm of the summed vectors of n-grams: (batch, tokens - n + 1) each
     reference_norms: Sequence[Floats]
     _boxes: dict[tuple[int, int], Floats] = field(default_factory=dict, repr=False)
 
     def boxes(self, candidate_order: int, reference_order: int) -> Floats:
-        """Sum of the products of every two n-grams of such orders: B(x, y), one entry per pair of starts.
-
-        The orders are `candidate_order` and `reference_order`; the shape is (batch, candidate starts, reference
-        starts).
-        """
+        """Sum the products of all pairs of n-grams: B(x, y), (batch, candidate starts, reference starts)."""
         key = candidate_order, reference_order
         if key not in self._boxes:
             if candidate_order > 1:
@@ -663,23 +658,23 @@ class TokenProducts:
 
 @dataclass(frozen=True)
 class Composition:
-    """How the similarity of two n-grams follows from the products of their tokens.
+    """A formula for the similarity of two n-grams from the products of their tokens.
 
-    It is the cosine of averaged vectors (Morgan 2014), B(x, y) / sqrt(B(x, x) B(y, y)), which is blind to word order,
-    or the mean of the products position by position: same order only, and word order counts.
+    Either the cosine of averaged vectors (Morgan 2014), B(x, y) / sqrt(B(x, x) B(y, y)), which ignores word order, or
+    the mean of the products position by position, for n-grams of the same order only.
     """
 
-    aligned: bool = False  # Whether it goes position by position
-    by_frequency: bool = False  # Whether it weighs words by how rare they are
+    aligned: bool = False  # Whether words are compared position by position
+    by_frequency: bool = False  # Whether rare words get more weight
 
     def similarities(
         self, products: TokenProducts, candidate_order: int, reference_order: int, rows: Floats, columns: Floats
     ) -> Floats | None:
-        """Compose similarities of n-grams of two orders from products of tokens, times the factors of both n-grams.
+        """Compute similarities of n-grams of two orders, times the factors of both n-grams.
 
-        `products` are those of a batch of candidates and references; n-grams have `candidate_order` and
-        `reference_order` tokens. `rows` and `columns` are factors, 0 for an n-gram that may not match. The shape is
-        (batch, candidate starts, reference starts); None if nothing is similar.
+        `products` are the token products of a batch. `rows` and `columns` are factors of candidate and reference
+        n-grams, 0 for n-grams that may not match. The shape is (batch, candidate starts, reference starts); None if
+        no n-grams of these orders are similar.
         """
         if not self.aligned:
             rows = products.candidate_norms[candidate_order - 1] * rows
@@ -702,25 +697,27 @@ class Composition:
 COMPOSITIONS = {
     "mean": Composition(),
     "aligned": Composition(aligned=True),
-    # Smooth inverse frequency (Arora et al. 2017): the mean, in which frequent words weigh little.
+    # Smooth inverse frequency (Arora et al. 2017): a mean with little weight for frequent words
     "sif": Composition(by_frequency=True),
 }
 
 
 def round_millionths(similarities: Floats) -> NDArray[np.int32]:
-    """Similarities in millionths rounded to whole ones, at most 1: ties are ties on any machine. Overwrites them.
+    """Round similarities in millionths to integers, at most 1, so that ties are the same on any machine.
+
+    Overwrites its argument.
 
     >>> round_millionths(np.array([123456.7, 1000000.0002, -500000])).tolist()
     [123457, 1000000, -500000]
     """
-    # Norms may be near 0, and quotients far beyond 1, where a mean was taken off the vectors.
+    # Norms near 0 give quotients far above 1 if a mean was subtracted from the vectors.
     np.clip(similarities, -SCALE, SCALE, out=similarities)
     millionths: NDArray[np.int32] = np.rint(similarities, out=similarities).astype(np.int32)
     return millionths
 
 
 def threshold_in_millionths(threshold: float | str) -> int:
-    """Greatest similarity, in millionths, that does not exceed a threshold.
+    """Return the greatest similarity, in millionths, that does not exceed a threshold.
 
     >>> threshold_in_millionths(0.29), threshold_in_millionths(0.1234567)
     (290000, 123456)

@@ -1,4 +1,4 @@
-"""Many matchers at once: similarities are computed once, whatever the number of thresholds."""
+"""Many matchers at once: similarities are computed once for all thresholds."""
 
 from __future__ import annotations
 
@@ -30,19 +30,17 @@ from softbleu.matching.ngrams import Chunk, TokenProducts, Vectors, threshold_in
 if TYPE_CHECKING:
     from softbleu.types import Integers
 
-SWEEP_CELLS = 1 << 18  # Of a batch's token-by-token matrices: more than for one threshold, for arrays are whole
+SWEEP_CELLS = 1 << 18  # Like BATCH_CELLS, but larger, since NumPy processes all thresholds at once
 
 
 def matched_by_all(
     matchers: Sequence[Matcher], chunks: Sequence[Chunk], vectors: Vectors | None, max_order: int, kernels: Kernels
 ) -> list[Integers]:
-    """Sum the matches of each system, segment and order by every matcher, as `Matcher.matched` does for one.
+    """Sum the matches by every matcher; see `Matcher.matched`.
 
-    `vectors` and `kernels` are those of `Matcher.matched`.
-
-    The references of all systems are prepared once. Matchers that differ in their thresholds only, and assign
-    greedily, share their similarities and their assignment; all matchers share the products of the tokens. There is a
-    chunk for each system, and for each matcher an array of millionths, (systems, segments, max_order).
+    Takes one chunk per system; returns per matcher an array of millionths, (systems, segments, max_order). References
+    are prepared once. All matchers share the products of tokens; greedy matchers that differ only in their thresholds
+    share similarities and assignment, too.
     """
     families: dict[SoftMatcher, dict[int, float]] = {}
     matched: dict[int, Integers] = {}
@@ -73,7 +71,7 @@ def matched_by_all(
 
 
 def _can_sweep(matcher: SoftMatcher) -> bool:
-    """Whether the sweep's way of giving out matches is the matcher's."""
+    """Whether the sweep assigns matches in the same way as the matcher."""
     return matcher.assignment != "optimal" and matcher.consumption == "unit"
 
 
@@ -97,12 +95,12 @@ class ThresholdSweep:
         self.matched = np.tile(sums, (len(thresholds), 1, 1))
 
     def at(self, threshold: float) -> Integers:
-        """Matches at one of the thresholds, in millionths: (lines, orders)."""
+        """Return the matches at one of the thresholds, in millionths: (lines, orders)."""
         sums: Integers = self.matched[self.thresholds.index(threshold)]
         return sums
 
     def add(self, batch: Batch, products: TokenProducts, kernels: Kernels) -> None:
-        """Add what the candidates of a batch match."""
+        """Add the matches of a batch."""
         tables = Tables.of(self.rules, self.pools, batch, products)
         if tables is None:
             return
@@ -111,17 +109,14 @@ class ThresholdSweep:
         places = batch.lines[place] * self.matched.shape[2] + np.array(tables.orders)[layer] - 1
         size = self.matched.shape[1] * self.matched.shape[2]
         values = np.minimum(intervals.value, SCALE)
-        # What begins at each threshold, less what has ended.
+        # Matches that begin at each threshold, less matches that have ended.
         changes = np.bincount(intervals.first * size + places, values, size * len(self.thresholds))
         ended = intervals.end < len(self.thresholds)
         changes -= np.bincount((intervals.end * size + places)[ended], values[ended], size * len(self.thresholds))
         self.matched += np.cumsum(changes.reshape(self.matched.shape), axis=0).astype(np.int64)
 
     def add_long(self, batch: Batch, text: WeighedText) -> None:
-        """Add the matches of a candidate, alone in its batch, that is too long for whole arrays, part by part.
-
-        `text` has the vectors of the chunk.
-        """
+        """Add the matches of a long candidate, alone in its batch, stripe by stripe."""
         words_of(batch)
         left: dict[int, Integers] = {}
         for _, tables in stripes_of(self.rules, self.pools, batch, text):
@@ -157,26 +152,26 @@ def _cells(kernels: Kernels) -> int | None:
 
 @dataclass(frozen=True)
 class MatchIntervals:
-    """Matches of the candidate n-grams of a chunk, and between which of some ascending thresholds each is made."""
+    """Matches of candidate n-grams, each with the interval of ascending thresholds at which it is made."""
 
     order: Integers  # Order of the candidate n-gram
-    starts: Integers  # Candidate position at which it starts
-    matched: Integers  # How much of it is matched, in millionths: 1,000,000 for an exact match
+    starts: Integers  # Candidate position at which the n-gram starts
+    matched: Integers  # Matched share in millionths: 1,000,000 for an exact match
     partner_starts: Integers  # Position at which the matched reference n-gram first appears
     partner_orders: Integers
     first: Integers  # Number of the lowest threshold at which the match is made
-    end: Integers  # Number of the first threshold above it at which it is not, or else of thresholds
+    end: Integers  # Number of the first higher threshold at which it is not made, or of thresholds
 
     @classmethod
     def of(cls, matches: Matches, order: int, first: int, end: int) -> MatchIntervals:
-        """The matches of an order that live from threshold `first` up to `end`."""
+        """Make the matches of an order for thresholds `first` up to `end`."""
         columns = [column[matches.matched > 0] for column in vars(matches).values()]
         orders, firsts, ends = (np.full(len(columns[0]), value) for value in (order, first, end))
         return cls(orders, columns[0], columns[1], columns[2], columns[3], firsts, ends)
 
     @classmethod
     def joined(cls, parts: Iterable[MatchIntervals]) -> MatchIntervals:
-        """All of several."""
+        """Concatenate several."""
         columns = zip(*(vars(part).values() for part in parts), strict=True)
         return cls(*map(np.concatenate, columns))
 
@@ -189,15 +184,14 @@ def match_intervals(
     max_order: int,
     kernels: Kernels | None = None,
 ) -> MatchIntervals:
-    """Match a chunk at every threshold, ascending: the matches, and the thresholds at which each is made.
+    """Match a chunk at ascending thresholds; return the matches, each with its thresholds.
 
-    It is for matchers of any assignment and consumption; `vectors` and `max_order` are those of `Matcher.matches`,
-    `kernels` those of `Matcher.matched`.
+    Any assignment and consumption is supported. See `Matcher.matches` and `Matcher.matched` for the parameters.
     """
     lowest = replace(matcher, threshold=thresholds[0])
     swept, parts = 0, list[MatchIntervals]()
     if lowest.is_plain(max_order) and _can_sweep(lowest):
-        # Nothing exceeds 1, and equal n-grams match as such where nothing else can.
+        # At threshold 1 and above, only equal n-grams match.
         below = sum(threshold_in_millionths(threshold) < SCALE for threshold in thresholds)
         swept = len(thresholds) if vectors.equal_is_one else below
         kernels = kernels or choose_kernels("numpy")
@@ -215,7 +209,7 @@ def _swept(
     max_order: int,
     kernels: Kernels,
 ) -> Iterator[MatchIntervals]:
-    """Matches at thresholds from that of the matcher on, made once."""
+    """Yield the matches at all thresholds, with similarities computed once."""
     given, (chunk, originals) = chunk, chunk.in_order
     sweep = ThresholdSweep(matcher, list(thresholds), chunk, max_order, vectors)
     first = None if chunk is given or sweep.rules.in_context else given.first_of_equals(max_order)
@@ -246,7 +240,7 @@ def _swept(
 def match_each(
     matchers: Sequence[Matcher], chunk: Chunk, vectors: Vectors | None, max_order: int, first: int
 ) -> Iterator[MatchIntervals]:
-    """Matches of each matcher by itself: each lives for one threshold, of which the first has the number `first`."""
+    """Yield the matches of each matcher for its own threshold; thresholds are numbered from `first`."""
     for number, matcher in enumerate(matchers, start=first):
         for order, matches in enumerate(matcher.matches(chunk, vectors, max_order), start=1):
             yield MatchIntervals.of(matches, order, number, number + 1)

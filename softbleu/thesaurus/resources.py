@@ -1,4 +1,4 @@
-"""Knowledge about words: stems and lemmas, lists of similar words, METEOR's synonyms and paraphrases, as arrays."""
+"""Stems, lemmas, lists of similar words, and METEOR's synonyms and paraphrases, as arrays."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from softbleu.text.meteor import EXCEPTIONS, PARAPHRASES, SYNONYMS, MeteorData, 
 if TYPE_CHECKING:
     from softbleu.types import Flags, Floats, Integers
 
-_STEMMING = lock()  # A stemmer has its word in itself: of two threads at once, one would get half of the other's
+_STEMMING = lock()  # A stemmer object holds the current word, and is not safe for threads
 
 
 @lru_cache(1 << 17)
@@ -45,7 +45,7 @@ def stem_in(word: str, language: str) -> str:
 @cache
 def _stemmer(language: str) -> Callable[[str], str]:
     algorithm = language_of_data(language).stemmer or ""
-    # Not by its `stemmer`, which gives that of PyStemmer where this is installed, of another version.
+    # snowballstemmer.stemmer() would return PyStemmer's if installed, which is of another version.
     module = import_module(f"snowballstemmer.{algorithm}_stemmer")
     stemmed: Callable[[str], str] = getattr(module, f"{algorithm.title()}Stemmer")().stemWord
     return stemmed
@@ -53,13 +53,13 @@ def _stemmer(language: str) -> Callable[[str], str]:
 
 @lru_cache(1 << 17)
 def lemma_of(word: str, language: str) -> str:
-    """Find a word's lemma in simplemma's list of a language, by its code; an unknown word is its own."""
+    """Look up a word's lemma in simplemma's list for a language code; unknown words are returned unchanged."""
     return str(_lemmatizer(language)(word)) if word.strip() else word
 
 
 @cache
 def _lemmatizer(language: str) -> Callable[[str], str]:
-    """Open a list; an `InputError` says that there is none, a `MissingExtraError` that `lemmas` is not installed."""
+    """Open simplemma's list for a language; raise InputError if it has none, MissingExtraError without the extra."""
     with optional("lemmas", "A list of lemmas"):
         from simplemma import lemmatize
     for code in (language, language_of_data(language).code):
@@ -70,27 +70,27 @@ def _lemmatizer(language: str) -> Callable[[str], str]:
     raise InputError(Parameter("similarity"), said)
 
 
-_MASK = "\ue000"  # Stands for a letter that is none to the stemmer
+_MASK = "\ue000"  # Replaces a letter that the stemmer must not see
 _ENTRIES, _PHRASES = 1 << 16, 1 << 19
-"""Entries of the table that are read at a time, and phrases whose nodes are looked for together."""
+"""Entries of the table that are read at once, and phrases that are looked up at once."""
 _END = "\n"
-LONGEST = 32  # Words of a paraphrase; that of the program has 7 at most
-_LARGE = 1 << 20  # Bytes of paraphrases from which it takes a while to make tables of them
+LONGEST = 32  # Greatest number of words of a phrase; METEOR's own have at most 7
+_LARGE = 1 << 20  # Size of a paraphrase file, in bytes, from which a note is printed
 _ENDINGS = (
     *(("s", ""), ("ses", "s"), ("xes", "x"), ("zes", "z"), ("ches", "ch"), ("shes", "sh"), ("men", "man")),
     *(("ies", "y"), ("es", "e"), ("es", ""), ("ed", "e"), ("ed", ""), ("ing", "e"), ("ing", "")),
     *(("er", ""), ("est", ""), ("er", "e"), ("est", "e")),
 )
-"""Endings of inflected words and what stands in their place in the base, in the order in which they are tried."""
+"""Endings of inflected words and of their base forms, in the order in which they are tried."""
 
 
 def stem(word: str, language: str = "en") -> str:
-    """Stem a word as METEOR 1.5 does, by the Snowball stemmer of its day for a language, by its code.
+    """Stem a word by the version of Snowball that METEOR 1.5 uses, for a language code.
 
     >>> stem("geologists"), stem("geology"), stem("adding")
     ('geologist', 'geolog', 'ad')
     """
-    # The stemmer for English did not know the ending -ogist yet; to that for Russian ё was no letter.
+    # The English stemmer did not know the ending -ogist yet; in the Russian one, ё was not a letter.
     before, letter = ("ogis", "t") if language == "en" else ("", "ё")
     if before + letter in word:
         return stem_in(word.replace(before + letter, before + _MASK), language).replace(_MASK, letter)
@@ -98,14 +98,14 @@ def stem(word: str, language: str = "en") -> str:
 
 
 def joined_words(words: Iterable[str]) -> NDArray[np.uint8]:
-    """Words as an array, one a line."""
+    """Encode words, one per line, as an array of bytes."""
     return np.frombuffer("\n".join(words).encode(), np.uint8)
 
 
 def read_table(path: Path) -> dict[str, NDArray[Any]]:
-    """Read a table of paraphrases, three lines an entry: a probability, a phrase, and what it may be rendered as."""
+    """Read a table of paraphrases with three lines per entry: a probability, a phrase and its paraphrase."""
     words = Vocabulary({_END: 0})
-    # Buffers that grow: the table is large, and is never held twice.
+    # Growing buffers, since the table is too large to be held twice
     codes, lengths, sources, renderings = array("i"), array("B"), array("i"), array("i")
     for phrase, rendering in _entries(path):
         distinct = {text: number for number, text in enumerate(dict.fromkeys(phrase), start=len(lengths))}
@@ -113,18 +113,18 @@ def read_table(path: Path) -> dict[str, NDArray[Any]]:
         renderings.extend(range(len(lengths) + len(distinct), len(lengths) + len(distinct) + len(rendering)))
         coded, counts = _coded([*distinct, *rendering], words)
         if counts.max() > LONGEST:
-            raise InputError(f"{path}: a phrase of more than {LONGEST} words: take it out")
+            raise InputError(f"{path}: a phrase of more than {LONGEST} words: remove it")
         codes.frombytes(coded.tobytes())
         lengths.frombytes(counts.astype(np.uint8).tobytes())
     if not lengths:
-        raise InputError(f"{path}: no paraphrases are in it")
+        raise InputError(f"{path}: no paraphrases")
     nodes, edges = _nodes(np.frombuffer(codes, np.int32), np.frombuffer(lengths, np.uint8), len(words))
     del codes, lengths
     owners, targets = nodes[np.frombuffer(sources, np.int32)], nodes[np.frombuffer(renderings, np.int32)]
     bounds = np.zeros(len(edges) + 2, np.int32)
     np.cumsum(np.bincount(owners, minlength=len(edges) + 1), out=bounds[1:])
     return {
-        # Number 0 is no word, but the end of a phrase.
+        # Number 0 is the end of a phrase.
         "phrase_words": joined_words(list(words)[1:]),
         "phrase_word_count": np.array([len(words)]),
         "phrase_edges": edges,
@@ -140,7 +140,7 @@ def _entries(path: Path) -> Iterator[tuple[list[str], list[str]]]:
             while lines := list(islice(texts, 3 * _ENTRIES)):
                 if len(lines) % 3:
                     raise InputError(f"{path}: ends within an entry: get the file again")
-                # What has slipped by a line is noticed: phrases are no numbers.
+                # A file with a missing line fails here, since phrases are not numbers.
                 list(map(float, lines[::3]))
                 yield lines[1::3], lines[2::3]
     except (OSError, EOFError, zlib.error, ValueError) as error:
@@ -150,7 +150,7 @@ def _entries(path: Path) -> Iterator[tuple[list[str], list[str]]]:
 
 
 def _coded(phrases: list[str], words: Vocabulary) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Words of phrases as numbers, one phrase after the other, and how many each has."""
+    """Encode the words of phrases, concatenated; return the codes and the number of words of each phrase."""
     tokens = f"{f' {_END} '.join(phrases)} {_END}".split(" ")
     codes = np.fromiter(map(words.__getitem__, tokens), np.int32, len(tokens))
     ends = np.flatnonzero(codes == 0)
@@ -160,7 +160,7 @@ def _coded(phrases: list[str], words: Vocabulary) -> tuple[NDArray[np.int32], ND
 def _nodes(
     codes: NDArray[np.int32], lengths: NDArray[np.uint8], words: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Find the node of each phrase, and all edges of the trie, a level after the other."""
+    """Build a trie, level by level; return the node of each phrase, and all edges."""
     nodes = np.zeros(len(lengths), np.int32)
     starts = np.zeros(len(lengths), np.int32)
     np.cumsum(lengths[:-1], out=starts[1:])
@@ -185,15 +185,15 @@ def _nodes(
 
 @lru_cache(maxsize=2)
 def open_tables(data: MeteorData) -> MeteorTables:
-    """Map the tables of METEOR's data; they are made the first time."""
-    # What was kept is looked for by the content, and made from files that have it.
+    """Open the tables of METEOR's data, which are built and cached on first use."""
+    # The cache is keyed by the content of the files.
     files, name = MeteorFiles.of(data.location), f"meteor/{data.fingerprint[:32]}"
 
     def make() -> dict[str, NDArray[Any]]:
         path, cache = files.paraphrases, cache_folder()
         if path is not None and path.stat().st_size >= _LARGE:
-            kept = f"once: they are kept in {cache / name}" if cache else None
-            where = kept or f"and they cannot be kept: set {CACHE_VARIABLE} to a folder"
+            kept = f"once: they are cached in {cache / name}" if cache else None
+            where = kept or f"and cannot be cached: set {CACHE_VARIABLE} to a folder"
             note(f"makes tables of the paraphrases of {path}, which takes about half a minute, {where}")
         return _tables(files)
 
@@ -201,11 +201,11 @@ def open_tables(data: MeteorData) -> MeteorTables:
 
 
 class MeteorTables:
-    """Synonyms and paraphrases, as arrays.
+    """Synonyms and paraphrases as arrays.
 
-    Phrases are the nodes of a trie: node 0 is the empty phrase, node e + 1 that of edge e; edges are sorted by the
-    node that they leave, then by word, and kept as ``node * words + word``. Paraphrases of node n, in the order of
-    the table, are ``targets[bounds[n]:bounds[n + 1]]``.
+    Phrases are nodes of a trie: node 0 is the empty phrase, node e + 1 the end of edge e. Edges are sorted by start
+    node, then by word, and stored as ``node * words + word``. Paraphrases of node n, in the order of the table, are
+    ``targets[bounds[n]:bounds[n + 1]]``.
     """
 
     def __init__(self, arrays: Mapping[str, NDArray[Any]], folder: Path) -> None:
@@ -222,7 +222,7 @@ class MeteorTables:
         return text.split("\n") if text else []
 
     def synsets(self, words: Sequence[str]) -> list[Integers]:
-        """Numbers of the synonym sets of words, and of the words of which they are forms."""
+        """Return the numbers of the synonym sets of each word and its base forms."""
         places, bases = self._synonym_places, self._bases
         sets, bounds = self._array("synonym_sets"), self._array("synonym_bounds")
         nothing = np.zeros(0, np.int64)
@@ -246,14 +246,14 @@ class MeteorTables:
         return bases
 
     def word_numbers(self, words: Sequence[str]) -> Integers:
-        """Numbers of words in paraphrases, -1 for those that none has."""
+        """Return the numbers of words in paraphrases, -1 for words without any."""
         places = self._phrase_places
         return np.fromiter((places.get(word, -2) + 1 for word in words), np.int64, len(words))
 
     def phrases(self, words: Integers, ends: Integers) -> tuple[Integers, Integers, Integers]:
-        """All phrases of a text: where each starts, its length, its node.
+        """Find all phrases in a text; return their starts, lengths and nodes.
 
-        `ends` says where the line of each word ends.
+        `ends` holds the end of the line of each word.
         """
         edges, count = self._array("phrase_edges"), int(self._array("phrase_word_count")[0])
         places = np.flatnonzero(words >= 0)
@@ -262,8 +262,8 @@ class MeteorTables:
         for length in range(1, LONGEST + 1):
             keys = nodes * count + words[places + length - 1]
             nodes = np.searchsorted(edges, keys)
-            there = edges[np.minimum(nodes, len(edges) - 1)] == keys
-            places, nodes = places[there], nodes[there] + 1
+            found = edges[np.minimum(nodes, len(edges) - 1)] == keys
+            places, nodes = places[found], nodes[found] + 1
             matches.append((places, np.full(len(places), length), nodes))
             more = places + length < ends[places]
             more[more] = words[places[more] + length] >= 0
@@ -274,7 +274,7 @@ class MeteorTables:
         return starts, lengths, all_nodes
 
     def paraphrases(self, nodes: Integers, wanted: Flags) -> tuple[Integers, Integers, Integers]:
-        """Paraphrases of phrases, those that are wanted: which phrase, the other's node, its rank in the table."""
+        """Find the paraphrases among `wanted` nodes; return indices into `nodes`, nodes of paraphrases, and ranks."""
         ranks, offsets = chosen_places(self._array("phrase_bounds"), nodes)
         owner = np.repeat(np.arange(len(nodes)), np.diff(offsets))
         others = self._array("phrase_targets")[ranks]
@@ -282,7 +282,7 @@ class MeteorTables:
         return owner[linked], others[linked].astype(np.int64), ranks[linked]
 
     def phrase(self, node: int) -> tuple[str, ...]:
-        """Words of a phrase."""
+        """Return the words of a phrase."""
         edges, count = self._array("phrase_edges"), int(self._array("phrase_word_count")[0])
         words: list[str] = []
         while node:
@@ -305,7 +305,7 @@ class MeteorTables:
 
 
 def _forms(word: str, places: Mapping[str, int]) -> set[int]:
-    """Places of a word, and of the first base that an ending leads to."""
+    """Return the positions of a word and of its first base form by endings; -1 for an unknown word."""
     numbers = {places.get(word, -1)}
     if len(word) > 2:
         for ending, other in _ENDINGS:
@@ -317,7 +317,7 @@ def _forms(word: str, places: Mapping[str, int]) -> set[int]:
 
 
 def _tables(files: MeteorFiles) -> dict[str, NDArray[Any]]:
-    """Make the arrays of all files that are there."""
+    """Make the arrays of all existing files."""
     arrays: dict[str, NDArray[Any]] = {}
     if synonyms := files.lists(SYNONYMS):
         numbers = Vocabulary()
@@ -339,10 +339,10 @@ def _tables(files: MeteorFiles) -> dict[str, NDArray[Any]]:
 
 
 def read_similar_words(path: Path, words: Sequence[str]) -> tuple[Integers, Floats]:
-    """Read which of these words are similar: ascending `one * words + other`, either way round, and similarities.
+    """Read pairs of similar words; return ascending `one * words + other`, in both directions, and similarities.
 
-    A line has two words and maybe their similarity, which is 1 otherwise, between tabs. Words are looked up as they
-    are written, and in lower case. Raises `InputError`: a line is something else.
+    A line has two words and optionally their similarity (default 1), separated by tabs. Words are looked up as
+    written, and in lower case. Raises `InputError` for an invalid line.
     """
     numbers: dict[str, list[int]] = {}
     for number, word in enumerate(words):
@@ -377,6 +377,6 @@ def _pair(line: str, place: str) -> tuple[str, str, float]:
         similarity = -1.0
     if not (one and other and 0 <= similarity <= 1):
         raise InputError(
-            f"{place}: two words and maybe a similarity from 0 to 1 between tabs are needed: {line[:40]!r}"
+            f"{place}: two words are needed, and optionally a similarity from 0 to 1, between tabs: {line[:40]!r}"
         )
     return one, other, similarity

@@ -197,7 +197,7 @@ def test_ten_thousand_repeated_words_take_bounded_memory(matcher):
         ("fleu", {}, r"unknown matcher 'fleu' .*valid: exact, sleu, .*vleu"),
         ("vleu", {"composition": "best"}, "unknown composition 'best'; valid: mean, aligned"),
         ("vleu", {"colour": "best"}, "matcher 'vleu' has no option 'colour'; it has: threshold, assignment, cons"),
-        ("vleu", {"assignment": "optimal", "consumption": "similarity"}, "use consumption 'unit' with it"),
+        ("vleu", {"assignment": "optimal", "consumption": "similarity"}, "needs consumption 'unit'"),
     ],
 )
 def test_unknown_matchers_and_options_are_refused(name, options, message):
