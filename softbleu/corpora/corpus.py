@@ -27,6 +27,7 @@ from softbleu.corpora.files import (
     split_text,
 )
 from softbleu.corpora.labels import Documents
+from softbleu.corpora.logs import Log
 from softbleu.corpora.markup import SegmentKey
 from softbleu.corpora.resegment import aligned_essays, cut_texts, note_groups, resegment
 from softbleu.errors import InputError, Parameter, counted, known_name
@@ -87,9 +88,10 @@ class Segments:
     blank_references: Blank | None = None  # Whether these are empty texts or missing; None: the metric's default
     documents: Documents | None = field(default=None, compare=False)
     against: Against = "references"  # With "source", the source stands in `references`
+    logs: Mapping[str, Log] = field(default_factory=dict, compare=False)  # Delays of systems, where they are known
+    resegmented: bool = False  # Whether candidates were cut into the segments of the references
     before: Preceding[Segments] | None = None  # Context of a block, in a corpus with documents
     bytes: ClassVar[int] = 0  # Size in files
-    resegmented: ClassVar[bool] = False  # Whether candidates were cut into the segments of the references
     is_sample: ClassVar[bool] = False  # Whether it is the bundled sample, for which notes are left out
 
     def __len__(self) -> int:
@@ -482,6 +484,7 @@ class ParallelFiles:
     documents: Documents | None = field(default=None, compare=False, repr=False)  # Named documents, or the essays
     against: Against = "references"  # See `Segments`
     is_sample: bool = field(default=False, compare=False, repr=False)
+    logs: ClassVar[Mapping[str, Log]] = {}  # See `Segments`
 
     @classmethod
     def open(

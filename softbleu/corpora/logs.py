@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from softbleu.corpora.files import numbered_lines, open_text
-from softbleu.corpora.resegment import resegment
+from softbleu.corpora.files import numbered_lines
 from softbleu.errors import InputError, counted
-from softbleu.io.reading import parse_json, without_packing
+from softbleu.io.reading import parse_json
 
 if TYPE_CHECKING:
     from softbleu.types import Floats
 
 DelayUnit = Literal["word", "char"]
-_MILLISECONDS = 1000  # In a second: simulstream and segmentations have seconds
+_MILLISECONDS = 1000  # In a second: simulstream has seconds
 _PIECE, _BYTE_PIECE = "\u2581", "\u0120"  # Marks of a blank in pieces of SentencePiece, and of byte-level BPE
-_PAIR = re.compile(r"""([\w-]+)\s*:\s*("[^"]*"|'[^']*'|[^,}]*)""")
-_BLANK = re.compile(r"\s*(#.*|---|\.\.\.)?\s*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,16 +82,7 @@ class Log:
     unit: DelayUnit = "word"
 
 
-@dataclass(frozen=True)
-class SpokenSegment:
-    """A segment of a recording, in milliseconds."""
-
-    recording: str
-    offset: float
-    duration: float
-
-
-def read_log(name: str, unit: DelayUnit = "word", encoding: str = "utf-8") -> Log:
+def read_log(name: str, unit: DelayUnit | None = None, encoding: str = "utf-8") -> Log:
     """Read a log: a line of JSON is a segment (SimulEval, OmniSTEval) or a step of a recording (simulstream).
 
     Raises `InputError`, which names the line: not JSON, no text, falling delays, another number of delays than of
@@ -105,7 +93,8 @@ def read_log(name: str, unit: DelayUnit = "word", encoding: str = "utf-8") -> Lo
     name
         The file, packed or not; `-` is standard input.
     unit
-        What has a delay each: a `word`, or a `char`, with or without blanks.
+        Delays are of a `word` or a `char` each (with blanks or without them); None: of words, unless there is a delay
+        for each character.
     encoding
         Of the file.
     """
@@ -113,8 +102,13 @@ def read_log(name: str, unit: DelayUnit = "word", encoding: str = "utf-8") -> Lo
     if not entries:
         raise InputError(f"{name}: an empty log: there are no segments")
     if any("metadata" in entry or "generated_tokens" in entry for _, entry in entries):
+        unit = unit or "word"
         return Log(name, _recordings(entries, unit), unit)
-    return Log(name, [_segment(where, entry, unit) for where, entry in _in_order(name, entries)], unit)
+    emissions = [_segment(where, entry) for where, entry in _in_order(name, entries)]
+    unit = unit or _unit_of(emissions)
+    for emission in emissions:
+        _check_count(emission, unit)
+    return Log(name, emissions, unit)
 
 
 def _object(line: str, where: str) -> dict[str, Any]:
@@ -143,7 +137,7 @@ def _in_order(name: str, entries: Sequence[tuple[str, dict[str, Any]]]) -> Itera
     return [numbered[number] for number in sorted(numbered)]
 
 
-def _segment(where: str, entry: Mapping[str, Any], unit: DelayUnit) -> Emission:
+def _segment(where: str, entry: Mapping[str, Any]) -> Emission:
     """Read a segment of SimulEval or OmniSTEval."""
     if "durations" in entry:
         raise InputError(f"{where}: speech was given, whose words have no delays: logs of text are read")
@@ -154,14 +148,13 @@ def _segment(where: str, entry: Mapping[str, Any], unit: DelayUnit) -> Emission:
     names = ("emission_cu", "emission_ca") if relative else ("delays", "elapsed")
     delays, elapsed = (_numbers(where, entry, name) for name in names)
     if delays is None and text.strip():
-        raise InputError(f"{where}: no {names[0]!r}, when each {_name(unit)} was given")
+        raise InputError(f"{where}: no {names[0]!r}: when each word was given")
     delays = np.zeros(0) if delays is None else delays
-    _check_count(where, names[0], len(delays), text, unit)
-    _check_delays(where, delays, unit, least=-np.inf if relative else 0)
-    if elapsed is not None and elapsed.any():  # SimulEval writes 0, or nothing, where it took no time
-        _check_count(where, names[1], len(elapsed), text, unit)
-    else:
+    _check_delays(where, delays, least=-np.inf if relative else 0)
+    if elapsed is not None and not elapsed.any():  # SimulEval writes 0, or nothing, where it took no time
         elapsed = None
+    if elapsed is not None and len(elapsed) != len(delays):
+        raise InputError(f"{where}: {len(elapsed):,} {names[1]} for {counted(len(delays), 'delay')}")
     length, source = _number(where, entry, "source_length"), entry.get("source")
     if length is not None and length <= 0:
         raise InputError(f"{where}: source_length is {length:g}, it must be above 0")
@@ -179,37 +172,37 @@ def _segment(where: str, entry: Mapping[str, Any], unit: DelayUnit) -> Emission:
     )
 
 
-def _check_delays(where: str, delays: Floats, unit: DelayUnit, least: float) -> None:
+def _check_delays(where: str, delays: Floats, least: float) -> None:
     """Check that delays do not fall."""
     fall = np.flatnonzero(np.diff(delays) < 0)
     if len(fall):
         place = int(fall[0]) + 1
         fell = f"from {delays[place - 1]:g} to {delays[place]:g}"
-        raise InputError(f"{where}: delays fall {fell} at {_name(unit)} {place + 1}: they can only rise")
+        raise InputError(f"{where}: delay {place + 1} falls {fell}: delays can only rise")
     if len(delays) and delays[0] < least:
         raise InputError(f"{where}: a delay of {delays[0]:g}: it must be {least:g} or more")
 
 
-def _check_count(where: str, what: str, count: int, text: str, unit: DelayUnit) -> None:
-    """Check that each unit of the text has a time."""
-    # Characters are counted with blanks or without them.
-    counts = {"word": [len(text.split())], "char": [len(text), len(_dense(text))]}
-    if count in counts[unit]:
-        return
-    said = f"{where}: {count:,} {what} for {counted(counts[unit][0], _name(unit))}"
-    other: DelayUnit = "char" if unit == "word" else "word"
-    if count in counts[other]:
-        raise InputError(f"{said}: they are of {_name(other)}s: read it with the unit {other!r}")
-    raise InputError(f"{said}: one is needed for each")
+def _counts(text: str, unit: DelayUnit) -> list[int]:
+    """Count the units of a text; of characters with blanks and without them."""
+    return [len(text.split())] if unit == "word" else [len(text), len("".join(text.split()))]
 
 
-def _name(unit: DelayUnit) -> str:
-    return "character" if unit == "char" else "word"
+def _unit_of(emissions: Sequence[Emission]) -> DelayUnit:
+    """Find the unit that has a delay each."""
+    words, characters = (
+        all(len(emission.delays) in _counts(emission.text, unit) for emission in emissions)
+        for unit in get_args(DelayUnit)
+    )
+    return "char" if characters and not words else "word"
 
 
-def _dense(text: str) -> str:
-    """Leave out blanks."""
-    return "".join(text.split())
+def _check_count(emission: Emission, unit: DelayUnit) -> None:
+    """Check that each unit of the text has a delay."""
+    count, counts = len(emission.delays), _counts(emission.text, unit)
+    if count not in counts:
+        units = counted(counts[0], "word" if unit == "word" else "character")
+        raise InputError(f"{emission.where}: {counted(count, 'delay')} for {units}: one is needed for each")
 
 
 def _text(where: str, entry: Mapping[str, Any], name: str) -> str | None:
@@ -325,86 +318,3 @@ def recording_name(name: str) -> str:
     'ted_1096'
     """
     return Path(name).stem
-
-
-def read_segmentation(name: str, encoding: str = "utf-8") -> list[SpokenSegment]:
-    """Read the segments of recordings, in order: a list of `wav`, `offset` and `duration` in seconds, YAML or JSON.
-
-    YAML may be a list of mappings, each in braces or with one key per line, as in MuST-C and data of IWSLT.
-    """
-    lines = list(open_text(name, encoding))
-    if Path(without_packing(name)).suffix == ".json":
-        found = parse_json("\n".join(lines), name)
-        if not isinstance(found, list):
-            raise InputError(f"{name}: a list of segments is needed, each with wav, offset and duration")
-        entries = [(f"{name}, entry {number}", entry) for number, entry in enumerate(found, start=1)]
-    else:
-        entries = list(_mappings(name, lines))
-    if not entries:
-        raise InputError(f"{name}: there are no segments")
-    return [_span(where, entry) for where, entry in entries]
-
-
-def _span(where: str, entry: Any) -> SpokenSegment:
-    if not isinstance(entry, dict) or not {"wav", "offset", "duration"} <= entry.keys():
-        raise InputError(f"{where}: a segment needs wav, offset and duration")
-    try:
-        offset, duration = (float(entry[key]) * _MILLISECONDS for key in ("offset", "duration"))
-    except (TypeError, ValueError):
-        raise InputError(f"{where}: offset and duration are seconds, not {entry['offset']!r}") from None
-    if not (0 <= offset < np.inf and 0 < duration < np.inf):
-        raise InputError(f"{where}: an offset is 0 or more, a duration above 0")
-    return SpokenSegment(recording_name(str(entry["wav"])), offset, duration)
-
-
-def _mappings(name: str, lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
-    """Read a list of mappings in YAML."""
-    where, entry = "", dict[str, str]()
-    for number, line in enumerate(lines, start=1):
-        if _BLANK.fullmatch(line):
-            continue
-        if line.lstrip().startswith("- "):
-            if where:
-                yield where, entry
-            where, entry = f"{name}, line {number}", {}
-        pairs = _PAIR.findall(line)
-        if not pairs or not where:
-            said = "a list of segments is needed, such as '- {wav: a.wav, offset: 0, duration: 2.5}'"
-            raise InputError(f"{name}, line {number}: {said}")
-        entry |= {key: value.strip().strip("'\"") for key, value in pairs}
-    if where:
-        yield where, entry
-
-
-def cut_recordings(log: Log, spans: Sequence[SpokenSegment], references: Sequence[Sequence[str]]) -> Log:
-    """Cut the recordings of a log into segments, each with its references, by least edit distance.
-
-    Raises `InputError`: other recordings than those of the segments, or another number of references.
-    """
-    if len(spans) != len(references):
-        said = (
-            f"{counted(len(spans), 'segment')} of recordings but references for {counted(len(references), 'segment')}"
-        )
-        raise InputError(said)
-    whole: dict[str, Emission] = {}
-    for emission in log.emissions:
-        recording = recording_name(emission.source or "")
-        if recording in whole:
-            raise InputError(f"{emission.where}: recording {recording!r} is there twice")
-        whole[recording] = emission
-    members: dict[str, list[int]] = {}
-    for number, span in enumerate(spans):
-        members.setdefault(span.recording, []).append(number)
-    if missing := [recording for recording in members if recording not in whole]:
-        raise InputError(f"{log.name}: no recording {missing[0]!r}, which segments are of")
-    if others := [recording for recording in whole if recording not in members]:
-        raise InputError(f"{whole[others[0]].where}: recording {others[0]!r} has no segments")
-    parts: list[Emission] = [log.emissions[0]] * len(spans)
-    for recording, numbers in members.items():
-        emission = whole[recording]
-        end = max(spans[number].offset + spans[number].duration for number in numbers)
-        texts = resegment([emission.text], [references[number] for number in numbers]).texts
-        for number, part in zip(numbers, emission.cut(texts, log.unit), strict=True):
-            span = spans[number]
-            parts[number] = part.after(span.offset, span.duration, end, references[number][0])
-    return replace(log, emissions=parts)

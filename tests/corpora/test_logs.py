@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from made_up_logs import recordings, speech_log, streamed, text_log, write_log
 from refusing import refused
 
-from softbleu.corpora.logs import Emission, Log, SpokenSegment, cut_recordings, read_log, read_segmentation
+from softbleu.corpora.logs import Emission, Log, read_log
+from softbleu.corpora.recordings import SpokenSegment, cut_recordings, read_logs, read_segmentation
 from softbleu.errors import InputError
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "latency.json").read_text(encoding="utf-8"))
@@ -63,7 +64,9 @@ def test_simulstream_log_of_words_joins_them_by_blanks(tmp_path):
 def test_characters_have_a_delay_each_with_or_without_blanks(tmp_path):
     for delays in ([1, 2, 3], [1, 1, 2, 3]):
         place = write_log([{"prediction": "a bc", "delays": delays}], tmp_path / "log")
-        assert read_log(str(place), "char").emissions[0].delays.tolist() == delays
+        assert read_log(str(place)).unit == read_log(str(place), "char").unit == "char"
+        assert read_log(str(place)).emissions[0].delays.tolist() == delays
+        refused(InputError, "line 1: . delays for 2 words", read_log, str(place), "word")
 
 
 @given(st.lists(st.text("ab ", max_size=6), max_size=6))
@@ -123,3 +126,68 @@ def test_recordings_without_their_segments_are_refused():
     refused(InputError, "line 2: recording 'b' has no segments", cut_recordings, other, [span], [["a"]])
     twice = Log("x.log", [*log.emissions, *log.emissions])
     refused(InputError, "recording 'talk' is there twice", cut_recordings, twice, [span], [["a"]])
+
+
+def logs_of(folder, entries):
+    """Write a log of each system, and say where."""
+    return {system: str(write_log(listed, folder / f"{system}.log")) for system, listed in entries.items()}
+
+
+def test_corpus_of_logs_has_their_texts_references_and_sources(tmp_path):
+    entries = text_log()[:3]
+    corpus = read_logs(logs_of(tmp_path, {"A": entries, "B": entries[::-1]}))
+    assert corpus.candidates["A"] == corpus.candidates["B"] == [entry["prediction"] for entry in entries]
+    assert corpus.references == [(entry["reference"],) for entry in entries]
+    assert corpus.source == [entry["source"] for entry in entries]
+    assert read_logs(logs_of(tmp_path, {"A": speech_log()[:3]})).source is None
+    (tmp_path / "r.txt").write_text("one\ntwo\nthree\n", encoding="utf-8")
+    assert read_logs(logs_of(tmp_path, {"A": entries}), [str(tmp_path / "r.txt")]).references == [
+        ("one",),
+        ("two",),
+        ("three",),
+    ]
+
+
+def test_corpus_of_recordings_has_segments_and_names_of_documents(tmp_path):
+    entries, segments, references = recordings()
+    (tmp_path / "r.txt").write_text("\n".join(references) + "\n", encoding="utf-8")
+    (tmp_path / "segments.json").write_text(json.dumps(segments), encoding="utf-8")
+    files = {"references": [str(tmp_path / "r.txt")], "segmentation": str(tmp_path / "segments.json")}
+    corpus = read_logs(logs_of(tmp_path, {"A": entries}), **files)
+    assert corpus.references == [(text,) for text in references]
+    assert corpus.resegmented
+    assert list(corpus.documents.names) == ["talk_1", "talk_2"]
+    refused(
+        InputError,
+        "recordings are cut by references",
+        read_logs,
+        logs_of(tmp_path, {"A": entries}),
+        **files | {"references": []},
+    )
+
+
+def test_logs_that_do_not_fit_together_are_refused(tmp_path):
+    entries = text_log()[:3]
+    others = [dict(entry) for entry in entries]
+    others[1]["reference"] = "another"
+    some = {"A": entries, "B": others}
+    refused(InputError, "B.log, line 2: another reference than .*A.log, line 2", read_logs, logs_of(tmp_path, some))
+    others[1]["reference"] = ""
+    refused(InputError, "B.log, line 2: another reference", read_logs, logs_of(tmp_path, some))
+    refused(InputError, "line 2: no reference, though others", read_logs, logs_of(tmp_path, {"B": others}))
+    some = {"A": entries, "B": entries[:2]}
+    refused(InputError, "A.log has 3 segments, .*B.log has 2 segments", read_logs, logs_of(tmp_path, some))
+    by_character = {"prediction": "ab c", "delays": [1, 2, 3]}
+    some = {"A": [{"prediction": "ab c", "delays": [1, 2]}], "B": [by_character]}
+    refused(
+        InputError, "A.log has a delay per word, .*B.log has a delay per char", read_logs, logs_of(tmp_path, some)
+    )
+    (tmp_path / "r.txt").write_text("one\n", encoding="utf-8")
+    refused(
+        InputError,
+        "references for 1 segment, .* has 3",
+        read_logs,
+        logs_of(tmp_path, {"A": entries}),
+        [str(tmp_path / "r.txt")],
+    )
+    refused(InputError, "no log: name one at least", read_logs, {})

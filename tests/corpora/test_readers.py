@@ -28,7 +28,8 @@ from softbleu.corpora.files import open_text
 from softbleu.corpora.generate import read_aligned
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import read_assessments, read_rankings, read_scores, read_spans
-from softbleu.corpora.logs import read_log, read_segmentation
+from softbleu.corpora.logs import read_log
+from softbleu.corpora.recordings import read_segmentation
 from softbleu.errors import InputError
 from softbleu.io.progress import ProgressBar
 from softbleu.language import read_arpa

@@ -1,0 +1,214 @@
+"""Corpora of simultaneous translation: logs of systems, and long recordings that are cut into segments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from softbleu.corpora.corpus import Segments
+from softbleu.corpora.files import open_text
+from softbleu.corpora.labels import Documents
+from softbleu.corpora.logs import DelayUnit, Emission, Log, read_log, recording_name
+from softbleu.corpora.resegment import resegment
+from softbleu.errors import InputError, Parameter, counted
+from softbleu.io.progress import note
+from softbleu.io.reading import parse_json, without_packing
+
+_MILLISECONDS = 1000  # In a second
+_PAIR = re.compile(r"""([\w-]+)\s*:\s*("[^"]*"|'[^']*'|[^,}]*)""")
+_BLANK = re.compile(r"\s*(#.*|---|\.\.\.)?\s*")
+
+
+@dataclass(frozen=True)
+class SpokenSegment:
+    """A segment of a recording, in milliseconds."""
+
+    recording: str
+    offset: float
+    duration: float
+
+
+def read_logs(
+    logs: Mapping[str, str],
+    references: Sequence[str] = (),
+    source: str | None = None,
+    *,
+    segmentation: str | None = None,
+    unit: DelayUnit | None = None,
+    encoding: str = "utf-8",
+) -> Segments:
+    """Read a corpus from logs of simultaneous translation, which latencies are computed from.
+
+    The text of a log is a candidate. References and source are those of the logs, unless files have them. Raises
+    `InputError`: a bad log (see `read_log`), logs of other segments, or with other references.
+
+    Parameters
+    ----------
+    logs
+        File of each system, by its name.
+    references
+        Files of references, a segment per line.
+    source
+        File of the source.
+    segmentation
+        File of the segments of recordings (see `read_segmentation`), in the order of the references: each line of a
+        log is a whole recording, and is cut into these.
+    unit
+        What delays are of, see `read_log`.
+    encoding
+        Of all files.
+    """
+    if not logs:
+        raise InputError("no log: name one at least")
+    read = {system: read_log(name, unit, encoding) for system, name in logs.items()}
+    referred = _lines_together(references, encoding)
+    documents = None
+    if segmentation is not None:
+        if not referred:
+            raise InputError("recordings are cut by references: name files of these with ", Parameter("references"))
+        spoken = read_segmentation(segmentation, encoding)
+        read = {system: cut_recordings(log, spoken, referred) for system, log in read.items()}
+        documents = Documents.of([segment.recording for segment in spoken], segmentation)
+    first, *others = read.values()
+    for log in others:
+        if log.unit != first.unit:
+            units = (f"{each.name} has a delay per {each.unit}" for each in (first, log))
+            raise InputError(f"logs of different units: {', '.join(units)}")
+        if len(log.emissions) != len(first.emissions):
+            counts = (f"{each.name} has {counted(len(each.emissions), 'segment')}" for each in (first, log))
+            raise InputError(f"logs of different segments: {', '.join(counts)}")
+    count = len(first.emissions)
+    candidates = {system: [emission.text for emission in log.emissions] for system, log in read.items()}
+    known = _references([*read.values()])
+    if referred and known and [texts[:1] for texts in referred] != known:
+        note("the references are those of the files that are named, not those of the logs")
+    by_segment = referred or known or [()] * count
+    sources = _sources(first) if source is None else [line for (line,) in _lines_together([source], encoding)]
+    for what, lines in (("references", by_segment), ("source", sources)):
+        if lines is not None and len(lines) != count:
+            said = f"{what} for {counted(len(lines), 'segment')}, {first.name} has {count:,}"
+            raise InputError(f"different numbers of segments: {said}")
+    cut = segmentation is not None
+    return Segments(candidates, by_segment, sources, documents=documents, logs=read, resegmented=cut)
+
+
+def _lines_together(files: Sequence[str], encoding: str) -> list[tuple[str, ...]]:
+    """Read parallel files: the lines of each segment."""
+    texts = [list(open_text(name, encoding, "reference")) for name in files]
+    for name, lines in zip(files, texts, strict=True):
+        if len(lines) != len(texts[0]):
+            said = f"{name} has {counted(len(lines), 'line')}, {files[0]} has {len(texts[0]):,}"
+            raise InputError(f"different numbers of lines: {said}")
+    return list(zip(*texts, strict=True))
+
+
+def _references(logs: Sequence[Log]) -> list[tuple[str, ...]]:
+    """Take the references of logs, which must be the same; none where no log has any."""
+    with_some = [log for log in logs if any(emission.reference for emission in log.emissions)]
+    if not with_some:
+        return []
+    first, *others = with_some
+    for log in others:
+        for one, other in zip(first.emissions, log.emissions, strict=True):
+            if one.reference != other.reference:
+                raise InputError(f"{other.where}: another reference than {one.where}: name one file of references")
+    for emission in first.emissions:
+        if emission.reference is None:
+            raise InputError(f"{emission.where}: no reference, though others have one")
+    return [(emission.reference or "",) for emission in first.emissions]
+
+
+def _sources(log: Log) -> list[str] | None:
+    """Take the source text of a log, where it was text: its length is then that in words."""
+    emissions = log.emissions
+    if all(each.source is not None and len(each.source.split()) == each.source_length for each in emissions):
+        return [each.source or "" for each in emissions]
+    return None
+
+
+def read_segmentation(name: str, encoding: str = "utf-8") -> list[SpokenSegment]:
+    """Read the segments of recordings, in order: a list of `wav`, `offset` and `duration` in seconds, YAML or JSON.
+
+    YAML may be a list of mappings, each in braces or with one key per line, as in MuST-C and data of IWSLT.
+    """
+    lines = list(open_text(name, encoding))
+    if Path(without_packing(name)).suffix == ".json":
+        found = parse_json("\n".join(lines), name)
+        if not isinstance(found, list):
+            raise InputError(f"{name}: a list of segments is needed, each with wav, offset and duration")
+        entries = [(f"{name}, entry {number}", entry) for number, entry in enumerate(found, start=1)]
+    else:
+        entries = list(_mappings(name, lines))
+    if not entries:
+        raise InputError(f"{name}: there are no segments")
+    return [_span(where, entry) for where, entry in entries]
+
+
+def _span(where: str, entry: Any) -> SpokenSegment:
+    if not isinstance(entry, dict) or not {"wav", "offset", "duration"} <= entry.keys():
+        raise InputError(f"{where}: a segment needs wav, offset and duration")
+    try:
+        offset, duration = (float(entry[key]) * _MILLISECONDS for key in ("offset", "duration"))
+    except (TypeError, ValueError):
+        raise InputError(f"{where}: offset and duration are seconds, not {entry['offset']!r}") from None
+    if not (0 <= offset < np.inf and 0 < duration < np.inf):
+        raise InputError(f"{where}: an offset is 0 or more, a duration above 0")
+    return SpokenSegment(recording_name(str(entry["wav"])), offset, duration)
+
+
+def _mappings(name: str, lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    """Read a list of mappings in YAML."""
+    where, entry = "", dict[str, str]()
+    for number, line in enumerate(lines, start=1):
+        if _BLANK.fullmatch(line):
+            continue
+        if line.lstrip().startswith("- "):
+            if where:
+                yield where, entry
+            where, entry = f"{name}, line {number}", {}
+        pairs = _PAIR.findall(line)
+        if not pairs or not where:
+            said = "a list of segments is needed, such as '- {wav: a.wav, offset: 0, duration: 2.5}'"
+            raise InputError(f"{name}, line {number}: {said}")
+        entry |= {key: value.strip().strip("'\"") for key, value in pairs}
+    if where:
+        yield where, entry
+
+
+def cut_recordings(log: Log, spans: Sequence[SpokenSegment], references: Sequence[Sequence[str]]) -> Log:
+    """Cut the recordings of a log into segments, each with its references, by least edit distance.
+
+    Raises `InputError`: other recordings than those of the segments, or another number of references.
+    """
+    if len(spans) != len(references):
+        said = (
+            f"{counted(len(spans), 'segment')} of recordings but references for {counted(len(references), 'segment')}"
+        )
+        raise InputError(said)
+    whole: dict[str, Emission] = {}
+    for emission in log.emissions:
+        recording = recording_name(emission.source or "")
+        if recording in whole:
+            raise InputError(f"{emission.where}: recording {recording!r} is there twice")
+        whole[recording] = emission
+    members: dict[str, list[int]] = {}
+    for number, span in enumerate(spans):
+        members.setdefault(span.recording, []).append(number)
+    if missing := [recording for recording in members if recording not in whole]:
+        raise InputError(f"{log.name}: no recording {missing[0]!r}, which segments are of")
+    if others := [recording for recording in whole if recording not in members]:
+        raise InputError(f"{whole[others[0]].where}: recording {others[0]!r} has no segments")
+    parts: list[Emission] = [log.emissions[0]] * len(spans)
+    for recording, numbers in members.items():
+        emission = whole[recording]
+        end = max(spans[number].offset + spans[number].duration for number in numbers)
+        texts = resegment([emission.text], [references[number] for number in numbers]).texts
+        for number, part in zip(numbers, emission.cut(texts, log.unit), strict=True):
+            span = spans[number]
+            parts[number] = part.after(span.offset, span.duration, end, references[number][0])
+    return replace(log, emissions=parts)
