@@ -1,8 +1,8 @@
-"""The hot loops: nothing but arrays in and out.
+"""The hot loops, on arrays only.
 
-What pays for being compiled has two backends behind one interface, `Kernels`: `numpy` always, `numba` (extra
-``fast``) for large input. Both give the same digits; tests run every assertion on both. The rest is written once, in
-NumPy, and imported from where it stands, `numpy_backend`.
+Loops that gain from compilation have two backends behind one interface, `Kernels`: `numpy`, always available, and
+`numba` (extra ``fast``) for large input. Both give the same digits; tests run every assertion on both. Other loops
+have one implementation in NumPy, in `numpy_backend`.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
 
 
 SCALE = 1_000_000
-"""One, in millionths: similarities and matches are whole numbers of them, so that sums are exact in any order."""
-ZERO_NORM = 1e-12  # Squares of norms up to it count as 0
+"""One, in millionths: similarities and matches are integers in this unit, so that sums are exact in any order."""
+ZERO_NORM = 1e-12  # Squared norms up to this count as 0
 KernelName = Literal["auto", "numpy", "numba"]
-LARGE = 1 << 24  # Bytes of text from which numba's start-up is repaid (measured: docs/reference/performance.md)
+LARGE = 1 << 24  # Bytes of text from which numba's start-up pays off (measured: docs/reference/performance.md)
 
 
 class WordCoder(Protocol):
-    """Codes the words of texts, the same from text to text."""
+    """Encodes words; equal words get the same code in every text."""
 
     def __len__(self) -> int: ...
 
     def words(self, start: int = 0) -> list[str]:
-        """The words from a code on."""
+        """Return the words with code `start` and above."""
 
     def code(self, text: bytes) -> Tokens:
-        """Code UTF-8 text whose lines all end with a newline."""
+        """Encode UTF-8 text in which every line ends with a newline."""
 
 
 class WordArrays(NamedTuple):
-    """Vectors and weights of words that n-grams are compared by; see `softbleu.matching.ngrams.TokenVectors`."""
+    """Vectors and weights of words; see `softbleu.matching.ngrams.TokenVectors`."""
 
     rows: NDArray[np.float32]
     norms: Floats
@@ -52,39 +52,39 @@ class WordArrays(NamedTuple):
 
 
 class Intervals(NamedTuple):
-    """Matches, and between which of some ascending thresholds each is made; one entry a match in every array."""
+    """Matches, each with the interval of ascending thresholds at which it is made; one entry per match."""
 
     segment: Integers
     row: Integers
     column: Integers
-    value: Integers  # Similarity in millionths; more than 1 for an exact match
+    value: Integers  # Similarity in millionths; above 1 for an exact match
     first: Integers  # Number of the lowest threshold at which the match is made
-    end: Integers  # Number of the first threshold above it at which it is not
+    end: Integers  # Number of the first higher threshold at which it is not made
 
 
 class Kernels(Protocol):
-    """The loops that both backends offer; `softbleu.kernels.numpy_backend` says what each computes."""
+    """Interface of both backends; see `softbleu.kernels.numpy_backend` for the loops."""
 
     NAME: KernelName
-    PAIRS_AT_ONCE: int  # Pairs of words that are best compared together: few enough for the cache
+    PAIRS_AT_ONCE: int  # Pairs of words to compare together: few enough for the cache
 
     @property
     def coder(self) -> Callable[..., WordCoder] | None:
-        """Make a coder of words between white space, or of 13a's with `marks`; None: `engine.encode` has one."""
+        """Class of coders of words between white space or, with `marks`, of 13a's tokens; None: `engine.encode`."""
 
     @property
     def sum_matches(
         self,
     ) -> Callable[[Tokens, Tokens, Integers, WordArrays, Flags, int, int], Integers | None] | None:
-        """Sum the matches of similar n-grams (`numba_backend`); None: `softbleu.matching` does, on arrays."""
+        """Sum of the matches of similar n-grams (`numba_backend`); None: `softbleu.matching` computes it."""
 
     @property
     def multiply_pairs(self) -> Callable[..., Floats] | None:
-        """Multiply the words of pairs (`numba_backend`); None: `softbleu.matching.ngrams` does, by BLAS."""
+        """Products of pairs of words (`numba_backend`); None: `softbleu.matching.ngrams` computes them."""
 
     @property
     def sweep_greedily(self) -> Callable[[NDArray[np.int32], Integers, Integers], Intervals]:
-        """Match at every threshold; see `softbleu.kernels.numpy_backend`."""
+        """Matching at every threshold; see `softbleu.kernels.numpy_backend`."""
 
     def clipped_counts(
         self, candidates: Tokens, references: Tokens, segment_offsets: Integers, order: int
@@ -95,23 +95,23 @@ class Kernels(Protocol):
     def raise_to_spellings(
         self,
     ) -> Callable[[Floats, TokenPairs, NDArray[np.int32], NDArray[np.int32], WordParts, float], None]:
-        """Raise the similarity of each pair of words, in place, to that of their spellings."""
+        """Update of similarities, in place, by spellings; see `softbleu.kernels.numpy_backend`."""
 
     def matched_weights(
         self, similarities: Floats, pairs: TokenPairs, candidate: Floats, reference: Floats, order: int, greedy: float
     ) -> Integers:
-        """Weights of matched n-grams, and of all, in millionths: (segments, order, 4)."""
+        """Sum the weights of matched n-grams and of all n-grams, in millionths: (segments, order, 4)."""
 
 
 def choose_kernels(name: KernelName = "auto", size: int = 0) -> Kernels:
-    """Return the backend of that name; `auto` takes numba for large text (`size` in bytes) where it is installed.
+    """Return a backend by name; `auto` is numba, if installed, for large text (`size` in bytes), or else NumPy.
 
     >>> choose_kernels(size=1000).NAME
     'numpy'
     """
     if name not in ("auto", "numpy", "numba"):
         raise UnknownNameError("kernels", name, ("auto", "numpy", "numba"))
-    # Compiled kernels take the first byte of a number for its lowest.
+    # Compiled kernels need little-endian numbers.
     fits = sys.byteorder == "little"
     if name == "numba" and not fits:
         raise InputError(Parameter("kernels", "numba"), " does not work on this machine (big-endian): leave it out")

@@ -1,4 +1,4 @@
-"""Which of the matches of two lines METEOR's alignment takes: a beam search over the reference."""
+"""METEOR's choice of matches between two lines: a beam search over the reference."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from softbleu.types import Integers
 
 BEAM = 40
-# Paths are ordered by one number: most matched words, then fewest chunks, then least distance.
+# Paths are ranked by one number: most matched words, then fewest chunks, then least distance.
 _CHUNK = 1 << 40
 _WORD = 1 << 72
 _rank = itemgetter(0)
 
 Path = tuple[int, int, int, int, Any]
-"""Its rank, the candidate's words that are taken (bits), where its last match ends in the candidate and in the
-reference (-1 where that was left behind), and the matches that it took, the last first."""
-_Costs = list[tuple[int, int]]  # What a match adds to the rank of a path, and its number: the least first
+"""Rank, covered words of the candidate (bits), end of the last match in the candidate and in the reference (-1 after
+a gap), and the chosen matches as a linked list, the last first."""
+_Costs = list[tuple[int, int]]  # Ascending increases of the rank, and numbers of matches
 
 
 def best_matches(
@@ -33,14 +33,29 @@ def best_matches(
     widths: Integers,
     gains: Integers,
 ) -> list[int]:
-    """Choose among matches by a beam that runs over the reference from left to right; return their numbers.
+    """Choose matches by a beam search over the reference, from left to right; return their numbers.
 
-    As the program does it: a word of a match that is not exact counts half, rounded down a match and side; the
-    distance of a match does not burden the path that takes it, but those that the same path leads to after it.
-    `fixed` are matches that no other overlaps (words of the reference, place and words in the candidate), by their
-    place in the reference. The matches to choose from are given by their places in the reference, in the order in
-    which they are tried, the words that they cover there, the same in the candidate, and the words that they count.
+    Follows METEOR's program: words of inexact matches count half, rounded down per match and side; the distance of a
+    match is not added to the path that takes it, but to the following extensions of the same path.
 
+    Parameters
+    ----------
+    length
+        Number of words of the reference.
+    fixed
+        Matches without overlaps, by position in the reference: words covered there, position and words in the
+        candidate.
+    indices
+        Positions of the other matches in the reference, in the order in which they are tried.
+    sizes
+        Numbers of words that they cover in the reference.
+    starts, widths
+        Their positions and numbers of words in the candidate.
+    gains
+        Numbers of words that they count.
+
+    Examples
+    --------
     >>> two = np.array([0, 0, 2]), np.array([1, 1, 1]), np.array([0, 2, 2]), np.array([1, 1, 1]), np.array([2, 2, 2])
     >>> best_matches(3, {1: (1, 1, 1)}, *two)
     [2, 0]
@@ -75,20 +90,20 @@ def best_matches(
 
 
 def _left(path: Path) -> Path:
-    """The path with its last chunk ended."""
+    """Return the path with its last chunk ended."""
     return path[0] + _CHUNK, path[1], -1, -1, path[4]
 
 
 class _Matches:
-    """The matches to choose from at a word of the reference, and the candidate's words that each takes, as bits."""
+    """Matches at one word of the reference, with the candidate's words that each covers, as bits."""
 
     def __init__(self, first: int, sizes: list[int], starts: list[int], widths: list[int], gains: list[int]) -> None:
-        self._first = first  # Number of the first
+        self._first = first  # Number of the first match
         self._sizes, self._starts, self._widths, self._gains = sizes, starts, widths, gains
         self._bits = [((1 << width) - 1) << start for start, width in zip(starts, widths, strict=True)]
 
     def extended(self, paths: Sequence[Path], index: int) -> list[Path]:
-        """The best of the paths that go on from these with one of the matches, or none."""
+        """Extend paths by one of the matches or none; return the best."""
         onward = []
         for rank, place, match in self._best(paths, index):
             path = paths[place]
@@ -101,10 +116,10 @@ class _Matches:
         return onward
 
     def _best(self, paths: Sequence[Path], index: int) -> list[tuple[int, int, int]]:
-        """Ranks of the best paths, the places of those that they go on from, and the matches; -1 within a match.
+        """Return the best extensions as rank, position of the path, and match; -1 within a match.
 
-        Paths from which the same matches are left, at the same cost, make a group. In a group the k-th cheapest match
-        of the i-th path ranks behind i k others, so that few need a look.
+        Paths with the same available matches at the same cost form a group. In a group, the k-th cheapest match of
+        the i-th path ranks behind i k others, so that few are considered.
         """
         differ = self._differing(paths)
         groups: dict[tuple[int, int], tuple[list[int], _Costs, _Costs]] = {}
@@ -114,7 +129,7 @@ class _Matches:
             if last > index:
                 new.append((rank, place, -1))
                 continue
-            # Where a match would go on with a chunk; -1 where it begins another, -2 where none has to be ended.
+            # Position at which a match continues the chunk; -1: any match begins another chunk; -2: no chunk is open
             goes_on = end if last == index else -1 if last >= 0 else -2
             key = taken & differ, goes_on
             if key not in groups:
@@ -136,7 +151,7 @@ class _Matches:
         return new[:BEAM]
 
     def _differing(self, paths: Sequence[Path]) -> int:
-        """The words of the matches, as bits, or none if all paths have taken the same of these, as nearly always."""
+        """Return the words of the matches, as bits, or 0 if all paths cover the same of them, as nearly always."""
         words, differing = 0, 0
         for bits in self._bits:
             words |= bits
@@ -145,9 +160,9 @@ class _Matches:
         return words if differing & words else 0
 
     def _costs(self, taken: int, goes_on: int, index: int) -> tuple[_Costs, _Costs]:
-        """List the costs of the matches that are left and continue a chunk, and the least cost of the others.
+        """List the costs of available matches that continue a chunk, and the least costs of the others.
 
-        To take none has the number after the last.
+        The number after the last match means taking none.
         """
         following: _Costs = []
         others: _Costs = []

@@ -1,4 +1,4 @@
-"""numba's compiler, as the compiled kernels use it."""
+"""numba's compiler with the options of the compiled kernels."""
 
 from __future__ import annotations
 
@@ -15,30 +15,30 @@ _njit = partial(load_njit(), nogil=True, cache=True, no_cfunc_wrapper=True)
 
 
 def kernel(function: Any) -> Any:
-    """Compile a function that Python calls."""
+    """Compile a function that is called from Python."""
     return _njit()(function)
 
 
 def part(function: Any = None, **options: Any) -> Any:
-    """Compile a function that only compiled ones call, without what Python would need to call it."""
+    """Compile a function that is called only from compiled functions, without a wrapper for Python."""
     compile_part = _njit(no_cpython_wrapper=True, **options)
     return compile_part if function is None else compile_part(function)
 
 
 class _CompilingNote(event.Listener):
-    """Says that kernels are compiled. numba tells it of those only that its cache does not have."""
+    """Notes when numba compiles kernels that its cache does not have."""
 
     def on_start(self, event: Any) -> None:
-        """Say it, of kernels of softbleu."""
+        """Print a note when numba starts compiling a softbleu kernel."""
         kernel = event.data["dispatcher"]
         if kernel.py_func.__module__.startswith("softbleu."):
             note(
-                "numba compiles softbleu's kernels, which takes up to 10 seconds, once: they are kept in "
+                "numba compiles softbleu's kernels, which takes up to 10 seconds, once: they are cached in "
                 f"{kernel.stats.cache_path}"
             )
 
     def on_end(self, event: Any) -> None:
-        """Say nothing."""
+        """Ignore the end of a compilation."""
 
 
 free_at_forks(global_compiler_lock)

@@ -1,4 +1,4 @@
-"""Least edit costs of candidates to any path of a lattice, many at once: step k takes arc k of all of them."""
+"""Least edit costs of candidates to any path of a lattice, for many lattices at once, arc by arc."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ if TYPE_CHECKING:
 
     from softbleu.types import Flags, Integers
 
-BATCH = 128  # Lattices that are gone through together: few enough for the cache. Results do not depend on it
-_MOST_CELLS = 1 << 22  # Of the table of lattices that are gone through together, but one alone may have more
+BATCH = 128  # Lattices that are processed together: few enough for the cache. Results do not depend on it
+_MOST_CELLS = 1 << 22  # Cells of the tables of a batch of several lattices
 HUNDRED = 100
-"""Weights of words are hundredths; costs are hundredths of these, so that a word of full weight costs 10,000."""
+"""Unit of weights of words; costs have the unit of 1 / 10,000, so that a word of full weight costs 10,000."""
 _FAR = np.int64(1) << 60
 _NO_WORD = -2
 
 
 @dataclass(frozen=True)
 class Lattices:
-    """Lattices in one row: the arcs of lattice b are entries ``offsets[b]`` to ``offsets[b + 1]``.
+    """Concatenated lattices: the arcs of lattice b are entries ``offsets[b]`` to ``offsets[b + 1]``.
 
-    No arc comes before another that leads to where it begins. Paths go from state 0 to the last state.
+    Arcs are in topological order. Paths go from state 0 to the last state.
     """
 
     offsets: Integers
     states: Integers  # Number of states of each lattice
     sources: Integers
     targets: Integers
-    words: NDArray[np.int32]  # Codes; -1 is a word that no candidate has, -2 none
+    words: NDArray[np.int32]  # Codes; -1 for a word that no candidate has, -2 for no word
     costs: Integers  # Hundredths
     kinds: Integers
 
@@ -45,22 +45,22 @@ class Lattices:
 
     @property
     def ends(self) -> Integers:
-        """Last state of each."""
+        """Last state of each lattice."""
         return self.states - 1
 
     @cached_property
     def empty(self) -> Flags:
-        """Which arcs have no word."""
+        """Mask of the arcs without a word."""
         without_word: Flags = self.words == _NO_WORD
         return without_word
 
     @cached_property
     def sizes(self) -> Integers:
-        """Number of arcs of each."""
+        """Number of arcs of each lattice."""
         return np.diff(self.offsets)
 
     def chosen(self, lattices: Integers) -> tuple[Lattices, Integers]:
-        """Lattices with these numbers, in that order, and the numbers of their arcs."""
+        """Select lattices by number, in the order given; also return the numbers of their arcs."""
         arcs, offsets = chosen_places(self.offsets, lattices)
         made = Lattices(
             offsets,
@@ -74,9 +74,10 @@ class Lattices:
         return made, arcs
 
     def batches(self, widths: Integers | None = None) -> Iterator[Integers]:
-        """Numbers of lattices that are gone through together, those with most arcs first.
+        """Yield batches of lattice numbers, the lattices with most arcs first.
 
-        If each needs a table of so many columns, a row a state, they are so few that these are not too large.
+        `widths` are the columns of a table that each lattice needs, with a row per state; batches are small enough
+        for these tables.
         """
         order = np.argsort(-self.sizes, kind="stable")
         start = 0
@@ -90,20 +91,20 @@ class Lattices:
             start += len(some)
 
     def greatest(self, values: Integers) -> Integers:
-        """Greatest sum over a path of values that arcs have, none below 0: one number a lattice."""
+        """Compute the greatest sum of arc values, none below 0, over a path of each lattice."""
         most = np.zeros(len(self), np.int64)
         for batch in self.batches():
             sums = np.full((len(batch), int(self.states[batch].max())), -1, np.int64)
             sums[:, 0] = 0
             for rows, arcs in self.steps(batch):
-                there = sums[rows, self.sources[arcs]] + values[arcs]
+                reached = sums[rows, self.sources[arcs]] + values[arcs]
                 targets = self.targets[arcs]
-                sums[rows, targets] = np.maximum(sums[rows, targets], there)
+                sums[rows, targets] = np.maximum(sums[rows, targets], reached)
             most[batch] = sums[np.arange(len(batch)), self.ends[batch]]
         return most
 
     def steps(self, batch: Integers) -> Iterator[tuple[Integers, Integers]]:
-        """Of each step the places in the batch of lattices that have an arc left, and the number of that arc."""
+        """Yield, for each step, the batch rows of lattices with an arc left, and the numbers of these arcs."""
         sizes, starts = self.sizes[batch], self.offsets[batch]
         rows = np.arange(len(batch))
         count = len(batch)
@@ -115,34 +116,34 @@ class Lattices:
 
 @dataclass(frozen=True)
 class CandidateTexts:
-    """Candidates, one a lattice, as a table with as many columns as the longest has words."""
+    """Candidates, one per lattice, as a table padded to the longest."""
 
     words: NDArray[np.int32]
     lengths: Integers
-    weights: Integers  # Hundredths, or what `EditPrices.full` says
+    weights: Integers  # In hundredths, or in the unit of `EditPrices.full`
 
 
 @dataclass(frozen=True)
 class EditPrices:
     """Costs of edits."""
 
-    extra: int  # Of a word of the candidate that is left out, in hundredths of its weight
+    extra: int  # Cost of deleting a word of the candidate, in hundredths of its weight
     both: bool
-    """A word in another's place costs as much as leaving the one out and putting the other in, not the greater."""
-    full: int  # What a word of full weight weighs; where all weigh alike, 1 leaves room for longer texts
+    """Whether a substitution costs the sum of deletion and insertion, not the greater of the two."""
+    full: int  # Weight of a word of full weight; for equal weights, 1 allows longer texts
 
 
 @dataclass(frozen=True)
 class PathSearch:
-    """The search for the path to which the edit cost over the path's weight is least, of each lattice.
+    """Search for the path with the least ratio of edit cost to path weight, in each lattice.
 
-    What a word of a path weighs, it costs if the candidate lacks it; an arc adds its own cost times its word's weight
-    (an empty arc as if of full weight).
+    A word of a path that the candidate lacks costs its weight; an arc adds its own cost times its word's weight (an
+    empty arc counts full weight).
     """
 
     lattices: Lattices
     texts: CandidateTexts
-    weights: Integers  # Of the arcs' words, in hundredths; 0 for empty arcs
+    weights: Integers  # Weights of the arcs' words, in hundredths; 0 for empty arcs
     edits: EditPrices
 
     @cached_property
@@ -165,15 +166,15 @@ class PathSearch:
 
     @property
     def bits(self) -> int:
-        """Bits that numbers of the search may need beyond those of a weight; more than 60 are too many."""
+        """Bits that numbers of the search may need, apart from the bits of a weight; more than 60 overflow."""
         cost, length = int(self.dearest.max(initial=0)), int(self.longest.max(initial=0)) + 1
         return (2 * cost * length).bit_length() + length.bit_length()
 
     def least_ratios(self) -> tuple[Integers, Integers]:
-        """Find the least ratio of each lattice by Dinkelbach's method, exactly.
+        """Find the least ratio of each lattice exactly, by Dinkelbach's method.
 
-        Returns the cost in ten thousandths and the weight of the path in hundredths (where `full` is 100). Among
-        equal ratios it is that of the least weight.
+        Returns costs in ten thousandths and weights of paths in hundredths (if `full` is 100). Of equal ratios, the
+        path with the least weight is chosen.
         """
         costs, lengths = np.zeros(len(self.lattices), np.int64), np.zeros(len(self.lattices), np.int64)
         for batch in self.lattices.batches(self.texts.lengths + 1):
@@ -181,8 +182,8 @@ class PathSearch:
         return costs, lengths
 
     def _ratios(self, batch: Integers) -> tuple[Integers, Integers]:
-        """Cost and weight of the best path of each lattice of a batch."""
-        # The ratio to beat: at first that of as many edits as words.
+        """Return cost and weight of the best path of each lattice of a batch."""
+        # The ratio to beat, initially one edit per word
         above, below = np.full(len(batch), HUNDRED), np.ones(len(batch), np.int64)
         cost, length = np.zeros(len(batch), np.int64), np.zeros(len(batch), np.int64)
         going = np.arange(len(batch))
@@ -191,7 +192,7 @@ class PathSearch:
             values, lengths = CostTable(self, some, above[going], below[going]).least()
             ratio = (values + above[going] * lengths) // below[going]
             cost[going], length[going] = ratio, lengths
-            # A path without words has no ratio, unless there is no other: one with words is looked for, at any price.
+            # A path without words has no ratio: if others exist, search for one with words at any cost.
             bare = (lengths == 0) & (ratio > 0) & (self.longest[some] > 0)
             better = (values != 0) & ~bare & (lengths > 0)
             above[going[better]], below[going[better]] = ratio[better], lengths[better]
@@ -200,10 +201,9 @@ class PathSearch:
         return cost, length
 
     def closest_ways(self, costs: Integers, lengths: Integers) -> list[list[tuple[int, int]]]:
-        """Show the edits behind ratios that `least_ratios` found, words being taken in their order.
+        """Return the edits behind the ratios of `least_ratios`.
 
-        Returns for each lattice the number of an arc and the place of the candidate word that it matches, in order;
-        -1 where the one or the other is missing.
+        For each lattice, a list of arc numbers and positions of candidate words, in order; -1 if either is missing.
         """
         ways: list[list[tuple[int, int]]] = [[]] * len(self.lattices)
         for batch in self.lattices.batches(self.texts.lengths + 1):
@@ -214,10 +214,10 @@ class PathSearch:
 
 
 class CostTable:
-    """Of every state the least value of a way to it that has taken some of the candidate's words.
+    """Least values of paths to every state, by the number of candidate words consumed.
 
-    Values have a path's weight in their lowest bits, and do without the prices of the words that lie before the first
-    that is left: then a word that is left out costs nothing more.
+    Low bits hold the weight of the path. Values exclude the costs of deleting all consumed words, so that a deletion
+    adds nothing.
     """
 
     def __init__(self, search: PathSearch, batch: Integers, above: Integers, below: Integers) -> None:
@@ -237,25 +237,25 @@ class CostTable:
         self._fill()
 
     def _fill(self) -> None:
-        """Go through all arcs."""
+        """Fill the table, arc by arc."""
         lattices = self._lattices
         for rows, arcs in lattices.steps(self._batch):
             base, word = self._prices_of(rows, arcs)
             here = np.minimum.accumulate(self._cells[rows, lattices.sources[arcs]], axis=1)
             made = here + word[:, None]
-            np.minimum(made[:, 1:], here[:, :-1] + self._meetings(rows, arcs, word), out=made[:, 1:])
+            np.minimum(made[:, 1:], here[:, :-1] + self._substitutions(rows, arcs, word), out=made[:, 1:])
             made += base[:, None]
             targets = lattices.targets[arcs]
             self._cells[rows, targets] = np.minimum(self._cells[rows, targets], made)
 
     def _prices_of(self, rows: Integers, arcs: Integers) -> tuple[Integers, Integers]:
-        """Costs of passing arcs, and the additional costs where the candidate lacks their words."""
+        """Return the costs of arcs, and the additional costs of inserting their words."""
         weight, below = self._search.weights[arcs], self._below[rows]
         base = ((below * self._search.arc_costs[arcs] - self._above[rows] * weight) << self._shift) + weight
         return base, (HUNDRED * below * weight) << self._shift
 
-    def _meetings(self, rows: Integers, arcs: Integers, word: Integers) -> Integers:
-        """Costs of words of the candidate in the place of arcs' words, less the costs of leaving them out."""
+    def _substitutions(self, rows: Integers, arcs: Integers, word: Integers) -> Integers:
+        """Compute the costs of matching candidate words with arcs' words, less the costs of deleting them."""
         words, prices = self._words[rows], self._prices[rows]
         other = word[:, None] if self._search.edits.both else np.maximum(word[:, None] - prices, 0)
         cost = np.where(words == self._lattices.words[arcs][:, None], -prices, other)
@@ -263,7 +263,7 @@ class CostTable:
         return cost
 
     def way(self, row: int) -> list[tuple[int, int]]:
-        """Arcs and the candidate words that they match on the best way of a lattice; see `closest_ways`."""
+        """Return the best path of a lattice as arcs and candidate words; see `closest_ways`."""
         number = int(self._batch[row])
         arcs = np.arange(self._lattices.offsets[number], self._lattices.offsets[number + 1])
         rows = np.full(len(arcs), row)
@@ -275,10 +275,10 @@ class CostTable:
             least: Integers = np.minimum.accumulate(exact[state])
             return least
 
-        def met(place: int) -> Integers:
+        def substituted(place: int) -> Integers:
             one = slice(place, place + 1)
-            met_costs: Integers = self._meetings(rows[one], arcs[one], word[one])[0]
-            return met_costs
+            costs: Integers = self._substitutions(rows[one], arcs[one], word[one])[0]
+            return costs
 
         into: dict[int, list[int]] = {}
         for place, target in enumerate(self._lattices.targets[arcs].tolist()):
@@ -296,7 +296,7 @@ class CostTable:
                 source = int(self._lattices.sources[arcs[place]])
                 if closed(source)[left] + word[place] + base[place] == value:
                     way.append((int(arcs[place]), -1))
-                elif left and closed(source)[left - 1] + met(place)[left - 1] + base[place] == value:
+                elif left and closed(source)[left - 1] + substituted(place)[left - 1] + base[place] == value:
                     left -= 1
                     way.append((int(arcs[place]), left))
                 else:
@@ -305,7 +305,7 @@ class CostTable:
                 break
 
     def least(self) -> tuple[Integers, Integers]:
-        """Least ``below * cost - above * weight`` of a path, and that path's weight: of each lattice of the batch."""
+        """Return the least ``below * cost - above * weight`` of a path of each lattice, and the path's weight."""
         rows = np.arange(len(self._batch))
         cells = np.minimum.accumulate(self._cells[rows, self._lattices.ends[self._batch]], axis=1)
         packed: Integers = cells[rows, self._lengths] + self._before[rows, self._lengths]

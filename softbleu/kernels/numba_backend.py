@@ -1,7 +1,7 @@
-"""The backend compiled by numba (``pip install 'softbleu[fast]'``): worth its start-up on large input.
+"""The backend compiled by numba (``pip install 'softbleu[fast]'``), for large input.
 
-Here are n-grams: counted, matched (each candidate with its references, from words to sums of matches), and matched at
-many thresholds. Its other loops stand in `numba_soft` and `numba_words`.
+This module counts n-grams, matches them (each candidate with its references, from words to sums of matches), and
+matches them at many thresholds. Other loops are in `numba_soft` and `numba_words`.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ NAME: Final = "numba"
 PAIRS_AT_ONCE: Final = 1 << 16
 coder: Final = CompiledCoder
 
-# What a table of n-grams knows of each; it is found by the first three.
+# Columns of a table of n-grams; the first three are its key.
 _STAMP, _HEAD, _WORD, _IN_CANDIDATE, _IN_REFERENCE, _BEST, _READER, _SEEN = range(8)
 _COLUMNS = 8
-_MARKS = 2048  # Places for the words of references, by the last bits of their codes: 8 KB, which stay in the cache
+_MARKS = 2048  # Entries for words of references, by the last bits of their codes: 8 KB, which fit the cache
 MOST_CELLS = 1 << 22
-"""Pairs of tokens of a candidate and its references, at most: as many sums are held for each pair of orders."""
+"""Greatest number of token pairs of a candidate and its references, and so of sums held per pair of orders."""
 
 
 @part
 def find_ngram(table, head, word, mask, stamp):  # type: ignore[no-untyped-def]
-    """Slot of the n-gram (head, word) of this segment, or the free slot where it belongs."""
+    """Find the slot of the n-gram (head, word) of this segment, or the free slot for it."""
     mixed = np.uint64(head) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(word) * np.uint64(0xC2B2AE3D27D4EB4F)
     slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(mask))
     while table[slot, _STAMP] == stamp and (table[slot, _HEAD] != head or table[slot, _WORD] != word):
@@ -51,8 +51,8 @@ def find_ngram(table, head, word, mask, stamp):  # type: ignore[no-untyped-def]
 def _learn(table, words, order, mask, stamp, marks):  # type: ignore[no-untyped-def]
     """Count the n-grams of a candidate, each a path of (head n-gram, next word) through the table.
 
-    Those with a word that no reference has are left out: `marks` has the stamp where references have the word, or
-    another one of the same place.
+    N-grams with a word that no reference has are left out: `marks` has the stamp at words of references, and at other
+    words with the same last bits.
     """
     for start in range(len(words)):
         head = np.int64(-1)
@@ -73,7 +73,7 @@ def _learn(table, words, order, mask, stamp, marks):  # type: ignore[no-untyped-
 
 @part
 def _clip(table, words, order, mask, stamp, reader, counts):  # type: ignore[no-untyped-def]
-    """Raise the clipped counts by what one more reference (number `reader`) has of the candidate's n-grams."""
+    """Increase the clipped counts by the candidate's n-grams that another reference (number `reader`) has."""
     for start in range(len(words)):
         head = np.int64(-1)
         for place in range(start, min(start + order, len(words))):
@@ -97,12 +97,12 @@ def _count(candidate, candidate_offsets, reference, reference_offsets, segment_o
     for segment in range(len(counts)):
         while size < 2 * order * (candidate_offsets[segment + 1] - candidate_offsets[segment]):
             size *= 2
-    # Stamped with the segment that uses it, a slot needs no clearing.
+    # Slots are stamped with their segment, and need no clearing.
     table = np.full((size, _COLUMNS), -1, np.int32)
     marks = np.full(_MARKS, -1, np.int32)
     for segment in range(len(counts)):
         words = candidate[candidate_offsets[segment] : candidate_offsets[segment + 1]]
-        # A short segment uses the low end of the table only, which stays in the cache.
+        # A short segment uses only the low end of the table, which stays in the cache.
         room = 64
         while room < 2 * order * len(words):
             room *= 2
@@ -116,9 +116,9 @@ def _count(candidate, candidate_offsets, reference, reference_offsets, segment_o
 
 
 def clipped_counts(candidates: Tokens, references: Tokens, segment_offsets: Integers, order: int) -> Integers:
-    """Do what `softbleu.kernels.numpy_backend.clipped_counts` does, with the same digits."""
+    """Count clipped n-grams; see `softbleu.kernels.numpy_backend.clipped_counts`."""
     if candidates.lengths.max(initial=0) > LONG:
-        # Tables of its n-grams would take gigabytes.
+        # Hash tables for such a segment would take gigabytes.
         return counted_in_arrays(candidates, references, segment_offsets, order)
     counts = np.zeros((len(candidates.lengths), order), np.int64)
     texts = candidates.codes, candidates.offsets, references.codes, references.offsets
@@ -131,22 +131,22 @@ def sum_matches(
     references: Tokens,
     segment_offsets: Integers,
     words: WordArrays,
-    meets: Flags,
+    may_match: Flags,
     threshold: int,
     unit: int,
 ) -> Integers | None:
     """Sum the matches of each candidate: equal n-grams first, then similar ones, left to right.
 
-    The digits are those of `softbleu.matching.matchers.Tables`, which works on whole arrays. Returns
-    millionths: (lines, orders). None where a segment is too long. Candidates of several systems come one system after
-    the other; `meets` says which orders may match, (candidate's, pool's); a match takes `unit` millionths, or, of 0,
-    its similarity.
+    Gives the same digits as `softbleu.matching.matchers.Tables`, which works on whole arrays. Returns millionths,
+    (lines, orders), or None if a segment is too long. Candidates come system by system; `may_match`, (candidate
+    orders, pool orders), is true for orders that may match; a match consumes `unit` millionths, or its similarity if
+    `unit` is 0.
     """
     height = int(candidates.lengths.max(initial=0))
     width = int(np.diff(references.offsets[segment_offsets]).max(initial=0))
     if height * width > MOST_CELLS:
         return None
-    orders = len(meets)
+    orders = len(may_match)
     sums = np.zeros((len(candidates.lengths), orders), np.int64)
     slots = 64
     while slots < 2 * orders * width:
@@ -155,14 +155,14 @@ def sum_matches(
         (candidates.codes, candidates.offsets, references.codes, references.offsets, segment_offsets),
         (np.asarray(words.rows), np.asarray(words.norms)),
         (_array(words.weights, np.float64), _array(words.self_only, np.bool_)),
-        (meets, meets.any(axis=1), threshold, unit),
+        (may_match, may_match.any(axis=1), threshold, unit),
         (
             np.full((slots, _COLUMNS), -1, np.int32),
             np.zeros((orders, width), np.int32),
             np.zeros((orders, height), np.bool_),
         ),
         (
-            # Words are multiplied three by three, so there is room for two more.
+            # Words are multiplied three by three, hence two more rows and columns.
             np.zeros((height + 2, words.rows.shape[1])),
             np.zeros((width + 2, words.rows.shape[1])),
             np.zeros((height + 2, width + 2)),
@@ -184,7 +184,7 @@ def sum_matches(
 def multiply_pairs(
     words: WordArrays, pairs: TokenPairs, candidate: NDArray[np.int32], reference: NDArray[np.int32]
 ) -> Floats:
-    """Products of the words of each pair, unweighted; as `UnitVectors.of_pairs` of `softbleu.matching.ngrams`."""
+    """Multiply pairs of words, unweighted; see `softbleu.matching.ngrams.UnitVectors.of_pairs`."""
     products = np.empty(int(pairs.cells[-1]))
     height, width = (int(np.diff(bounds).max(initial=0)) + 2 for bounds in (pairs.rows, pairs.columns))
     dimension = words.rows.shape[1]
@@ -254,10 +254,7 @@ def _multiply_pairs(texts, table, measure, room, products):  # type: ignore[no-u
 
 @part(inline="always")
 def _learn_pool(ngrams, reference, bounds, first, last, mask, stamp, places):  # type: ignore[no-untyped-def]
-    """Count the n-grams of a segment's references, and note the place of each that is the first of its kind.
-
-    `places` holds the slots of n-grams at their first places, -1 at others.
-    """
+    """Count the n-grams of a segment's references; `places` gets their slots at first occurrences, -1 elsewhere."""
     start = bounds[first]
     places[:, : bounds[last] - start] = -1
     for line in range(first, last):
@@ -280,7 +277,7 @@ def _learn_pool(ngrams, reference, bounds, first, last, mask, stamp, places):  #
 
 @part(inline="always")
 def _match_equal(ngrams, words, mask, stamp, line, searched, waiting, sums):  # type: ignore[no-untyped-def]
-    """Match equal n-grams, the leftmost first; note which are left, and count those of orders that are searched."""
+    """Match equal n-grams, the leftmost first; mark the others in `waiting`, and count them in searched orders."""
     waiting[:, : len(words)] = False
     left = 0
     for place in range(len(words)):
@@ -304,7 +301,7 @@ def _match_equal(ngrams, words, mask, stamp, line, searched, waiting, sums):  # 
 
 @part
 def _look_up(words, rows, norms, units):  # type: ignore[no-untyped-def]
-    """Unit vectors of words, those without being 0."""
+    """Copy the unit vectors of words, 0 for words without a vector."""
     for place in range(len(words)):
         word = words[place]
         norm = 1 / norms[word] if norms[word] > 0 else 0.0
@@ -314,7 +311,7 @@ def _look_up(words, rows, norms, units):  # type: ignore[no-untyped-def]
 
 @part(fastmath={"reassoc", "contract"})
 def _multiply(proposed, others, height, width, cross):  # type: ignore[no-untyped-def]
-    """Products of unit vectors, nine at a time; those of rows and columns too many are not looked at."""
+    """Multiply unit vectors, nine products at a time; results in extra rows and columns are ignored."""
     for row in range(0, height, 3):
         for column in range(0, width, 3):
             a = b = c = d = e = f = g = h = i = 0.0
@@ -337,7 +334,7 @@ def _multiply(proposed, others, height, width, cross):  # type: ignore[no-untype
 
 @part
 def _related(product, one, other, measure):  # type: ignore[no-untyped-def]
-    """Weigh the product of two words, as the measure says; 1 for a word and itself."""
+    """Return the weighted product of two words; 1, weighted, for equal words."""
     weights, self_only = measure
     if one == other:
         product = 1.0
@@ -353,7 +350,7 @@ def _is_plain(measure):  # type: ignore[no-untyped-def]
 
 @part(inline="always")
 def _relate(words, text, measure, cross):  # type: ignore[no-untyped-def]
-    """Make of products of unit vectors those of words."""
+    """Convert products of unit vectors to products of words."""
     plain = _is_plain(measure)
     for row in range(len(words)):
         one = words[row]
@@ -367,7 +364,7 @@ def _relate(words, text, measure, cross):  # type: ignore[no-untyped-def]
 
 @part(fastmath={"reassoc", "contract"})
 def _multiply_within(words, vectors, bands):  # type: ignore[no-untyped-def]
-    """Products of the words of a text that stand so far apart, by their distance."""
+    """Multiply the words of a text with each other, by their distance."""
     length = len(words)
     bands[0, :length] = 1.0
     for apart in range(1, min(len(bands), length), 3):
@@ -387,7 +384,7 @@ def _multiply_within(words, vectors, bands):  # type: ignore[no-untyped-def]
 
 @part
 def _measure_ngrams(words, vectors, measure, bands, inverse):  # type: ignore[no-untyped-def]
-    """1 / norm of the summed vectors of each n-gram; see `softbleu.matching.ngrams.UnitVectors.text_norms`."""
+    """Compute 1 / norm of the summed vectors of n-grams; see `softbleu.matching.ngrams.UnitVectors.text_norms`."""
     length, orders = len(words), min(len(inverse), len(words))
     _multiply_within(words, vectors, bands[: len(inverse)])
     if not _is_plain(measure):
@@ -398,7 +395,7 @@ def _measure_ngrams(words, vectors, measure, bands, inverse):  # type: ignore[no
     squares[:length] = 0
     for order in range(orders):
         for place in range(length - order):
-            # What the n-gram without its last word has, and what that word adds.
+            # Square of the n-gram without its last word, plus the products of that word
             square = squares[place] + bands[0, place + order]
             for apart in range(1, order + 1):
                 square += 2 * bands[apart, place + order - apart]
@@ -408,25 +405,25 @@ def _measure_ngrams(words, vectors, measure, bands, inverse):  # type: ignore[no
 
 @part(inline="always")
 def _serve(rules, exact, similar, work, line, height, width, sums):  # type: ignore[no-untyped-def]  # noqa: C901
-    """Give pool n-grams to those that wait, left to right, each the most similar one that is left."""
-    meets, searched, threshold, unit = rules
+    """Assign to each unmatched n-gram, left to right, the most similar pool n-gram that is left."""
+    may_match, searched, threshold, unit = rules
     ngrams, places, waiting = exact
     _, _, cross, row_norms, column_norms, _ = similar
     strips, boxes, scaled, capacity = work
-    orders, cells = len(meets), height * width
+    orders, cells = len(may_match), height * width
     _sum_strips(cross, strips, min(orders, width), height, width)
     for n in range(min(orders, height)):
         if not searched[n]:
             continue
-        _offer(ngrams, places, meets[n], n, line, width, column_norms, scaled, capacity)
+        _offer(ngrams, places, may_match[n], n, line, width, column_norms, scaled, capacity)
         for row in range(height - n):
             if not waiting[n, row]:
                 continue
-            norm, best, met, place = row_norms[n, row], threshold, 0, -1
+            norm, best, pool_order, place = row_norms[n, row], threshold, 0, -1
             for m in range(min(orders, width)):
-                if not meets[n, m]:
+                if not may_match[n, m]:
                     continue
-                # What is not negative needs no look whether it is counted from the end.
+                # Unsigned indices skip numba's check for negative ones.
                 start, columns = np.uint64(m * cells + row * width), np.uint64(width - m)
                 for column in range(columns):
                     boxes[column] = strips[start + column]
@@ -434,7 +431,7 @@ def _serve(rules, exact, similar, work, line, height, width, sums):  # type: ign
                     start += np.uint64(width)
                     for column in range(columns):
                         boxes[column] += strips[start + column]
-                # Most n-grams find nothing: only where something may exceed it is it looked at one by one.
+                # Most n-grams have no match: compare one by one only if the greatest may exceed the threshold.
                 greatest = 0.0
                 for column in range(columns):
                     product = boxes[column] * scaled[m, column]
@@ -446,19 +443,19 @@ def _serve(rules, exact, similar, work, line, height, width, sums):  # type: ign
                     if similarity > best:
                         value = np.int64(np.rint(min(similarity, np.float64(SCALE))))
                         if value > best:
-                            best, met, place = value, m, column
+                            best, pool_order, place = value, m, column
             if place >= 0:
                 sums[n] += best
-                capacity[met, place] -= unit if unit else best
-                if capacity[met, place] <= 0:
-                    scaled[met, place] = 0
+                capacity[pool_order, place] -= unit if unit else best
+                if capacity[pool_order, place] <= 0:
+                    scaled[pool_order, place] = 0
 
 
 @part(inline="always")
-def _offer(ngrams, places, meets, n, line, width, norms, scaled, capacity):  # type: ignore[no-untyped-def]
-    """List the instances of pool n-grams that are left for an order, and their norms, 0 where none is left."""
-    for m in range(min(len(meets), width)):
-        if not meets[m]:
+def _offer(ngrams, places, may_match, n, line, width, norms, scaled, capacity):  # type: ignore[no-untyped-def]
+    """Compute the instances of pool n-grams that are left for an order, and their norms, 0 if none is left."""
+    for m in range(min(len(may_match), width)):
+        if not may_match[m]:
             continue
         for column in range(width - m):
             slot, left = places[m, column], 0
@@ -472,7 +469,7 @@ def _offer(ngrams, places, meets, n, line, width, norms, scaled, capacity):  # t
 
 @part(inline="always")
 def _sum_strips(cross, strips, orders, height, width):  # type: ignore[no-untyped-def]
-    """Sums of products along the reference, for each of its orders."""
+    """Sum the products along the reference, for each of its orders."""
     for row in range(height):
         for column in range(width):
             strips[row * width + column] = cross[row, column]
@@ -485,14 +482,14 @@ def _sum_strips(cross, strips, orders, height, width):  # type: ignore[no-untype
 
 
 def sweep_greedily(similarities: NDArray[np.int32], capacity: Integers, thresholds: Integers) -> Intervals:
-    """Do what `softbleu.kernels.numpy_backend.sweep_greedily` does; its entries may come in another order."""
+    """Match at all thresholds; see `softbleu.kernels.numpy_backend.sweep_greedily`. Entries may differ in order."""
     made, count = _sweep(np.ascontiguousarray(similarities), capacity, thresholds)
     return Intervals(*made[:, :count])
 
 
 @kernel
 def _sweep(similarities, capacity, thresholds):  # type: ignore[no-untyped-def]
-    """Serve the rows at the lowest threshold; then let the least similar match fall away, again and again."""
+    """Match rows at the lowest threshold; then repeatedly remove the least similar match."""
     batch, rows = similarities.shape[:2]
     made, count = np.empty((6, 64 + 4 * batch * rows), np.int64), 0
     partner, value, since = np.empty(rows, np.int64), np.empty(rows, np.int64), np.empty(rows, np.int64)
@@ -501,7 +498,7 @@ def _sweep(similarities, capacity, thresholds):  # type: ignore[no-untyped-def]
         _serve_rows(table, capacity[segment], thresholds[0], partner, value)
         since[:] = 0
         while True:
-            # Nothing is noted more often in a round than there are rows.
+            # A round adds at most one entry per row.
             made = _with_room(made, count, rows)
             least = _least_similar(value)
             if least < 0 or value[least] > thresholds[-1]:
@@ -510,7 +507,7 @@ def _sweep(similarities, capacity, thresholds):  # type: ignore[no-untyped-def]
             now = np.searchsorted(thresholds, level)
             count = _note(made, count, segment, least, partner, value, since, now)
             partner[least], value[least] = -1, 0
-            # Its instance goes to the first row further right that likes it better, whose own goes on likewise.
+            # The freed instance goes to the first row further right that prefers it, which frees its own in turn.
             for row in range(least + 1, rows):
                 offered = table[row, free]
                 better = offered > value[row] or (offered == value[row] and free < partner[row])
@@ -527,7 +524,7 @@ def _sweep(similarities, capacity, thresholds):  # type: ignore[no-untyped-def]
 
 @part
 def _serve_rows(table, capacity, threshold, partner, value):  # type: ignore[no-untyped-def]
-    """Give each row, left to right, its most similar column that is left, the leftmost of equal ones."""
+    """Assign to each row, left to right, the most similar column that is left; ties go to the leftmost."""
     left = capacity.copy()
     for row in range(len(table)):
         best, most = -1, threshold
@@ -542,7 +539,7 @@ def _serve_rows(table, capacity, threshold, partner, value):  # type: ignore[no-
 
 @part
 def _least_similar(value):  # type: ignore[no-untyped-def]
-    """Row of the least similar match, the leftmost of equal ones; -1 if there is none."""
+    """Find the row of the least similar match, the leftmost of equal ones; -1 without a match."""
     least = -1
     for row in range(len(value)):
         if value[row] > 0 and (least < 0 or value[row] < value[least]):
@@ -552,7 +549,7 @@ def _least_similar(value):  # type: ignore[no-untyped-def]
 
 @part
 def _with_room(made, count, more):  # type: ignore[no-untyped-def]
-    """Return the same entries with space for more."""
+    """Return the entries with space for more."""
     if count + more <= made.shape[1]:
         return made
     grown = np.empty((6, 2 * made.shape[1] + more), np.int64)
@@ -562,7 +559,7 @@ def _with_room(made, count, more):  # type: ignore[no-untyped-def]
 
 @part
 def _note(made, count, segment, row, partner, value, since, now):  # type: ignore[no-untyped-def]
-    """Note the match of a row that ends now, if there was one at any threshold."""
+    """Add an entry for the match of a row that ends now, if it was made at any threshold."""
     if value[row] <= 0 or since[row] >= now:
         return count
     made[0, count] = segment

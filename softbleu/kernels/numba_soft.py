@@ -1,4 +1,4 @@
-"""Similarities of words, and one-to-one pairings of n-grams, compiled by numba."""
+"""Similarities of spellings, and one-to-one assignment of n-grams, compiled by numba."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def raise_to_spellings(
     parts: WordParts,
     weight: float,
 ) -> None:
-    """Do what `softbleu.kernels.numpy_backend.raise_to_spellings` does, with the same digits."""
+    """Update similarities by spellings; see `softbleu.kernels.numpy_backend.raise_to_spellings`."""
     last = np.zeros(parts.kinds, np.int32)
     most = int((parts.bounds[reference + 1] - parts.bounds[reference]).sum())
     bounds = pairs.rows, pairs.columns, pairs.cells
@@ -35,7 +35,7 @@ def raise_to_spellings(
 
 
 def _greatest(bounds: Integers) -> int:
-    """Most entries between two bounds that follow one another."""
+    """Return the greatest difference of adjacent bounds."""
     return int((bounds[1:] - bounds[:-1]).max(initial=0))
 
 
@@ -43,7 +43,7 @@ def _greatest(bounds: Integers) -> int:
 def _raise(  # type: ignore[no-untyped-def]
     products, rows, columns, cells, candidate, reference, parts, bounds, weight, work
 ):
-    """Count the parts that words share: of each part the words of a segment that have it are a chain of entries."""
+    """Count the parts that words share; the words of a segment with a part form a chain of entries."""
     last, entries, shared, sizes = work
     made = 0
     for segment in range(len(cells) - 1):
@@ -51,7 +51,7 @@ def _raise(  # type: ignore[no-untyped-def]
         width = columns[segment + 1] - first
         for column in range(width):
             code = reference[first + column]
-            # A word without parts shares none, whatever it has.
+            # 1 avoids a division by 0 for a word without parts.
             sizes[column] = max(bounds[code + 1] - bounds[code], 1)
             for place in range(bounds[code], bounds[code + 1]):
                 made += 1
@@ -62,12 +62,12 @@ def _raise(  # type: ignore[no-untyped-def]
             start, end = bounds[candidate[row]], bounds[candidate[row] + 1]
             for place in range(start, end):
                 entry = last[parts[place]]
-                # What stands before this segment's entries is of others.
+                # Earlier entries belong to other segments.
                 while entry > before:
                     shared[entries[entry, 0]] += 1
                     entry = entries[entry, 1]
             cell, size = np.uint64(cells[segment] + (row - rows[segment]) * width), np.float64(end - start)
-            # Without a branch; no parts raise nothing.
+            # Without a branch, for speed: 0 shared parts change nothing.
             for column in range(np.uint64(width)):
                 similarity = weight * (2.0 * shared[column] / (size + sizes[column]))
                 products[cell + column] = max(products[cell + column], similarity)
@@ -77,7 +77,7 @@ def _raise(  # type: ignore[no-untyped-def]
 def matched_weights(
     similarities: Floats, pairs: TokenPairs, candidate: Floats, reference: Floats, order: int, greedy: float
 ) -> Integers:
-    """Do what `softbleu.kernels.numpy_backend.matched_weights` does, with the same digits."""
+    """Sum the weights of matched n-grams; see `softbleu.kernels.numpy_backend.matched_weights`."""
     sums = np.zeros((len(pairs.cells) - 1, order, 4), np.int64)
     room = max(_greatest(pairs.rows), _greatest(pairs.columns))
     _match(
@@ -119,7 +119,7 @@ def _count_ngrams(length, n):  # type: ignore[no-untyped-def]
 
 @part
 def _add_windows(values, first, n, size, sums):  # type: ignore[no-untyped-def]
-    """Sum every n values that follow one another; the greatest sum."""
+    """Compute the sums of n consecutive values; return the greatest."""
     greatest = 0.0
     for start in range(size):
         total = 0.0
@@ -133,7 +133,7 @@ def _add_windows(values, first, n, size, sums):  # type: ignore[no-untyped-def]
 
 @part(fastmath={"nnan", "nsz"})
 def _fill(similarities, cell, stride, n, sizes, filled, best):  # type: ignore[no-untyped-def]
-    """Similarities of n-grams, and the greatest of each."""
+    """Compute the similarities of n-grams, and the greatest of each."""
     height, width = sizes
     scale = SCALE / n
     of_columns = best[1, :width]
@@ -158,10 +158,10 @@ def _fill(similarities, cell, stride, n, sizes, filled, best):  # type: ignore[n
 
 @part
 def _pair(tables, weights, heaviest, sizes, work, matched, greedy):  # type: ignore[no-untyped-def]
-    """Add a share of the similarities of n-grams that are paired one to one, by the least total cost."""
+    """Assign n-grams one to one at the least total cost, and add a share of their similarities."""
     similarities, costs = tables
     height, width = sizes
-    # The n-grams of the shorter side are served, one after the other.
+    # The n-grams of the shorter side are assigned one by one.
     flipped = width < height
     short, long = (width, height) if flipped else (height, width)
     ties, share = work[0], 1 - greedy
@@ -185,9 +185,9 @@ def _pair(tables, weights, heaviest, sizes, work, matched, greedy):  # type: ign
 
 @part
 def _assign(costs, short, long, reals, numbers):  # type: ignore[no-untyped-def]
-    """Give each row a column at the least total cost, by shortest augmenting paths (Crouse 2016).
+    """Assign a column to each row at the least total cost, by shortest augmenting paths (Crouse 2016).
 
-    Ties go as in `scipy.optimize.linear_sum_assignment`. The columns stand in ``numbers[0]`` when it is done.
+    Ties are resolved as in `scipy.optimize.linear_sum_assignment`. The columns are written to ``numbers[0]``.
     """
     row_price, price, passed_at, passed_price = reals[0], reals[1], reals[3], reals[4]
     partner, owner, before, passed = numbers[0], numbers[1], numbers[2], numbers[4]
@@ -196,7 +196,7 @@ def _assign(costs, short, long, reals, numbers):  # type: ignore[no-untyped-def]
     owner[:long] = -1
     for first in range(short):
         count = _shortest_path(costs, first, long, reals, numbers)
-        # Of the columns that were passed, all but the last had rows, whose prices change with theirs.
+        # All visited columns but the last have rows, whose prices change with theirs.
         column, reached = passed[count - 1], passed_at[count - 1]
         row_price[first] += reached
         for place in range(count):
@@ -213,9 +213,9 @@ def _assign(costs, short, long, reals, numbers):  # type: ignore[no-untyped-def]
 
 @part(fastmath={"nnan", "nsz"})
 def _shortest_path(costs, row, long, reals, numbers):  # type: ignore[no-untyped-def]
-    """Find the way to the nearest column without a row; how many columns were passed, that one the last.
+    """Find the shortest path to a column without a row; return the number of visited columns, this one the last.
 
-    A column that was passed has the price -inf until it is done, so that nothing reaches it again.
+    Visited columns have the price -inf during the search, so that they are not reached again.
     """
     row_price, price, distance, passed_at, passed_price = reals[0], reals[1], reals[2], reals[3], reals[4]
     owner, before, left, passed = numbers[1], numbers[2], numbers[3], numbers[4]
@@ -231,7 +231,7 @@ def _shortest_path(costs, row, long, reals, numbers):  # type: ignore[no-untyped
             known = length if length < known else known
             distance[column] = known
             least = known if known < least else least
-        # Of equally near columns the last without a row, else the first.
+        # Ties go to the last column without a row, or else to the first.
         nearest = -1
         for place in range(long - count):
             if distance[left[place]] == least and (nearest < 0 or owner[left[place]] < 0):

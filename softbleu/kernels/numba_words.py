@@ -1,4 +1,4 @@
-"""Text to codes of words, compiled by numba: over bytes, eight at a time, each distinct word split once."""
+"""Encoding of text as word codes, compiled by numba: eight bytes at a time; each distinct word is split once."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 _BEYOND_ASCII = 0x80
 _TAB, _NEWLINE, _RETURN, _SEPARATORS, _BLANK = 9, 10, 13, 28, 32
 _AMPERSAND, _COMMA, _DASH, _STOP, _LESS = b"&,-.<"
-# What 13a sees in a byte: nothing, a mark, a full stop or comma, a dash.
+# Kind of each byte in 13a: 0, a mark, a full stop or comma, a dash
 _KINDS = np.zeros(256, np.uint8)
 _KINDS[list(MARKS_13A.encode())] = 1
 _KINDS[[_COMMA, _STOP, _DASH]] = _STOP, _STOP, _DASH
-# One below the other: a name, padded, its length, and the byte that it stands for.
+# Rows of a padded name, its length, and the byte that it stands for
 _ESCAPES = np.array([[*name.encode().ljust(9), len(name), ord(by or "\0")] for name, by in ESCAPES_13A.items()])
 
 _OCTET = 8
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HALF, _TOP, _ONE, _ALL = np.uint64(32), np.uint64(56), np.uint64(1), np.uint64(64)
-# Eight bytes at once: those up to a blank, and those beyond ASCII, may end a word.
+# Masks for eight bytes at once: bytes up to a blank, and bytes above ASCII, may end a word.
 _ABOVE_BLANK, _TOP_BITS = np.uint64(0x2121212121212121), np.uint64(0x8080808080808080)
-# What is left of eight bytes where fewer are wanted.
+# Masks of the first bytes of eight
 _MASKS = np.array([(1 << 8 * length) - 1 for length in range(_OCTET)], np.uint64)
 _LONG = np.uint64(0xFF) << _TOP
-"""Set in keys of words of eight bytes and more; those of shorter words are their bytes and length."""
-# Which byte a single bit is of, by the top six bits of its product with a de Bruijn number.
+"""Bits set in the keys of words of eight bytes or more; keys of shorter words are their bytes and length."""
+# Byte of a single bit, by the top six bits of its product with a de Bruijn number
 _BIT, _TOP_SIX = np.uint64(0x03F79D71B4CB0A89), np.uint64(58)
 _BYTES = np.zeros(64, np.int64)
 _BYTES[[(int(_BIT) << bit & (1 << 64) - 1) >> 58 for bit in range(64)]] = np.arange(64) // _OCTET
@@ -44,14 +44,14 @@ _LEAST = 1 << 12
 
 
 class _Table(NamedTuple):
-    """Words by their bytes, in a hash table."""
+    """A hash table of words."""
 
-    slots: NDArray[np.int32]  # Number of the word in each slot, from 1; 0: none
-    keys: NDArray[np.uint64]  # Of the words; the first stands for none, here and in `bounds`
-    bounds: NDArray[np.int64]  # Where each word ends in `surface`
-    surface: NDArray[np.uint8]  # The words one behind the other
-    octets: NDArray[np.uint64]  # The eight bytes from each place on
-    used: NDArray[np.int64]  # How many words there are
+    slots: NDArray[np.int32]  # Number of the word in each slot, from 1; 0 for none
+    keys: NDArray[np.uint64]  # Keys of the words; the first entry, here and in `bounds`, is for none
+    bounds: NDArray[np.int64]  # End of each word in `surface`
+    surface: NDArray[np.uint8]  # The words, concatenated
+    octets: NDArray[np.uint64]  # The eight bytes from each position on
+    used: NDArray[np.int64]  # Number of words
 
 
 def _octets(text: NDArray[np.uint8]) -> NDArray[np.uint64]:
@@ -94,7 +94,7 @@ def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
 
 
 class _Words:
-    """Codes of the words between white space, the same from text to text."""
+    """Encodes words between white space; equal words get the same code in every text."""
 
     def __init__(self) -> None:
         self.table = _table(_LEAST, _LEAST)
@@ -103,24 +103,24 @@ class _Words:
         return int(self.table.used[0])
 
     def code(self, text: NDArray[np.uint8], lines: int) -> tuple[NDArray[np.int32], Integers]:
-        """Code a text behind which stand eight blanks."""
+        """Encode a text that is followed by eight blanks."""
         end = len(text) - _OCTET
         self.table = _with_room(self.table, end)
         codes, offsets = np.empty(end // 2 + 1, np.int32), np.zeros(lines + 1, np.int64)
-        # Where it goes on: place, line, codes.
+        # State to continue from: position, line, number of codes
         state = np.zeros(3, np.int64)
         while not _code(text, _octets(text), end, state, self.table, codes, offsets):
             self.table = _with_slots(self.table)
         return codes[: state[2]], offsets
 
     def surface(self, start: int = 0) -> tuple[NDArray[np.uint8], Integers]:
-        """The words from a code on, one behind the other, and their bounds."""
+        """Return the words with code `start` and above, concatenated, and their bounds."""
         bounds = self.table.bounds[min(start, len(self)) : len(self) + 1]
         return self.table.surface[bounds[0] : bounds[-1]], bounds - bounds[0]
 
 
 class CompiledCoder:
-    """Codes words: with `marks` what 13a splits off, else what stands between white space; see `WordCoder`."""
+    """Encodes words between white space or, with `marks`, tokens of 13a; see `WordCoder`."""
 
     def __init__(self, *, marks: bool = False) -> None:
         self._words, self._parts = _Words(), _Words() if marks else None
@@ -130,28 +130,28 @@ class CompiledCoder:
         return len(self._words if self._parts is None else self._parts)
 
     def words(self, start: int = 0) -> list[str]:
-        """The words from a code on."""
+        """Return the words with code `start` and above."""
         surface, bounds = (self._words if self._parts is None else self._parts).surface(start)
         text, ends = surface.tobytes(), bounds.tolist()
         return [text[one:other].decode() for one, other in pairwise(ends)]
 
     def code(self, text: bytes) -> Tokens:
-        """Code UTF-8 text whose lines all end with a newline."""
+        """Encode UTF-8 text in which every line ends with a newline."""
         known = len(self._words)
-        # One kind of array everywhere, to be compiled once: what can be written to.
+        # A writable array, as everywhere, so that functions are compiled once.
         padded = np.frombuffer(bytearray(text + b" " * _OCTET), np.uint8)
         codes, offsets = self._words.code(padded, text.count(b"\n"))
         if self._parts is None:
             return Tokens(codes.copy(), offsets)
         if len(self._words) > known:
             surface, bounds = self._words.surface(known)
-            # A mark between blanks takes three bytes.
+            # A mark with blanks around it takes three bytes.
             out = np.empty(3 * len(surface) + len(bounds) + _OCTET, np.uint8)
             end = _split(surface, bounds, out)
             numbers, ends = self._parts.code(out[: end + _OCTET], len(bounds) - 1)
             self._bounds = np.concatenate((self._bounds, len(self._numbers) + ends[1:]))
             self._numbers = np.concatenate((self._numbers, numbers))
-        # A byte may be a token.
+        # There are at most as many tokens as bytes.
         parts = np.empty(len(text), np.int32)
         _spread(codes, offsets, self._numbers, self._bounds, parts)
         return Tokens(parts[: offsets[-1]].copy(), offsets)
@@ -159,7 +159,7 @@ class CompiledCoder:
 
 @part
 def _blank_length(text, place):  # type: ignore[no-untyped-def]
-    """Bytes of the white space (as `str.split` knows it) that starts here; 0 if none does."""
+    """Return the length of the white space (as in `str.split`) at a position, in bytes; 0 for none."""
     byte = text[place]
     if byte <= _BLANK:
         blank = byte == _BLANK or _TAB <= byte <= _RETURN or byte >= _SEPARATORS
@@ -180,7 +180,7 @@ def _blank_length(text, place):  # type: ignore[no-untyped-def]
 
 @part
 def _unescaped(word, length, escape):  # type: ignore[no-untyped-def]
-    """Replace an escape, wherever it stands in a word, by what it stands for; the new length."""
+    """Replace an escape everywhere in a word; return the new length."""
     end = place = 0
     size, by = escape[-2], escape[-1]
     while place < length:
@@ -208,7 +208,7 @@ def _is_digit(byte):  # type: ignore[no-untyped-def]
 
 @part
 def _split_word(word, place, stop, out, end):  # type: ignore[no-untyped-def]
-    """Write a word with blanks between its tokens, as 13a has them; where the next may be written."""
+    """Write a word with blanks between its 13a tokens; return the end."""
     first = place
     while place < stop:
         byte = word[place]
@@ -223,7 +223,7 @@ def _split_word(word, place, stop, out, end):  # type: ignore[no-untyped-def]
         if kind == _STOP:
             while last + 1 < stop and _KINDS[word[last + 1]] == _STOP:
                 last += 1
-            # Rules for a mark look at two characters at a time, and at none twice.
+            # 13a's rules for marks consume two characters at a time.
             odd = (last - place) % 2 == 0
             joined = last + 1 < stop and _is_digit(word[last + 1]) and odd == after_digit
         apart = last > place or not joined
@@ -242,7 +242,7 @@ def _split_word(word, place, stop, out, end):  # type: ignore[no-untyped-def]
 
 @part
 def _split_escaped(word, out, end):  # type: ignore[no-untyped-def]
-    """Do what `_split_word` does after what is escaped is read as 13a reads it; overwrites the word."""
+    """Replace escapes as 13a does, overwriting the word, then call `_split_word`."""
     length = len(word)
     for escape in _ESCAPES:
         length = _unescaped(word, length, escape)
@@ -251,8 +251,8 @@ def _split_escaped(word, out, end):  # type: ignore[no-untyped-def]
 
 @kernel
 def _split(surface, bounds, out):  # type: ignore[no-untyped-def]
-    """Write words with blanks between the tokens of each, a line each and blanks at the end; where these begin."""
-    # Not a literal, for which what is called would be compiled once more.
+    """Write each word on a line with blanks between its tokens, then eight blanks; return where these begin."""
+    # A literal would compile the called functions once more.
     end = np.int64(0)
     for word in range(len(bounds) - 1):
         start, stop = bounds[word], bounds[word + 1]
@@ -271,7 +271,7 @@ def _split(surface, bounds, out):  # type: ignore[no-untyped-def]
 
 @kernel
 def _spread(codes, offsets, numbers, bounds, parts):  # type: ignore[no-untyped-def]
-    """Put the parts of each word in its place; changes the bounds of lines to those of parts."""
+    """Replace words by their parts; changes `offsets` to bounds of parts."""
     count = place = 0
     for line in range(1, len(offsets)):
         while place < offsets[line]:
@@ -294,7 +294,7 @@ def _enter_again(slots, keys, used):  # type: ignore[no-untyped-def]
 
 @part
 def _bits(slots):  # type: ignore[no-untyped-def]
-    """Bits of a slot's number."""
+    """Return the number of bits of a slot's number."""
     bits = np.uint64(0)
     while np.uint64(1) << bits < np.uint64(len(slots)):
         bits += np.uint64(1)
@@ -303,9 +303,9 @@ def _bits(slots):  # type: ignore[no-untyped-def]
 
 @kernel
 def _code(text, octets, end, state, table, codes, offsets):  # type: ignore[no-untyped-def]  # noqa: C901
-    """Code the words of a text; False where the table is full, which begins anew where `state` says.
+    """Encode the words of a text; return False if the table is full, to be continued from `state`.
 
-    All in one: where arrays are handed on, or lie in tuples, each use of them counts references.
+    One function, since passing arrays on, or reading them from tuples, costs reference counting.
     """
     place, line, count = state
     slots, keys, bounds, surface, surface_octets, used = table
@@ -322,7 +322,7 @@ def _code(text, octets, end, state, table, codes, offsets):  # type: ignore[no-u
                 continue
         start = place
         while True:
-            # Of the flags of eight bytes the lowest is sure.
+            # Only the lowest of the eight flags is reliable.
             octet = octets[place]
             flags = ((octet - _ABOVE_BLANK) & ~octet | octet) & _TOP_BITS
             if not flags:

@@ -1,6 +1,6 @@
-"""The backend in NumPy: always there, best on small and middling input.
+"""The backend in NumPy: always available, best for small and medium input.
 
-Some loops are written once, here: they find which n-grams of some segments are equal, and who is given which n-gram.
+Loops without a compiled version are here, too: numbering equal n-grams, and greedy assignment.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ if TYPE_CHECKING:
 
 NAME: Final = "numpy"
 PAIRS_AT_ONCE: Final = 1 << 14
-# Where there is none of these, the layers above work on whole arrays, or line by line.
+# None: the layers above work on whole arrays, or line by line.
 coder: Final = None
 sum_matches: Final = None
 multiply_pairs: Final = None
 
 SEGMENTS_AT_ONCE = 256
-SHORT = 1 << 9  # Tokens of one segment up to which arrays cost more than they save
-LONG = 1 << 20  # Tokens that are not counted at once, but segment by segment, in less memory
-# Entries of a table of all n-grams that there may be, at most, and for each that there is; else these are sorted.
+SHORT = 1 << 9  # Tokens of one segment up to which lists are faster than arrays
+LONG = 1 << 20  # Tokens above which segments are counted one by one, to save memory
+# Greatest size of a table of all possible n-grams, in total and per occurring n-gram; otherwise n-grams are sorted.
 _TABLE, _ENTRIES = 1 << 26, 8
 _PLACES = 1 << 24
-_COMPACT = 1 << 20  # Tables that would have more entries are made for the n-grams that occur, not for all that could
-_DENSE = 1 << 15  # Entries of tables of words and their parts up to which these are no sparse ones
+_COMPACT = 1 << 20  # Entries above which tables cover only occurring n-grams, not all possible ones
+_DENSE = 1 << 15  # Entries above which tables of words and their parts are sparse
 TIE = 1e-10
-"""How much weights decide among equal totals: too little to change others, in segments below 10,000 tokens."""
-_FEW = 64  # Rows that are served one after the other, which is faster than whole arrays
+"""Influence of weights, which decides between equal totals but changes no others, below 10,000 tokens per segment."""
+_FEW = 64  # Rows up to which serving them one by one is faster than whole arrays
 
 
 def first_places(keys: Integers, places: Integers, bound: int) -> Integers:
-    """Place of the first position that holds each key.
+    """Find the first position with the same key; return the entry of `places` there, for each position.
 
-    Keys lie in ``range(bound)``, one a position. Returns for each position the place of the first with the same key.
+    Keys lie in ``range(bound)``.
     """
     if bound > _PLACES:
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         return places[first][inverse]
-    # Written backwards, so that the first stays; what was never written is never read, so nothing is cleared.
+    # Written backwards, so that the first entry remains. Unwritten entries are never read: no clearing is needed.
     table = np.empty(bound, places.dtype)
     table[keys[::-1]] = places[::-1]
     return table[keys]
@@ -58,21 +58,21 @@ def first_places(keys: Integers, places: Integers, bound: int) -> Integers:
 
 @dataclass(frozen=True)
 class Positions:
-    """Where the tokens of some segments lie: all candidates first, then all references.
+    """Positions of the tokens of some segments: all candidates first, then all references.
 
-    There may be several candidates of each segment, one a system: those of the first system come first. Every array
-    but `sizes` and `places` has one entry a token position.
+    Segments may have several candidates, which come system by system. Every array except `sizes` and `places` has one
+    entry per token position.
     """
 
     codes: NDArray[np.int32]
-    line: Integers  # Line of the token: the candidates', then the references'
+    line: Integers  # Line of the token, counting candidates, then references
     segment: Integers
-    local: Integers  # Place among the positions of its segment: the candidates' first, then each reference's
+    local: Integers  # Number among the positions of its segment, candidates first, then each reference
     remaining: Integers  # Tokens from here to the end of the line; an n-gram starts where ``remaining >= n``
-    side: Integers  # Which reference of its segment, from 0; -1 in a candidate
-    sizes: Integers  # Positions of each segment
+    side: Integers  # Number of the reference in its segment, from 0; -1 in a candidate
+    sizes: Integers  # Number of positions of each segment
     places: Integers
-    """Sum of the sizes of the segments before: ``places[segment] + local`` numbers the positions by segment."""
+    """Cumulative sizes of earlier segments: ``places[segment] + local`` numbers the positions by segment."""
     split: int  # Number of candidate positions
 
     @classmethod
@@ -94,7 +94,7 @@ class Positions:
         positions = np.arange(len(candidate) + len(reference))
         split = len(candidate)
         starts = np.cumsum(lengths) - lengths
-        # Where each line starts among the positions of its segment.
+        # Start of each line among the positions of its segment
         in_candidates = (np.cumsum(by_system, axis=0) - by_system).reshape(-1)
         in_references = (
             starts[len(candidate_lengths) :] - (split + np.cumsum(tokens) - tokens - candidate_tokens)[owner]
@@ -117,12 +117,12 @@ class Positions:
 
 
 def ngram_ids(positions: Positions, order: int, *, shared: bool = False) -> Iterator[tuple[Integers, Integers]]:
-    """Exact numbers of the n-grams of each segment.
+    """Number the n-grams of each segment exactly.
 
-    Yields for n = 1…order the positions where an n-gram starts, and its id: that of its first occurrence in its
-    segment among all positions by segment, so equal ids mean equal n-grams of one segment. No hash is involved: an
-    n-gram is the pair (number of its head, number of its last word). `shared` leaves out n-grams that begin or end
-    with what only candidates, or only references, have.
+    Yields for n = 1…order the start positions of n-grams, and their ids: the position, by segment, of the first equal
+    n-gram, so that equal ids mean equal n-grams of one segment. No hashing is involved: an n-gram is the pair (number
+    of its head, number of its last word). `shared` leaves out n-grams whose head or tail occurs only in candidates,
+    or only in references.
     """
     segment, local = positions.segment, positions.local
     starts = np.arange(len(positions.codes))
@@ -154,7 +154,7 @@ def ngram_ids(positions: Positions, order: int, *, shared: bool = False) -> Iter
 
 
 def _on_both_sides(positions: Positions, starts: Integers, ids: Integers) -> Flags:
-    """Whether candidates and references of a segment both have each n-gram."""
+    """Return a mask of the n-grams that occur in both candidates and references of their segment."""
     cut = int(np.searchsorted(starts, positions.split))
     ours, others = np.zeros((2, len(positions.codes)), bool)
     ours[ids[:cut]], others[ids[cut:]] = True, True
@@ -165,7 +165,7 @@ def _on_both_sides(positions: Positions, starts: Integers, ids: Integers) -> Fla
 def _numbered_in_segments(
     positions: Positions, starts: Integers, ids: Integers, numbers: Integers, compact: bool
 ) -> tuple[Integers, Integers]:
-    """Numbers of n-grams in their segments, and a bound of them for each segment: the number of them if `compact`."""
+    """Number n-grams within segments; return the numbers and their bound per segment, the least if `compact`."""
     if not compact:
         return numbers, positions.sizes
     seen = np.zeros(len(positions.codes) + 1, np.int64)
@@ -176,9 +176,9 @@ def _numbered_in_segments(
 
 
 def reference_counts(positions: Positions, starts: Integers, ids: Integers) -> Integers:
-    """Greatest count of each n-gram in one reference of its segment; `starts` are reference positions.
+    """Compute the greatest count of each n-gram in one reference; `starts` are reference positions.
 
-    Returns one count an id.
+    Returns one count per id.
     """
     total = len(positions.codes)
     sides = int(positions.side.max(initial=0)) + 1
@@ -189,15 +189,15 @@ def reference_counts(positions: Positions, starts: Integers, ids: Integers) -> I
     if total * sides <= max(_PLACES, 8 * len(keys)):
         greatest = np.bincount(keys, minlength=total * sides).reshape(total, sides).max(axis=1)
     else:
-        # So many references that hardly any of them has an n-gram.
-        there, counts = np.unique(keys, return_counts=True)
+        # With many references, most n-grams occur in few of them.
+        present, counts = np.unique(keys, return_counts=True)
         greatest = np.zeros(total, np.int64)
-        np.maximum.at(greatest, there // sides, counts)
+        np.maximum.at(greatest, present // sides, counts)
     return greatest
 
 
 def clipped_counts(candidates: Tokens, references: Tokens, segment_offsets: Integers, order: int) -> Integers:
-    """Count the candidate n-grams that are found in the references, clipped (Papineni et al. 2002, section 2.1).
+    """Count the candidate n-grams found in the references, clipped (Papineni et al. 2002, section 2.1).
 
     Segment s has the reference lines ``segment_offsets[s]`` to ``segment_offsets[s + 1]``. Returns (segments, order).
     """
@@ -235,7 +235,7 @@ def _clipped_counts_of_batch(positions: Positions, order: int) -> Integers:
 
 
 def clipped_counts_of_short(candidate: list[int], references: Tokens, order: int) -> list[int]:
-    """Count the n-grams of one short candidate that are in its references, clipped, of each order.
+    """Count the n-grams of one short candidate found in its references, clipped, for each order.
 
     >>> from softbleu.text.coded import Tokens
     >>> clipped_counts_of_short([1, 1, 2, 1], Tokens(np.array([1, 2, 1, 2]), np.array([0, 4])), 3)
@@ -255,17 +255,16 @@ def clipped_counts_of_short(candidate: list[int], references: Tokens, order: int
 def clipped_counts_of_long(
     candidate: NDArray[np.int32], references: Sequence[NDArray[np.int32]], order: int
 ) -> list[int]:
-    """Count the n-grams of a candidate that are found in its references, clipped, of each order.
+    """Count the n-grams of a long candidate found in its references, clipped, for each order.
 
-    The digits are those of `clipped_counts`. N-grams that the candidate lacks are
-    forgotten at once.
+    Saves memory by dropping n-grams that the candidate lacks; gives the same counts as `clipped_counts`.
 
     >>> clipped_counts_of_long(np.array([1, 1, 2, 1], np.int32), [np.array([1, 2, 1, 2], np.int32)], 3)
     [3, 2, 1]
     """
     texts = [candidate, *references]
     numbers: list[NDArray[Any]] = _numbered(texts, 1 + max(int(text.max(initial=0)) for text in texts))
-    # Beyond the end of a text nothing is known.
+    # -1 marks the end of a text.
     words = [np.append(text, np.int32(-1)) for text in numbers]
     width = 1 + int(numbers[0].max(initial=0))
     starts = [np.arange(len(text), dtype=np.int32) for text in texts]
@@ -295,14 +294,14 @@ def _known(known: NDArray[np.bool_], *arrays: NDArray[Any]) -> tuple[NDArray[Any
 
 
 def _numbered(keys: Sequence[NDArray[Any]], bound: int) -> list[NDArray[Any]]:
-    """Number the keys, all below a bound, that the first text has; -1 stands for others."""
+    """Number the keys, all below `bound`, that occur in the first text; other keys get -1."""
     if bound > min(_TABLE, _ENTRIES * sum(map(len, keys))):
         distinct, numbered = np.unique(np.concatenate(keys), return_inverse=True)
         keys, bound = np.split(numbered, np.cumsum([len(key) for key in keys])[:-1]), len(distinct)
-    there = np.zeros(bound, bool)
-    there[keys[0]] = True
-    table = np.cumsum(there, dtype=np.int32)
-    table[~there] = 0
+    present = np.zeros(bound, bool)
+    present[keys[0]] = True
+    table = np.cumsum(present, dtype=np.int32)
+    table[~present] = 0
     table -= 1
     return [table[key] for key in keys]
 
@@ -315,9 +314,9 @@ def raise_to_spellings(
     parts: WordParts,
     weight: float,
 ) -> None:
-    """Raise the similarity of each pair of words, in place, to that of their spellings times a weight above 0.
+    """Raise similarities of pairs of words, in place, to the similarities of their spellings times a weight above 0.
 
-    The similarity of spellings is the Dice coefficient of their parts, which are character n-grams.
+    The similarity of spellings is the Dice coefficient of character n-grams, `parts`.
     """
     (left, one), (right, other) = (np.unique(codes, return_inverse=True) for codes in (candidate, reference))
     table = weight * spelling_similarity(left, right, parts)
@@ -328,7 +327,7 @@ def raise_to_spellings(
 
 
 def spelling_similarity(left: NDArray[Any], right: NDArray[Any], parts: WordParts) -> Floats:
-    """Dice coefficient of the parts of words, given by their codes, which a word has once: (left, right)."""
+    """Compute the Dice coefficients of the distinct parts of words, given by their codes: (left, right)."""
     width = parts.kinds
     dense = (len(left) + len(right)) * width <= _DENSE
 
@@ -352,13 +351,13 @@ def spelling_similarity(left: NDArray[Any], right: NDArray[Any], parts: WordPart
 def matched_weights(
     similarities: Floats, pairs: TokenPairs, candidate: Floats, reference: Floats, order: int, greedy: float
 ) -> Integers:
-    """Weights of matched n-grams, and of all, in millionths.
+    """Sum the weights of matched n-grams and of all n-grams, in millionths.
 
-    The similarity of n-grams is the mean of their words', position by position; their weight is the sum of the
-    words' weights. Each takes the most similar one of the other side, or they are paired one to one by the greatest
-    total similarity, the heavier ones where totals are equal. Returns (segments, order, 4): matched and all of the
-    candidate, matched and all of the reference. `candidate` and `reference` are weights of the tokens; `greedy` is
-    the share of the first way in the result.
+    The similarity of n-grams is the mean similarity of their words, position by position; their weight is the sum of
+    the words' weights. Either each n-gram matches the most similar one of the other side, with the share `greedy` in
+    the result, or n-grams are assigned one to one by the greatest total similarity, ties going to greater weights.
+    Returns (segments, order, 4): matched and total of the candidate, matched and total of the reference. `candidate`
+    and `reference` are weights of the tokens.
     """
     sums = np.zeros((len(pairs.cells) - 1, order, 4), np.int64)
     for segment in range(len(sums)):
@@ -374,28 +373,28 @@ def matched_weights(
 
 def _weights_of_order(table: Floats, ours: Floats, others: Floats, order: int, greedy: float) -> list[float]:
     """Compute `matched_weights` of one segment and order, by a table of similarities and the weights of n-grams."""
-    matched, met = np.zeros(len(ours)), np.zeros(len(others))
+    of_ours, of_others = np.zeros(len(ours)), np.zeros(len(others))
     if len(ours) and len(others):
         similarities = table[: len(ours), : len(others)] + 0.0
         for k in range(1, order):
             similarities += table[k : k + len(ours), k : k + len(others)]
-        # Whole millionths, so that ties are ties on every machine.
+        # Integers, so that ties are the same on every machine
         similarities *= SCALE / order
         np.rint(similarities, out=similarities)
-        matched, met = similarities.max(axis=1, initial=0), similarities.max(axis=0, initial=0)
+        of_ours, of_others = similarities.max(axis=1, initial=0), similarities.max(axis=0, initial=0)
         if greedy < 1:
-            matched *= greedy
-            met *= greedy
+            of_ours *= greedy
+            of_others *= greedy
             row, column = _paired(similarities, ours, others)
-            matched[row] += (1 - greedy) * similarities[row, column]
-            met[column] += (1 - greedy) * similarities[row, column]
-    # One after the other, as compiled: partial sums would differ in the last bits.
-    sums = (np.cumsum(values) for values in (matched * ours, ours * SCALE, met * others, others * SCALE))
+            of_ours[row] += (1 - greedy) * similarities[row, column]
+            of_others[column] += (1 - greedy) * similarities[row, column]
+    # Sequential sums, as in compiled code: pairwise sums would differ in the last bits.
+    sums = (np.cumsum(values) for values in (of_ours * ours, ours * SCALE, of_others * others, others * SCALE))
     return [float(np.rint(total[-1])) if len(total) else 0.0 for total in sums]
 
 
 def _windows(weights: Floats, order: int) -> Floats:
-    """Weight of each n-gram."""
+    """Compute the weight of each n-gram."""
     count = max(len(weights) - order + 1, 0)
     summed = np.zeros(count)
     for k in range(order):
@@ -404,15 +403,15 @@ def _windows(weights: Floats, order: int) -> Floats:
 
 
 def _paired(similarities: Floats, ours: Floats, others: Floats) -> tuple[Integers, Integers]:
-    """Places of n-grams that are paired one to one, by the greatest total; they have these weights."""
+    """Assign n-grams one to one by the greatest total similarity; ties go to greater weights."""
     from scipy.optimize import linear_sum_assignment
 
     heaviest = max(float(ours.max()) + float(others.max()), 1e-300)
-    # Of equal totals the one with the greatest weight: the choice must be the same on every machine.
+    # Weights break ties, so that the choice is the same on every machine.
     ranked = np.add.outer(ours / heaviest * TIE, others / heaviest * TIE)
     ranked += 1
     ranked *= similarities
-    # The least of what is below 0: for the greatest SciPy would copy the table.
+    # Minimise the negative: to maximise, SciPy would copy the table.
     np.negative(ranked, out=ranked)
     row, column = linear_sum_assignment(ranked)
     return row, column
@@ -421,14 +420,14 @@ def _paired(similarities: Floats, ours: Floats, others: Floats) -> tuple[Integer
 def assign_greedily(
     similarities: NDArray[np.int32], capacity: Integers, unit: int, threshold: int = 0
 ) -> tuple[Integers, Integers]:
-    """Give each candidate n-gram, left to right, the most similar pool n-gram that is left.
+    """Assign to each candidate n-gram, left to right, the most similar pool n-gram that is left.
 
-    Every row proposes to its best column; a column keeps the leftmost rows that its capacity allows and sends the
-    others on (deferred acceptance). As all columns prefer the leftmost rows, the outcome is exactly that of serving
-    the rows one after the other, in few rounds over whole arrays. Returns the column of each row, -1 for none, and
-    the similarity of that match, 0 for none: both (batch, rows). The similarities, (batch, rows, columns), are
-    overwritten. A column is left while less is consumed than its capacity; a match consumes `unit`, or, of 0, its
-    similarity, but one above 1 (of an exact match, which must win all ties) one instance.
+    Every row proposes to its best column; a column keeps the leftmost rows that its capacity allows and rejects the
+    others (deferred acceptance). As all columns prefer the leftmost rows, the result is exactly that of serving rows
+    one by one, but takes few rounds over whole arrays. Returns the column of each row, -1 for none, and the
+    similarity of the match, 0 for none: both (batch, rows). Overwrites the similarities, (batch, rows, columns). A
+    column is available while less than its capacity is consumed. A match consumes `unit`, or its similarity if `unit`
+    is 0; a similarity above 1 (of an exact match, which wins all ties) consumes one instance.
     """
     batch, rows, columns = similarities.shape
     partner = np.full(batch * rows, -1)
@@ -444,7 +443,7 @@ def assign_greedily(
         return partner.reshape(batch, rows), value.reshape(batch, rows)
     choices = choices[proposing]
     contested = np.zeros(len(limits), bool)
-    # Number among all columns of the one that each row is engaged to.
+    # Number, among all columns, of the current column of each row
     chosen = np.full(batch * rows, -1)
     while len(proposing):
         offered = flat[proposing, choices]
@@ -454,7 +453,7 @@ def assign_greedily(
         value[proposing] = offered[able]
         wanted = proposing // rows * columns + choices
         chosen[proposing] = wanted
-        # Only columns that somebody new proposes to may have to send somebody on.
+        # Only columns with new proposals may have to reject rows.
         contested[wanted] = True
         engaged = np.flatnonzero(chosen >= 0)
         engaged = engaged[contested[chosen[engaged]]]
@@ -485,7 +484,7 @@ def _serve(
     partner: Integers,
     value: Integers,
 ) -> None:
-    """Serve a few rows one after the other, as `assign_greedily` says."""
+    """Serve a few rows one by one; see `assign_greedily`."""
     consumed: dict[int, int] = {}
     for row in proposing:
         similarities, first = flat[row], row // rows * flat.shape[1]
@@ -500,13 +499,12 @@ def _serve(
 
 
 def sweep_greedily(similarities: NDArray[np.int32], capacity: Integers, thresholds: Integers) -> Intervals:
-    """Matches that `assign_greedily` makes (unit: one instance) at every one of some thresholds, in one pass.
+    """Compute the matches of `assign_greedily` (unit: one instance) at all of several thresholds, in one pass.
 
-    The assignment is made once, at the lowest threshold. As the threshold rises, matches fall away one by one, the
-    least similar first, and each frees one instance of the pool. The first row further right that likes it better
-    than what it has takes it and frees its own, and so on to the end of the row: exactly what serving the rows one
-    after the other, at the higher threshold, would have given. Similarities are 0 or less where no match is allowed;
-    thresholds ascend.
+    The assignment is made once, at the lowest threshold. As the threshold rises, matches are removed one by one, the
+    least similar first, and each frees one instance of the pool. The first row further right that prefers it takes it
+    and frees its own, and so on to the last row: the result is exactly that of serving rows one by one at the higher
+    threshold. Similarities are 0 or less where no match is allowed; thresholds ascend.
     """
     batch, rows, _ = similarities.shape
     partner, value = assign_greedily(similarities.copy(), capacity, SCALE, int(thresholds[0]))
@@ -519,8 +517,8 @@ def sweep_greedily(similarities: NDArray[np.int32], capacity: Integers, threshol
         segments, at = segments[had], at[had]
         lived.append((segments, at, partner[segments, at], value[segments, at], since[segments, at], now[had]))
 
-    # Of each segment with a free instance: its column, the row that freed it, the similarity that fell away and the
-    # threshold at which it did.
+    # For each segment with a free instance: its column, the row that freed it, the similarity of the removed match,
+    # and the threshold that removed it
     column, freed_by, level, when = (np.full(batch, -1) for _ in range(4))
     active = np.arange(batch)
     while len(active):

@@ -1,4 +1,4 @@
-"""Unbalanced optimal transport with entropy, of many small problems at once."""
+"""Unbalanced optimal transport with entropy, for many small problems at once."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ if TYPE_CHECKING:
     from softbleu.types import Floats
 
 _ROUNDS = 2000
-_CELLS = 1 << 20  # Of costs that are looked at together
-_ENOUGH = 1e-11  # Largest change of a potential, in units of the cost, at which a problem is solved
+_CELLS = 1 << 20  # Costs that are processed together
+_ENOUGH = 1e-11  # Largest change of a potential, in units of the cost, of a solved problem
 
 
 def transport(masses: Floats, others: Floats, costs: Floats, entropy: float = 0.1, marginal: float = 0.1) -> Floats:
-    """Plans that move masses to others at least cost, where mass may be left.
+    """Compute plans that move masses to others at the least cost; not all mass must be moved.
 
     A plan T minimises ``sum(T * costs) + entropy * KL(T, masses × others) + marginal * KL(rows, masses) + marginal *
-    KL(columns, others)``, rows and columns being its sums (Chizat et al. 2018). Logarithms are scaled, so that tiny
-    masses and far places do no harm. Masses are above 0, with shapes (problems, m) and (problems, n), costs and plans
-    (problems, m, n); what a problem gets does not depend on the others.
+    KL(columns, others)``, where rows and columns are its sums (Chizat et al. 2018). The computation uses scaled
+    logarithms, so that tiny masses and large costs are safe. Masses must be above 0, with shapes (problems, m) and
+    (problems, n); costs and plans have shape (problems, m, n). Problems do not influence each other.
 
     >>> transport(np.ones((1, 1)), np.ones((1, 1)), np.zeros((1, 1, 1))).round(6).tolist()
     [[[1.0]]]
     """
     share = marginal / (marginal + entropy)
-    # Relative to the product of both masses.
+    # Logarithms relative to the product of both masses
     logs = costs / -entropy
     logs += np.log(masses)[:, :, None] + np.log(others)[:, None, :]
     up, down = np.zeros_like(masses), np.zeros_like(others)
@@ -46,7 +46,7 @@ def transport(masses: Floats, others: Floats, costs: Floats, entropy: float = 0.
 
 
 def _log_sums(logs: Floats, added: Floats) -> Floats:
-    """Logarithms of the sums of each row's exponentials, once something is added: (problems, rows)."""
+    """Compute log(sum(exp(logs + added))) of each row: (problems, rows)."""
     sums = np.empty(logs.shape[:2])
     size = max(1, _CELLS // max(1, len(logs) * logs.shape[2]))
     for start in range(0, logs.shape[1], size):
