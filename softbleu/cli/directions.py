@@ -29,18 +29,16 @@ def directions(given: Given) -> None:
     from softbleu.cli.output import Output
     from softbleu.corpora.directions import read_directions
     from softbleu.errors import InputError, one_line
-    from softbleu.report import RECORD_WRITERS
-    from softbleu.report.html import directions_page, write_directions, write_html
+    from softbleu.report.html import DIRECTION_WRITERS, directions_page, write_html
     from softbleu.report.pages import make_page
 
     name = given.output_format.lower()
-    if name != "html":
-        RECORD_WRITERS.find(name, {"html": None})
+    write = None if name == "html" else DIRECTION_WRITERS.find(name, ["html"])
     read = read_directions(given.folders)
     files = [file for one in read for file in (*one.candidates.values(), *one.references, *one.scores)]
     links: dict[str, str] = {}
     whole = partial(directions_page, pages=links, title=given.title or "")
-    output = given.open_output(files, whole if name == "html" else partial(write_directions, name))
+    output = given.open_output(files, write or whole)
     with_pages = name == "html" and given.pages
     path = output.target.path if with_pages else None
     if with_pages and path is None:

@@ -21,10 +21,10 @@ def run_experiment(given: Given) -> None:
     from softbleu.meta.experiments import Definition, outcome_tables, output_names, run_definition
     from softbleu.report import RECORD_WRITERS, Layout
     from softbleu.report.plots import PICTURE_FORMATS, check_plots, outcome_pictures
-    from softbleu.report.records import SUFFIXES
+    from softbleu.report.records import suffix_of
 
     write = RECORD_WRITERS.find(given.format)
-    suffix = SUFFIXES.get(given.format.lower(), given.format.lower())
+    suffix = suffix_of(given.format)
     drawn = known_name("picture format", given.picture_format, PICTURE_FORMATS)
     if given.picture:
         check_plots()

@@ -1,4 +1,4 @@
-"""Comparisons of systems: a table of the best first for readers, rows in the order given for programs."""
+"""Comparisons of systems: for people a table with the best first, for programs rows in the given order."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from softbleu.io.progress import note
 from softbleu.io.tabular import Records
 from softbleu.report.records import (
-    DATA_FORMATS,
-    Formats,
     Layout,
     Writers,
+    is_for_people,
     json_document,
     p_text,
     records_tsv,
@@ -27,9 +26,9 @@ if TYPE_CHECKING:
     from softbleu.results.significance import Comparison, ComparisonTable, Pair, SignificanceSettings
 
 SIGNIFICANT = 0.05
-_OTHER_WAY = "for some systems segments and corpus disagree: d has the opposite sign of the difference"
+_DISAGREE = "for some systems the corpus score and the average line disagree (d has the opposite sign)"
 _OF_RUNS = ("kind", "metric", "system", "name", "one", "two", "difference")
-_CORRECTIONS = {"holm": "corrected after Holm", "fdr": "corrected after Benjamini and Hochberg"}
+_CORRECTIONS = {"holm": "Holm-corrected", "fdr": "corrected by Benjamini-Hochberg"}
 _OF_PAIRS = ("difference", "lower", "upper", "p_value", "corrected", "effect", "wins", "ties", "losses")
 COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
     "rank": ["rank"],
@@ -44,16 +43,16 @@ COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
     "p": ["p_value", "corrected"],
     "vectors": list(COVERAGE_COUNTS),
 }
-"""Columns that a user may choose by name, and theirs in formats for programs."""
+"""Columns by the names that users choose, and their columns in formats for programs."""
 
 
 def comparison_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
-    """Make a table per metric: a row per system, the best first; a star marks a difference from the baseline."""
+    """Make a table per metric: a row per system, the best first; stars mark significant differences."""
     return [_comparison_table(table, layout, [signature_note(table, layout)]) for table in tables]
 
 
 def matrix_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
-    """Make the same, each followed by a matrix of all pairs."""
+    """Make the tables of `comparison_tables`, each followed by a matrix of all pairs."""
     return [made for table in tables for made in (_comparison_table(table, layout), _matrix(table, layout))]
 
 
@@ -65,12 +64,12 @@ def _comparison_table(table: ComparisonTable, layout: Layout, notes: Sequence[st
 
 
 def summary_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
-    """Make one table for a paper: systems × metrics, the best of each metric marked, a star for significance."""
+    """Make one table for a paper: systems × metrics, the best of each metric highlighted, stars for significance."""
     first, chosen = tables[0], layout.columns or ("score", "vectors")
     made, notes = _table(tables, chosen, layout, starred="p" not in chosen), list[str]()
     tests = len(first.comparisons) - 1
     if tests and {"score", "p"} & set(chosen):
-        said = f"* p < {SIGNIFICANT} against {first.baseline}; p {_corrected(first, tests)}"
+        said = f"* p < {SIGNIFICANT} against {first.baseline} · p: {_corrected(first, tests)}"
         notes = [said, *_too_few(first.significance, tests)]
     return [replace(made, notes=[*notes, *made.notes, *(signature_note(table, layout) for table in tables)])]
 
@@ -78,7 +77,7 @@ def summary_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Re
 def _table(
     tables: Sequence[ComparisonTable], chosen: Sequence[str], layout: Layout, *, starred: bool = False
 ) -> Records:
-    """Make a row per system, the best first: of each metric the chosen columns, with notes on coverage."""
+    """Make a row per system, the best first, with the chosen columns of each metric and notes on coverage."""
     labels, systems = [table.label for table in tables], [row.name for row in _ranked(tables[0])]
     columns: dict[tuple[str, ...], list[str]] = {("", "", "system"): systems}
     best, coverages = [], {}
@@ -86,34 +85,35 @@ def _table(
         label = table.label if labels.count(table.label) == 1 else table.metric
         rows = sorted(table.comparisons, key=lambda row: systems.index(row.name))
         digits = _decimals(table, layout)
-        cells = [_cells(table, row, digits, starred=starred) for row in rows]
+        cells = [_with_intervals(_cells(table, label, row, digits, starred=starred), chosen) for row in rows]
         columns |= {
-            (label, name, label if name == "score" else f"{label} {head}" if len(tables) > 1 else head): [
+            (label, name, head if name == "score" or len(tables) == 1 else f"{label} {head}"): [
                 row[name][head] for row in cells
             ]
-            for name in chosen
+            for name in cells[0]
             for head in cells[0][name]
         }
         places = best_places([row.score for row in rows], digits, higher=table.higher_is_better)
-        best += [(place, (label, "score", label)) for place in places]
+        best += [(place, (label, "score")) for place in places]
         coverages[label] = [row.coverage for row in rows]
     covered, notes = coverage_columns(coverages) if "vectors" in chosen else ({}, [])
     if len(tables) > 1:
-        # Metrics that look at the same vectors share a column.
+        # Metrics with the same coverage share a column.
         columns = {key: cells_of for key, cells_of in columns.items() if key[1] != "vectors"}
         columns |= {("", "", head): cells_of for head, cells_of in covered.items()}
-    marked = [(place, list(columns).index(key)) for place, key in best if key in columns]
+    scores = {key[:2]: place for place, key in enumerate(columns)}
+    marked = [(place, scores[key]) for place, key in best if key in scores]
     shown = list(zip(*columns.values(), strict=True))
     return Records([head for *_, head in columns], shown, notes=notes, text_columns=1, marked=marked)
 
 
 def summary_and_matrices(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
-    """Make the same, followed by a matrix of all pairs for each metric."""
+    """Make the table of `summary_tables`, followed by a matrix of all pairs for each metric."""
     return [*summary_tables(tables, layout), *(_matrix(table, layout) for table in tables)]
 
 
 def _decimals(table: ComparisonTable, layout: Layout) -> int:
-    """Decimals of the scores, and of all that is on their scale."""
+    """Choose the decimals for scores and differences."""
     return layout.decimals((row.score for row in table.comparisons), in_percent=table.in_percent)
 
 
@@ -122,31 +122,42 @@ def _ranked(table: ComparisonTable) -> list[Comparison]:
 
 
 def _cells(
-    table: ComparisonTable, row: Comparison, digits: int, *, starred: bool = False
+    table: ComparisonTable, label: str, row: Comparison, digits: int, *, starred: bool = False
 ) -> dict[str, dict[str, str]]:
-    """Show a system: by the names of `COMPARISON_COLUMNS` cells by their heads."""
+    """Format a system's cells by head, by the names of `COMPARISON_COLUMNS`."""
     pair, (best, worst) = row.beside, row.ranks
     mean, lower, upper = (f"{number:z.{digits}f}" for number in (row.mean, *row.interval))
-    star, beside = "", {"difference": "baseline"}
+    star, beside, apart = "", {"difference": "baseline"}, ""
     if pair is not None:
-        signed = [f"{number:+z.{digits}f}" for number in (pair.difference, *pair.interval)]
-        beside = dict(zip(("difference", "from", "to"), signed, strict=True))
-        beside |= {"d": f"{pair.effect:+z.2f}", "+/=/−": f"{pair.wins}/{pair.ties}/{pair.losses}"}
-        beside["p"] = _p(pair.corrected)
+        difference, low, high = (f"{number:+z.{digits}f}" for number in (pair.difference, *pair.interval))
+        beside = {"difference": difference, "d": f"{pair.effect:+z.2f}", "p": _p(pair.corrected)}
+        beside["segments"], apart = f"{pair.wins}/{pair.ties}/{pair.losses}", f"[{low}, {high}]"
         star = "*" if starred and pair.corrected < SIGNIFICANT else ""
     return {
         "rank": {"rank": str(row.rank)},
         "ranks": {"ranks": f"{best}–{worst}"},
-        "score": {table.label: f"{row.score:z.{digits}f}{star}"},
+        "score": {label: f"{row.score:z.{digits}f}{star}"},
         "mean": {"mean": mean},
-        "interval": {"95% from": lower, "to": upper},
-        "difference": {"difference": beside["difference"]},
-        "difference-interval": {end: beside.get(end, "") for end in ("from", "to")},
+        "interval": {"95% CI": f"[{lower}, {upper}]"},
+        "difference": {"diff": beside["difference"]},
+        "difference-interval": {"diff 95% CI": apart},
         "effect": {"d": beside.get("d", "")},
-        "segments": {"+/=/−": beside.get("+/=/−", "")},
+        "segments": {"+/=/−": beside.get("segments", "")},
         "p": {"p": beside.get("p", "")},
         "vectors": {head: cell for head, (cell,) in coverage_columns({"": [row.coverage]})[0].items()},
     }
+
+
+def _with_intervals(cells: dict[str, dict[str, str]], chosen: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Choose cells; an interval joins the number before it."""
+    made: dict[str, dict[str, str]] = {}
+    for before, name in zip(["", *chosen], chosen, strict=False):
+        if (before, name) in (("score", "interval"), ("difference", "difference-interval")):
+            ((head, number),), (interval,) = made[before].items(), cells[name].values()
+            made[before] = {f"{head} [95% CI]": f"{number} {interval}".rstrip()}
+        else:
+            made[name] = cells[name]
+    return made
 
 
 def _p(p_value: float) -> str:
@@ -160,26 +171,26 @@ def _baseline_notes(table: ComparisonTable, chosen: Sequence[str]) -> list[str]:
         return []
     short = {
         "p": f"p: {_corrected(table, tests)}",
-        "effect": "d: Cohen's, of segments",
-        "segments": "+/=/−: segments better, equal, worse",
-        "ranks": "ranks: 95%",
+        "effect": "d: Cohen's d over segments",
+        "segments": "+/=/−: segments won, tied, lost",
+        "ranks": "ranks: 95% range",
     }
     return [
         *[f"* p < {SIGNIFICANT} against {table.baseline}"] * ("p" in chosen),
-        *filter(None, ["; ".join(text for name, text in short.items() if name in chosen)]),
-        *[_OTHER_WAY] * ("effect" in chosen and _turns(table)),
+        *filter(None, [" · ".join(text for name, text in short.items() if name in chosen)]),
+        *[_DISAGREE] * ("effect" in chosen and _turns(table)),
         *_too_few(table.significance, tests) * ("p" in chosen),
     ]
 
 
 def _turns(table: ComparisonTable) -> bool:
-    """Whether the segments' scores differ on average the other way than those of the corpus, for some system."""
+    """Whether the mean difference of segments has another sign than the corpus difference, for some system."""
     pairs = [row.beside for row in table.comparisons if row.beside is not None]
     return any(pair.difference * pair.effect < 0 for pair in pairs)
 
 
 def _too_few(significance: SignificanceSettings, tests: int) -> list[str]:
-    """Say so if none of so many tests can be significant."""
+    """Return a note if none of so many tests can be significant."""
     least = significance.least_p(tests)
     if least < SIGNIFICANT:
         return []
@@ -187,8 +198,8 @@ def _too_few(significance: SignificanceSettings, tests: int) -> list[str]:
 
 
 def note_few(significance: SignificanceSettings, systems: int, output_format: str) -> None:
-    """Note, for formats without notes of their own, that nothing can be significant."""
-    if output_format.lower() not in (*DATA_FORMATS, "html"):
+    """Print a note that nothing can be significant, for formats without notes of their own."""
+    if is_for_people(output_format):
         return
     tests = systems * (systems - 1) // 2 if significance.all_pairs else systems - 1
     for said in _too_few(significance.settled(systems), tests) if tests else ():
@@ -197,11 +208,11 @@ def note_few(significance: SignificanceSettings, systems: int, output_format: st
 
 def _corrected(table: ComparisonTable, tests: int) -> str:
     how = _CORRECTIONS.get(table.significance.correction)
-    return "not corrected" if how is None else f"{how} for {tests} test{'s' * (tests > 1)}"
+    return "not corrected" if how is None else f"{how}, {tests} test{'s' * (tests > 1)}"
 
 
 def _matrix(table: ComparisonTable, layout: Layout) -> Records:
-    """All pairs, the systems by rank: above the diagonal p, below it the difference of the row from the column."""
+    """Make a matrix of all pairs by rank: p above the diagonal, below it the difference of row and column."""
     names, digits = [row.name for row in _ranked(table)], _decimals(table, layout)
     rows = []
     for number, name in enumerate(names):
@@ -212,13 +223,13 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
         ]
         rows.append([f"{number + 1} {name}", *cells])
     tests = len(table.pairs)
-    said = f"above the diagonal p, {_corrected(table, tests)}, * p < {SIGNIFICANT}; below it differences"
+    said = f"above the diagonal: p ({_corrected(table, tests)}; * p < {SIGNIFICANT}) · below: differences"
     notes = [said, *_too_few(table.significance, tests), signature_note(table, layout)]
     return Records([table.label, *map(str, range(1, len(names) + 1))], rows, notes=notes, text_columns=1)
 
 
 def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
-    """Make a row per system (and metric) with all numbers, in the order given."""
+    """Make a row per system (and metric) with all numbers, in the given order."""
     columns = ["system", "score", "mean", "lower", "upper", "p_value", "rank", "best_rank", "worst_rank"]
     columns += ["difference", "difference_lower", "difference_upper", *_OF_PAIRS[4:]]
     covered = any(row.coverage for table in tables for row in table.comparisons)
@@ -242,7 +253,7 @@ def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
 
 
 def _chosen(records: Records, layout: Layout, named: Mapping[str, Sequence[str]]) -> Records:
-    """Keep what names a row, and the columns that were chosen, in that order."""
+    """Select the columns that name a row, and the chosen columns, in this order."""
     if not layout.columns:
         return records
     names = ["metric", "system", "other", *(name for column in layout.columns for name in named[column])]
@@ -259,7 +270,7 @@ def _named(tables: Sequence[ComparisonTable], table: ComparisonTable) -> list[st
 
 
 def compare_json(tables: Sequence[ComparisonTable], layout: Layout) -> Iterator[str]:
-    """Write one JSON object, a system or a pair of systems a line; of several metrics each says which."""
+    """Write one JSON object, one system or pair of systems per line, with its metric if there are several."""
     several = len(tables) > 1
     signature = {} if several else {"signature": tables[0].signature}
     systems = (
@@ -308,11 +319,11 @@ def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
 
 
 def _nothing_marked(table: ComparisonTable) -> str:
-    """Why no pair stands out, where none does."""
+    """Explain why no pair is significant, if none is."""
     if not table.pairs or any(pair.corrected < SIGNIFICANT for pair in table.pairs):
         return ""
     how, tests = table.significance, len(table.pairs)
-    after = {"holm": " after Holm's correction", "fdr": " after Benjamini and Hochberg's correction"}
+    after = {"holm": " after Holm correction", "fdr": " after Benjamini-Hochberg correction"}
     drawn = f"{how.drawn():,} {'samples' if how.test == 'bootstrap' else 'trials'}"
     return (
         f"no difference is significant at {SIGNIFICANT}{after.get(how.correction, '')}: "
@@ -320,27 +331,17 @@ def _nothing_marked(table: ComparisonTable) -> str:
     )
 
 
-COMPARERS: Writers[Sequence[ComparisonTable]] = Formats(
-    {
-        **table_writers(comparison_records),
-        **table_writers(comparison_tables, ("text", "markdown")),
-        **table_writers(summary_tables, ("latex",)),
-        "json": compare_json,
-    }
+COMPARERS: Writers[Sequence[ComparisonTable]] = table_writers(
+    comparison_records, people=comparison_tables, paper=summary_tables, json=compare_json
 )
-MATRIX_WRITERS: Writers[Sequence[ComparisonTable]] = Formats(
-    {
-        **table_writers(pair_records),
-        **table_writers(matrix_tables, ("text", "markdown")),
-        **table_writers(summary_and_matrices, ("latex",)),
-        "json": compare_json,
-    }
+MATRIX_WRITERS: Writers[Sequence[ComparisonTable]] = table_writers(
+    pair_records, people=matrix_tables, paper=summary_and_matrices, json=compare_json
 )
 """Formats of comparisons of all pairs of systems."""
 
 
 def difference_records(difference: RunDifference, lines: int | None = None) -> Records:
-    """Make a row a change; of each metric so many lines, if there is a limit."""
+    """Make a row per change, with at most `lines` changed lines of each metric."""
     rows, shown, left = [], Counter[str](), 0
     for change in difference.changes:
         shown[change.metric] += change.kind == "line"
@@ -348,5 +349,5 @@ def difference_records(difference: RunDifference, lines: int | None = None) -> R
             left += 1
             continue
         rows.append([getattr(change, name) for name in _OF_RUNS])
-    notes = [f"{left:,} further lines changed, here are {lines:,} of each metric"] if left else []
+    notes = [f"{left:,} more lines changed; this table has {lines:,} per metric"] if left else []
     return Records(_OF_RUNS, rows, difference.described(), "nothing differs", notes=notes, text_columns=4)

@@ -1,4 +1,4 @@
-"""Chosen segments, as text and as data: matched n-grams, closest paths, errors found, scores."""
+"""Explained segments and chosen lines: matched n-grams, closest paths, errors, scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import one_line
 from softbleu.io.tabular import Records
-from softbleu.report.records import BOLD, VIEWS, Formats, Layout, Writers, dump, json_document, lay_out, table_writers
+from softbleu.report.records import BOLD, Layout, Writers, dump, json_document, lay_out, table_of, table_writers
 
 if TYPE_CHECKING:
     from softbleu.analysis.differences import ChosenLine, ChosenLines
@@ -23,7 +23,7 @@ _FOUND = {"misspelt": "31", "error": "31", "unlikely": "33", "lost": "33"}  # Re
 
 
 def explain_json(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
-    """Write one JSON object, one explained segment per line; positions count from 0, segments from 1."""
+    """Write one JSON object, one segment per line; positions count from 0, segments from 1."""
     return json_document({}, segments=map(asdict, explanations))
 
 
@@ -33,9 +33,9 @@ def explain_jsonl(explanations: Sequence[Explanation], layout: Layout) -> Iterat
 
 
 def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
-    """Write the n-grams of each segment, `=` an exact match, `~` an approximate one, `-` none; its path; or findings.
+    """Write the n-grams (`=` exact match, `~` soft match, `-` no match), the path or the findings of each segment.
 
-    Beside a path `~` is a word in another's place, `-` one that the path lacks, `+` one that the candidate lacks.
+    In a path `~` is a substitution, `-` a word that only the candidate has, `+` a word that only the path has.
     """
     for number, explanation in enumerate(explanations):
         yield "\n" if number else ""
@@ -43,7 +43,7 @@ def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterato
 
 
 def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> Records:
-    """Make a row per candidate n-gram, step of a path, total, finding, or pair of edits; positions count from 0."""
+    """Make a row per candidate n-gram, step of a path, total, finding or pair of edits; positions count from 0."""
     from softbleu.language import Finding
     from softbleu.metrics.protocols import EditStep
     from softbleu.results.explain import AlignedWords, EditPair, Explanation, NgramMatch
@@ -69,7 +69,7 @@ def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> 
 
 
 def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
-    """Lines and their styles."""
+    """Format an explanation as lines with their styles."""
     several = len(explanation.references) > 1
     heads = [["candidate", _words(explanation.candidate)]]
     for number, reference in enumerate(explanation.references, start=1):
@@ -105,7 +105,7 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
 def _in_columns(
     rows: Sequence[Sequence[str]], right: Sequence[bool], styles: Mapping[str, str], column: int
 ) -> list[tuple[str, str]]:
-    """Lay rows out; what stands in a column gives each its style."""
+    """Lay rows out; the cell in `column` selects the style of each row."""
     return [(styles[row[column]], f"  {line}") for row, line in zip(rows, lay_out(rows, right), strict=True)]
 
 
@@ -115,7 +115,7 @@ def _finding(finding: Finding, digits: int) -> list[str]:
 
 
 def _edits(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
-    """Source words, what they become, and the gold edit that this is, or is like."""
+    """Format edits: source words, correction, and the same or a similar gold edit."""
     rows = []
     for pair in explanation.edit_pairs():
         become = "" if pair.correction is None else f"→ {pair.correction}"
@@ -126,7 +126,7 @@ def _edits(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
 
 
 def _aligned(explanation: Explanation, digits: int, several: bool) -> list[tuple[str, str]]:
-    """Words of the candidate, those of the reference that they stand for, and how they match."""
+    """Format aligned words of candidate and reference, and the kind of match."""
     rows = []
     for pair in explanation.word_pairs():
         sign = "=" if pair.kind == "exact" else "-" if not pair.reference else "~" if pair.candidate else "+"
@@ -159,7 +159,7 @@ def _words(words: Sequence[str]) -> str:
 
 
 def lines_text(lines: ChosenLines, layout: Layout) -> Iterator[str]:
-    """Write each line with its scores, its candidates, references and source."""
+    """Write each line with its scores, candidates, references and source."""
     for number, line in enumerate(lines):
         yield "\n" if number else ""
         yield layout.styled(f"segment {line.segment}, {_by(lines.kind, line, layout.decimals())}", BOLD) + "\n"
@@ -182,12 +182,7 @@ def _by(kind: str, line: ChosenLine, digits: int) -> str:
     return f"difference {line.by:+.{digits}f}" if kind == "different" else f"ranks {line.by:+.0%} apart"
 
 
-EXPLAINERS: Writers[Sequence[Explanation]] = Formats(
-    {
-        **table_writers(explanation_records),
-        "text": explain_text,
-        "json": explain_json,
-        "jsonl": explain_jsonl,
-    }
+EXPLAINERS: Writers[Sequence[Explanation]] = table_writers(
+    explanation_records, text=explain_text, json=explain_json, jsonl=explain_jsonl
 )
-LINE_WRITERS: Writers[ChosenLines] = Formats({**VIEWS, "text": lines_text})
+LINE_WRITERS: Writers[ChosenLines] = table_writers(table_of, text=lines_text)

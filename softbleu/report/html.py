@@ -1,7 +1,7 @@
-"""HTML pages that stand by themselves: of scores, of odd segments, of systems in several directions.
+"""Self-contained HTML pages: scores, odd segments, and systems in several directions.
 
-That of scores has every segment, its matches, and a slider for the threshold. That of odd segments has
-every one under the check that it fails; that of directions is a table that can be sorted.
+The page of scores has every segment with its matches, and a slider for the threshold. The page of odd segments lists
+them by failed check; the page of directions is a sortable table.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from softbleu.errors import one_line
 from softbleu.io.tabular import Records, Value
 from softbleu.metrics.protocols import BleuFormula
-from softbleu.report.records import DATA_FORMATS, PROBABILITIES, RECORD_WRITERS, Layout, Written, dump, p_text
+from softbleu.report.records import PROBABILITIES, Layout, Writers, dump, p_text, table_writers
 from softbleu.report.scores import best_places
 from softbleu.version import __version__
 
@@ -37,17 +37,17 @@ if TYPE_CHECKING:
 
 _SCRIPTS = ("score.js", "data.js", "tables.js", "lines.js", "report.js")
 _PART_DIGITS = 4
-_LEVEL = 6  # Of deflation: the greatest, 9, takes four times as long for 1% less
-_AT_ONCE = 1 << 20  # Entries of a column that are deflated at once
-_TEXT = ("words", "glue", "scores", "parts")  # Data of a page that are the text itself, or numbers
+_LEVEL = 6  # Of compression; level 9 takes four times as long and saves 1%
+_AT_ONCE = 1 << 20  # Entries of a column that are compressed at once
+_TEXT = ("words", "glue", "scores", "parts")  # Data that are text of the corpus, or numbers
 _ESCAPES = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
 
 def write_html(page: Page, layout: Layout) -> Iterator[str]:
-    """Write a page that a browser opens without any other file and without a network.
+    """Write a page that needs no other file and no network.
 
-    Text and names are data of the page's script, which shows them as text only. A content security policy lets no
-    other script run and nothing be loaded. The same page gives the same bytes.
+    Text and names are data of the page's script, which shows them as text only. A content security policy forbids
+    other scripts and any loading. The same page gives the same bytes.
     """
     return _filled("report.html", _SCRIPTS, {"data": _data(page, layout)})
 
@@ -59,9 +59,9 @@ def _data(page: Page, layout: Layout) -> Iterator[str]:
 
 
 def _filled(template: str, names: Sequence[str], parts: Mapping[str, str | Iterable[str]]) -> Iterator[str]:
-    """Put parts into the places of a template, beside a style, scripts of these names, and a policy that allows them.
+    """Fill a template with parts, the style, scripts of these names, and a policy that allows them.
 
-    What a part holds is not looked at.
+    Parts are not escaped.
     """
     style, scripts = _read_part("report.css"), list(map(_read_part, names))
     allowed = f"script-src {' '.join(map(_content_hash, scripts))}; " if scripts else ""
@@ -69,14 +69,14 @@ def _filled(template: str, names: Sequence[str], parts: Mapping[str, str | Itera
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
     shown = "".join(f"<script>{script}</script>\n" for script in scripts)
     parts = {"style": style, "policy": policy, "scripts": shown, **parts}
-    # Every second piece is the name of a part.
+    # Odd pieces are names of parts.
     for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", _read_part(template))):
         part = parts[piece] if number % 2 else piece
         yield from [part] if isinstance(part, str) else part
 
 
 def escape_json(text: str) -> str:
-    r"""Write JSON such that no HTML parser sees a tag, a comment or an end of line in it.
+    r"""Escape JSON so that HTML parsers see no tag, comment or end of line in it.
 
     >>> print(escape_json('"</script> & \u2028"'))
     "\u003c/script\u003e \u0026 \u2028"
@@ -127,7 +127,7 @@ def _named(value: LineMarks | Similarities | None, *names: str) -> dict[str, Any
 
 
 def _visible(value: Any) -> Any:
-    """Write names, and whatever else is no line of the text, such that everything in them can be seen."""
+    """Make all characters of names visible."""
     if isinstance(value, str):
         return one_line(value)
     if isinstance(value, dict):
@@ -141,12 +141,12 @@ def _decimals(page: Page, layout: Layout) -> int:
 
 
 def _shown(score: float) -> float | None:
-    """None for a score that there is not."""
+    """Return the score, None for NaN."""
     return score if score == score else None
 
 
 def pack(columns: Mapping[str, Integers]) -> Iterator[str]:
-    """Write columns of whole numbers from 0 as JSON: each as narrow as its greatest, deflated, as base64.
+    """Write columns of whole numbers from 0 as JSON: in the smallest type, compressed, as base64.
 
     >>> next(pack({"row": np.array([0, 1]), "mass": np.array([1_000_000, 7])}))
     '{"columns": [["row", 1, 2], ["mass", 4, 2]], "data": "'
@@ -165,7 +165,7 @@ def pack(columns: Mapping[str, Integers]) -> Iterator[str]:
 
 
 def _deflated(columns: Iterable[tuple[int, Integers]]) -> Iterator[bytes]:
-    """Deflate columns of so many bytes an entry, one behind the other."""
+    """Compress consecutive columns; each comes with its bytes per entry."""
     packer = zlib.compressobj(_LEVEL)
     for width, column in columns:
         for start in range(0, len(column), _AT_ONCE):
@@ -209,7 +209,7 @@ def _mark_columns(page: Page, rows: int) -> dict[str, Integers]:
 
 
 def _table(table: PageTable, digits: int) -> dict[str, Any]:
-    """Cells as the page shows them."""
+    """Format the cells of a table."""
     columns = list(dict.fromkeys(name for row in table.rows for name in row))
     rows = [{**row, **{name: p_text(row[name]) for name in PROBABILITIES if name in row}} for row in table.rows]
     cells = [[_cell(row.get(name), digits) for name in columns] for row in rows]
@@ -247,7 +247,7 @@ def _slider_note(page: Page) -> str:
 
 
 def _name(threshold: float) -> str:
-    """Write hundredths with two digits, anything else in full.
+    """Format hundredths with two digits, other thresholds in full.
 
     >>> _name(0.8), _name(0.53125)
     ('0.80', '0.53125')
@@ -277,23 +277,23 @@ def _system(page: Page, number: int, result: Result) -> dict[str, Any]:
 
 
 def _read_part(name: str) -> str:
-    """Read a part of pages: a script, a style or a template."""
+    """Read a script, a style or a template."""
     return files("softbleu.report").joinpath("page", name).read_text(encoding="utf-8")
 
 
 def _content_hash(text: str) -> str:
-    """Name a script or style in a content security policy."""
+    """Return the hash of a script or style for a content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
 
 
 def _static_page(title: str, summary: str, content: Iterable[str], *scripts: str) -> Iterator[str]:
-    """Put content that is HTML into a page that loads nothing, and runs no other scripts than these."""
+    """Make a page of HTML content that loads nothing and runs only these scripts."""
     parts = {"title": _plain(title), "summary": _plain(summary), "version": __version__, "content": content}
     return _filled("static.html", scripts, parts)
 
 
 def write_odd_segments(odd: Oddities, layout: Layout) -> Iterator[str]:
-    """Write a page without scripts that a browser opens without any other file and without a network."""
+    """Write a page without scripts that needs no other file and no network."""
     systems = "1 system" if len(odd.systems) == 1 else f"{len(odd.systems)} systems"
     found = f"{odd.segments:,} segments each, {len(odd.oddities):,} oddities"
     return _static_page(f"Odd segments of {systems}", found, _odd_content(odd))
@@ -308,7 +308,7 @@ def _odd_content(odd: Oddities) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """HTML of a text in which everything can be seen."""
+    """Escape a text for HTML, with all characters visible."""
     return escape(one_line(text))
 
 
@@ -319,7 +319,7 @@ def _section(title: str, content: Iterable[str]) -> Iterator[str]:
 
 
 def _details(entries: Sequence[Oddity]) -> Iterator[str]:
-    """List the odd segments of each system, folded up."""
+    """List the odd segments of each system, collapsed."""
     ranked = sorted(entries, key=lambda entry: entry.system)
     for system, group in groupby(ranked, key=lambda entry: entry.system):
         rows = [[entry.segment, entry.detail, entry.output] for entry in group]
@@ -342,7 +342,7 @@ def _plain_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> It
 
 
 def _html_table(frame: str, heads: Iterable[str], rows: Iterable[str]) -> Iterator[str]:
-    """Make a table that scrolls by itself, of the HTML of its heads and of the cells of each row."""
+    """Make a scrolling table from the HTML of its heads and of the cells of each row."""
     shown = "".join(f'<th scope="col">{head}</th>' for head in heads)
     yield f'<div {frame} tabindex="0"><table>\n<thead><tr>{shown}</tr></thead>\n<tbody>\n'
     yield from (f"<tr>{cells}</tr>\n" for cells in rows)
@@ -350,7 +350,7 @@ def _html_table(frame: str, heads: Iterable[str], rows: Iterable[str]) -> Iterat
 
 
 def direction_records(table: DirectionTable, layout: Layout) -> Records:
-    """Make a row per system and a column per metric and direction, the best of each marked, and macro averages."""
+    """Make a row per system and a column per metric and direction, with macro averages; the best are highlighted."""
     columns, values = ["system"], list[list[Value]]([system] for system in table.systems)
     marked, digits = list[tuple[int, int]](), dict[str, int]()
     for metric in table.results:
@@ -378,27 +378,29 @@ def _notes(table: DirectionTable) -> list[str]:
     return [*said, *signatures]
 
 
-def write_directions(name: str, table: DirectionTable, layout: Layout) -> Written:
-    """Write the table in a format: long for programs, else a row per system."""
-    records = replace(Records.of(table), facts={}) if name in DATA_FORMATS else direction_records(table, layout)
-    return RECORD_WRITERS[name](records, layout)
+def _long_records(table: DirectionTable, layout: Layout) -> Records:
+    """Make a row per system, metric and direction."""
+    return replace(Records.of(table), facts={})
+
+
+DIRECTION_WRITERS: Writers[DirectionTable] = table_writers(_long_records, people=direction_records)
 
 
 def directions_page(
     table: DirectionTable, layout: Layout, pages: Mapping[str, str], title: str = ""
 ) -> Iterator[str]:
-    """Write a page that a browser opens without any other file: a row per system, sorted by a click on a head.
+    """Write a page that needs no other file: a row per system, sorted by a click on a head.
 
     Parameters
     ----------
     table
         Scores of the systems.
     layout
-        Decimals of the scores.
+        Its digits are the decimals of the scores.
     pages
-        Names of the pages of single directions, to which cells lead.
+        File names of the pages of single directions, for links.
     title
-        Of the page.
+        Title of the page.
     """
     title = title or f"{len(table.systems)} systems, {len(table.directions)} directions"
     return _static_page(title, "", _direction_content(table, layout, pages), "sort.js")

@@ -1,4 +1,4 @@
-"""Tables as text: rows of named values, whatever they are about, to read and for programs; the layout of text."""
+"""Tables in every format, for people and for programs; the layout of text."""
 
 from __future__ import annotations
 
@@ -11,22 +11,19 @@ from functools import partial
 from itertools import chain
 from math import isfinite
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from softbleu.errors import InputError, Parameter, known_name, one_line, optional
 from softbleu.io.tabular import Records, Tabular, Value
 
-LEAST_NAME = 12  # Columns that a name keeps where a table is too wide
+LEAST_NAME = 12  # Width that a name keeps in a table that is too wide
 GAP = "  "
-_LEAST_SCALE = 10  # Scores that reach it are told apart by two decimals
-_MOST_DIGITS = 15  # A float holds no more decimal digits than these
-BOLD = "1"  # Code of a terminal's bold print
+_LEAST_SCALE = 10  # Greater scores have two decimals
+_MOST_DIGITS = 15  # Decimal digits of a float
+BOLD = "1"  # Terminal code of bold print
 SCHEMA = 1
-ALIASES = {"md": "markdown", "tex": "latex"}  # Formats by other names
-SUFFIXES = {"text": "txt", **{name: alias for alias, name in ALIASES.items()}}
-"""Of files, where they are not the names of the formats."""
-Written = Iterator[str] | bytes  # Pieces of text, which together are whole lines; or the bytes of a file
-LEAST_P = 0.001  # Below it people are shown no digits
+Written = Iterator[str] | bytes  # Pieces of text that make whole lines, or the bytes of a file
+LEAST_P = 0.001  # Smaller p-values are shown as "< 0.001"
 _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>|~"})
 _LATEX = str.maketrans(
     {
@@ -44,25 +41,25 @@ _LATEX = str.maketrans(
 
 @dataclass(frozen=True)
 class Layout:
-    """Choices about looks, which no number depends on. Data formats have numbers and signatures in full."""
+    """Appearance of text and tables. Formats for programs have numbers and signatures in full."""
 
-    digits: int | None = None  # Decimals of scores in text and tables; None: as many as their scale needs
+    digits: int | None = None  # Decimals of scores in text and tables; None: by their scale
     colour: bool = False
-    long_signature: bool = False  # Whether signatures name settings that have their defaults, too
+    long_signature: bool = False  # Whether signatures include settings at their defaults
     spreadsheet: bool = False
-    """Whether an apostrophe keeps spreadsheets from computing CSV text that begins with `=`, `+`, `-` or `@`."""
-    columns: Sequence[str] = ()  # Of comparisons, those that are chosen; all where none is
-    width: int = 0  # Columns of the terminal, which tables of text fit; 0 where there is none
+    """Whether CSV text that begins with `=`, `+`, `-` or `@` gets an apostrophe that stops spreadsheets."""
+    columns: Sequence[str] = ()  # Columns of comparisons; empty: all
+    width: int = 0  # Columns of the terminal, to which text tables are fitted; 0: no limit
 
     def __post_init__(self) -> None:
         if self.digits is not None and not 0 <= self.digits <= _MOST_DIGITS:
             raise InputError(f"the number of digits must be from 0 to {_MOST_DIGITS}, not {self.digits}")
 
     def decimals(self, scores: Iterable[float | None] = (), *, in_percent: bool = True) -> int:
-        """Choose the decimals of scores that stand together, unless `digits` are given.
+        """Choose the decimals of scores in one table, unless `digits` are given.
 
-        Scores that are known to be `in_percent` have two; others four where all lie between -1 and 1, or within 1 of
-        one another and below 10.
+        Scores that are `in_percent` have two; others four if all lie between -1 and 1, or within 1 of each other and
+        below 10; otherwise two.
 
         >>> Layout().decimals([0.8564, 0.8567], in_percent=False), Layout(1).decimals([0.8564], in_percent=False)
         (4, 1)
@@ -77,7 +74,7 @@ class Layout:
         return 4 if greatest <= 1 or (near and greatest < _LEAST_SCALE) else 2
 
     def styled(self, line: str, code: str) -> str:
-        """Put a line between a terminal's codes, where there are colours."""
+        """Add terminal codes to a line, if the layout has colours."""
         return f"\x1b[{code}m{line}\x1b[0m" if self.colour and code else line
 
 
@@ -90,9 +87,9 @@ def lay_out(
     bold: Collection[tuple[int, int]] = (),
     layout: Layout | None = None,
 ) -> Iterator[str]:
-    """Lay rows out in columns, flush right where `right` says so, without blanks at the end.
+    """Lay rows out in columns, aligned right where `right` is true, without trailing blanks.
 
-    A rule follows the first row if that is the `head`; `bold` has the row and column of cells that stand out.
+    With `head` a rule follows the first row; `bold` has the row and column of highlighted cells.
 
     >>> for line in lay_out([["system", "score"], ["A", "7.5"]], [False, True], head=True):
     ...     print(line)
@@ -115,10 +112,10 @@ def lay_out(
 def fit(
     rows: Sequence[Sequence[str]], right: Sequence[bool], width: int
 ) -> Iterator[tuple[list[list[str]], list[int]]]:
-    """Cut a table that is too wide: further columns go into tables of their own, and long cells lose their middle.
+    """Cut a table that is too wide into several; long cells lose their middle.
 
-    Columns before the first that is flush right stand in every table, if the width suffices. Width 0 cuts nothing.
-    Yields rows and which columns they have.
+    Columns before the first that is aligned right are repeated in every table, if the width suffices. Width 0 cuts
+    nothing. Yields rows and the numbers of their columns.
     """
     widths = [max(map(_display_width, column)) for column in zip(*rows, strict=True)]
     if not width or _total(widths) <= width:
@@ -143,7 +140,7 @@ def _total(widths: Sequence[int]) -> int:
 
 
 def _shorten(text: str, most: int) -> str:
-    """Leave the ends of a text that is too long.
+    """Remove the middle of a text that is too long.
 
     >>> _shorten("newstest2013.online-A", 12)
     'newste…ine-A'
@@ -158,7 +155,7 @@ def _shorten(text: str, most: int) -> str:
 
 
 def _display_width(text: str) -> int:
-    """Columns that a text takes on a terminal."""
+    """Return the columns that a text takes on a terminal."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -174,24 +171,24 @@ class Formats(dict[str, Found]):
     """Writers by the names of their formats."""
 
     def find(self, name: str, others: Iterable[str] = ()) -> Found:
-        """Find the writer of that name. UnknownNameError: the message lists the formats there are, and others."""
-        there = [*self, *others]
-        if name.lower() == "html" and "html" not in there:
-            pages = "pages are made by softbleu score -f html, and by compare, check and directions"
-            raise InputError(f"format {name!r}: {pages}; valid here: {', '.join(there)}")
-        return self[known_name("format", ALIASES.get(name.lower(), name), there)]
+        """Find the writer of a format. UnknownNameError: the message lists these formats and `others`."""
+        valid = [*self, *others]
+        if name.lower() == "html" and "html" not in valid:
+            pages = "only score, compare, check and directions make pages"
+            raise InputError(f"format {name!r}: {pages}; valid here: {', '.join(valid)}")
+        return self[known_name("format", ALIASES.get(name.lower(), name), valid)]
 
 
 Writers = Formats[Callable[[Subject, Layout], Written]]
 
 
 def dump(value: object) -> str:
-    """Write JSON on one line; a number that JSON cannot express is an error, never `NaN`."""
+    """Write JSON on one line; numbers that JSON cannot express, such as NaN, are errors."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 def json_rows(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
-    """Write a JSON array, an object per line."""
+    """Write a JSON array, one object per line."""
     yield "["
     for number, row in enumerate(rows):
         yield (",\n" if number else "\n") + dump(row)
@@ -199,7 +196,7 @@ def json_rows(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
 
 
 def json_document(facts: Mapping[str, object], **lists: Iterable[Mapping[str, object]]) -> Iterator[str]:
-    """Write a JSON object: the version of its form, facts, and lists with an object per line."""
+    """Write a JSON object: schema version, facts, and lists with one object per line."""
     yield dump({"schema": SCHEMA, **facts}).removesuffix("}")
     for name, rows in lists.items():
         yield f', "{name}": '
@@ -208,7 +205,7 @@ def json_document(facts: Mapping[str, object], **lists: Iterable[Mapping[str, ob
 
 
 def records_text(records: Records, layout: Layout) -> Iterator[str]:
-    """Write the facts, a line each, and a table; one that is too wide for a terminal goes on below."""
+    """Write the facts, one per line, and a table; columns that do not fit a terminal continue below."""
     records = _without_background(records, layout)
     facts = [list(map(one_line, fact)) for fact in _facts(records, layout)]
     yield from (f"{line}\n" for line in lay_out(facts, [False, False]))
@@ -231,7 +228,7 @@ def records_text(records: Records, layout: Layout) -> Iterator[str]:
 
 
 def _without_background(records: Records, layout: Layout) -> Records:
-    """Leave out what is in the background; it goes below, each once, where signatures are long."""
+    """Move background columns and facts to the notes if signatures are long; otherwise drop them."""
     if not records.background:
         return records
     shown = [n for n, name in enumerate(records.columns) if name not in records.background]
@@ -245,31 +242,31 @@ def _without_background(records: Records, layout: Layout) -> Records:
 
 
 def with_columns(records: Records, places: Sequence[int]) -> Records:
-    """Keep the columns at some places, in that order."""
+    """Select columns by their places, in this order."""
     rows = [[row[place] for place in places] for row in records.rows]
     return replace(records, columns=[records.columns[place] for place in places], rows=rows)
 
 
 def records_json(records: Records, layout: Layout) -> Iterator[str]:
-    """Write one JSON object, a row per line."""
+    """Write one JSON object, one row per line."""
     return json_document(records.facts, **({"rows": records.named_rows()} if records.columns else {}))
 
 
 def records_jsonl(records: Records, layout: Layout) -> Iterator[str]:
-    """Write one JSON object a row; one with the facts where there are no columns."""
+    """Write one JSON object per row, or one with the facts of a table without columns."""
     if not records.columns:
         yield dump(dict(records.facts)) + "\n"
     yield from (f"{dump(row)}\n" for row in records.named_rows())
 
 
 def records_tsv(records: Records, layout: Layout) -> Iterator[str]:
-    """Write a line of column names and a line per row; names and values of the facts where there are no columns."""
+    """Write a line of column names and a line per row, or names and values of the facts without columns."""
     for row in _lines(records):
         yield "\t".join(map(one_line, map(_plain, row))) + "\n"
 
 
 def records_csv(records: Records, layout: Layout) -> Iterator[str]:
-    r"""Write the same as comma-separated values of RFC 4180, numbers in full, text as it is.
+    r"""Write comma-separated values (RFC 4180), numbers in full, text unchanged.
 
     >>> from softbleu.report import Layout
     >>> list(records_csv(Records(["system", "score"], [["a, b", 12.5], ["=c", None]]), Layout()))
@@ -285,7 +282,7 @@ def records_csv(records: Records, layout: Layout) -> Iterator[str]:
             for value in row
         ]
         line = io.StringIO()
-        # With this end of line the writer quotes cells that hold either of its characters.
+        # With this line terminator the writer quotes cells that contain either of its characters.
         csv.writer(line, lineterminator="\r\n").writerow(cells)
         yield line.getvalue().removesuffix("\r\n") + "\n"
 
@@ -306,9 +303,9 @@ def records_markdown(records: Records, layout: Layout) -> Iterator[str]:
 
 
 def records_latex(records: Records, layout: Layout) -> Iterator[str]:
-    """Write a LaTeX tabular, for which the document must load booktabs, with the facts as comments.
+    """Write a LaTeX tabular (the document must load booktabs), with the facts as comments.
 
-    Where there are no columns, the facts are the table: a line each, name and value.
+    Without columns the facts are the table: one name and value per line.
     """
     from tabulate import DataRow, Line, TableFormat
 
@@ -336,7 +333,7 @@ def records_latex(records: Records, layout: Layout) -> Iterator[str]:
 
 
 def _marked(rows: Sequence[Sequence[str]], records: Records, pattern: str) -> list[list[str]]:
-    """Put the cells that stand out into a pattern."""
+    """Format the highlighted cells by a pattern."""
     return [
         [pattern.format(cell) if (row, column) in records.marked else cell for column, cell in enumerate(cells)]
         for row, cells in enumerate(rows)
@@ -344,7 +341,7 @@ def _marked(rows: Sequence[Sequence[str]], records: Records, pattern: str) -> li
 
 
 def records_parquet(records: Records, layout: Layout) -> bytes:
-    """Write Parquet. MissingExtraError: pyarrow is not installed."""
+    """Write Parquet. Raises MissingExtraError if pyarrow is not installed."""
     with optional("parquet", "Parquet"):
         import pyarrow
         import pyarrow.parquet
@@ -356,28 +353,52 @@ def records_parquet(records: Records, layout: Layout) -> bytes:
     return out.getvalue()
 
 
-RECORD_WRITERS: Writers[Records] = Formats(
-    {
-        "text": records_text,
-        "json": records_json,
-        "jsonl": records_jsonl,
-        "tsv": records_tsv,
-        "markdown": records_markdown,
-        "latex": records_latex,
-        "csv": records_csv,
-        "parquet": records_parquet,
-    }
-)
-DATA_FORMATS = ("csv", "tsv", "json", "jsonl", "parquet")
-"""Those for programs, which are known by the suffix of a file, too."""
-BINARY_FORMATS = ("parquet",)  # Those that are bytes, not text
+Audience = Literal["people", "paper", "programs"]
 
 
-PROBABILITIES = ("p_value", "corrected")  # Columns of these
+@dataclass(frozen=True)
+class RecordFormat:
+    """A format of tables: its writer, its audience, and the suffix of its files if that is not its name."""
+
+    write: Callable[[Records, Layout], Written]
+    audience: Audience
+    suffix: str = ""
+    binary: bool = False
+
+
+RECORD_FORMATS = {
+    "text": RecordFormat(records_text, "people", "txt"),
+    "json": RecordFormat(records_json, "programs"),
+    "jsonl": RecordFormat(records_jsonl, "programs"),
+    "tsv": RecordFormat(records_tsv, "programs"),
+    "markdown": RecordFormat(records_markdown, "people", "md"),
+    "latex": RecordFormat(records_latex, "paper", "tex"),
+    "csv": RecordFormat(records_csv, "programs"),
+    "parquet": RecordFormat(records_parquet, "programs", binary=True),
+}
+"""All formats of tables. Commands, suffixes of files and tables for people or programs follow from these rows."""
+RECORD_WRITERS: Writers[Records] = Formats({name: kind.write for name, kind in RECORD_FORMATS.items()})
+BINARY_FORMATS = [name for name, kind in RECORD_FORMATS.items() if kind.binary]
+ALIASES = {kind.suffix: name for name, kind in RECORD_FORMATS.items() if kind.suffix}
+
+
+def is_for_people(name: str) -> bool:
+    """Whether a format of tables is for people, who also get notes."""
+    kind = RECORD_FORMATS.get(ALIASES.get(name.lower(), name.lower()))
+    return kind is not None and kind.audience != "programs"
+
+
+def suffix_of(name: str) -> str:
+    """Return the suffix of files in a format of tables."""
+    kind = RECORD_FORMATS[known_name("format", ALIASES.get(name.lower(), name), RECORD_FORMATS)]
+    return kind.suffix or name.lower()
+
+
+PROBABILITIES = ("p_value", "corrected")  # Columns of p-values
 
 
 def p_text(p_value: float) -> str:
-    """Show a p-value; further digits depend on the number of samples alone.
+    """Format a p-value; more digits would depend only on the number of samples.
 
     >>> p_text(0.0301), p_text(0.00003)
     ('0.0301', '< 0.001')
@@ -439,7 +460,7 @@ def _plain(value: Value | Sequence[str]) -> str:
 
 
 def _text(value: str) -> str:
-    """Text as UTF-8 can hold it: what is none, as file names may have it, is escaped as in the other formats."""
+    """Escape characters that UTF-8 cannot encode, such as bytes of file names, as the other formats do."""
     return value.encode(errors="backslashreplace").decode()
 
 
@@ -449,7 +470,7 @@ def _escape_markdown(text: str) -> str:
 
 def _latex_row(cells: Sequence[str]) -> list[str]:
     escaped = [one_line(cell).translate(_LATEX) for cell in cells]
-    # After the end of a row, a bracket or a star would be an argument of it.
+    # A bracket or a star after the end of a row would be parsed as its argument.
     return [f"{{}}{escaped[0]}" if escaped[0].startswith(("[", "*")) else escaped[0], *escaped[1:]] if escaped else []
 
 
@@ -463,38 +484,56 @@ def _tabulated(
     return f"{text}\n"
 
 
+Made = Records | list[Records]  # One table, or several that are written one after the other
+
+
 def table_writers(
-    make: Callable[[Subject, Layout], Records | list[Records]], names: Iterable[str] = RECORD_WRITERS
-) -> dict[str, Callable[[Subject, Layout], Written]]:
-    """Writers of what is made into a table first, or into several, which stand one after the other."""
-    return {name: partial(_write_made, name, make) for name in names}
+    programs: Callable[[Subject, Layout], Made],
+    people: Callable[[Subject, Layout], Made] | None = None,
+    paper: Callable[[Subject, Layout], Made] | None = None,
+    **own: Callable[[Subject, Layout], Written],
+) -> Writers[Subject]:
+    """Make a writer for every format, which writes the table for its audience; `own` formats have other writers.
+
+    The table for a paper defaults to the one for people, and that to the one for programs.
+    """
+    people = people or programs
+    made = {"programs": programs, "people": people, "paper": paper or people}
+    tables = {name: partial(_write_made, kind.write, made[kind.audience]) for name, kind in RECORD_FORMATS.items()}
+    return Formats({**tables, **own})
 
 
 def _write_made(
-    name: str, make: Callable[[Subject, Layout], Records | list[Records]], subject: Subject, layout: Layout
+    write: Callable[[Records, Layout], Written],
+    make: Callable[[Subject, Layout], Made],
+    subject: Subject,
+    layout: Layout,
 ) -> Written:
     made = make(subject, layout)
-    return RECORD_WRITERS[name](made, layout) if isinstance(made, Records) else _in_turn(name, made, layout)
+    return write(made, layout) if isinstance(made, Records) else _in_turn(write, made, layout)
 
 
-def _in_turn(name: str, tables: Iterable[Records], layout: Layout) -> Iterator[str]:
+def _in_turn(write: Callable[[Records, Layout], Written], tables: Iterable[Records], layout: Layout) -> Iterator[str]:
     for number, table in enumerate(tables):
         yield "\n" if number else ""
-        yield from RECORD_WRITERS[name](table, layout)  # type: ignore[misc]  # no bytes are written for people
+        written = write(table, layout)
+        assert not isinstance(written, bytes), "a binary format holds one table"
+        yield from written
 
 
-def _view(table: Tabular, layout: Layout) -> Records:
+def table_of(table: Tabular, layout: Layout) -> Records:
+    """Return the table of any value with rows."""
     return table if isinstance(table, Records) else Records.of(table)
 
 
-VIEWS: Writers[Tabular] = Formats(table_writers(_view))
-"""Writers of what can be looked at as a table."""
+VIEWS: Writers[Tabular] = table_writers(table_of)
+"""Writers of any value with rows."""
 
 
 def format_by_suffix(name: str | None) -> str:
-    """The format that the suffix of a file names; text without one. InputError: none has that suffix."""
+    """Return the format for the suffix of a file; text without one. Raises InputError for unknown suffixes."""
     suffix = Path(name or "").suffix.lower().removeprefix(".")
-    known = {"txt": "text", **ALIASES, **{key: key for key in (*DATA_FORMATS, "html")}}
+    known = {kind.suffix or name: name for name, kind in RECORD_FORMATS.items()} | {"html": "html"}
     if suffix and suffix not in known:
         said = f"{name}: no format has the suffix .{suffix}: take .{', .'.join(known)}, or name one by "
         raise InputError(said, Parameter("format"))

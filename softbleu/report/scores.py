@@ -1,4 +1,4 @@
-"""Scores: to read, a card or a table per metric, by the metric's own columns; for programs every number in full."""
+"""Scores: for people a card or a table per metric, by the metric's columns; for programs every number in full."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from softbleu.io.tabular import Records, Value, spread
 from softbleu.report.records import (
     BOLD,
     SCHEMA,
-    Formats,
     Layout,
     Writers,
     dump,
@@ -34,15 +33,12 @@ COVERAGE_COUNTS = {
     "reference_tokens": "reference_tokens",
     "reference_tokens_with_vector": "reference_known",
 }
-"""Columns of coverage in formats for programs, and the fields that they show."""
+"""Columns of coverage in formats for programs, and their fields."""
 _SUFFIXES = {"per cent": "%", "tokens": " tokens"}
 
 
 def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
-    """Write one system as a card, several as one table; at level segment a row per segment before that.
-
-    Several metrics of systems are one table, too.
-    """
+    """Write one system as a card, several systems or metrics as one table; first a row per segment at that level."""
     groups = _by_metric(results)
     if len(groups) > 1 and not any(result.parts_of for result in results):
         yield from records_text(_metric_table(groups, layout), layout)
@@ -60,7 +56,7 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
 
 
 def write_numbers(results: Sequence[Result], layout: Layout) -> Iterator[str]:
-    """Write scores alone: a line per system, or a segment; on it the metrics, and of segments the systems."""
+    """Write only scores: a line per system with a column per metric, or per segment with a column per result."""
     columns: list[tuple[Result, list[float]]]
     if results[0].parts_of:
         columns = [(result, [score.score for _, score in result.parts()]) for result in results]
@@ -75,7 +71,7 @@ def write_numbers(results: Sequence[Result], layout: Layout) -> Iterator[str]:
 
 
 def write_json(results: Sequence[Result], layout: Layout) -> Iterator[str]:
-    """Write one JSON object, a system or a segment per line."""
+    """Write one JSON object, one system or segment per line."""
     several = len(_by_metric(results)) > 1
     signature = {} if several else {"signature": results[0].signature if results else ""}
     yield dump({"schema": SCHEMA, **signature}).removesuffix("}") + ', "systems": ['
@@ -96,19 +92,19 @@ def write_json(results: Sequence[Result], layout: Layout) -> Iterator[str]:
 
 
 def write_jsonl(results: Sequence[Result], layout: Layout) -> Iterator[str]:
-    """Write one JSON object a system, or a segment and system."""
+    """Write one JSON object per system, or per segment and system."""
     yield from (f"{dump(row)}\n" for row in _data_rows(results, _numbers_of))
 
 
 def score_records(results: Sequence[Result], layout: Layout) -> Records:
-    """Make a row per system, or a segment and system, with every number; lists have a column per entry."""
+    """Make a row per system, or per segment and system, with every number; lists have a column per entry."""
     rows = [spread(_in_a_cell(row)) for row in _data_rows(results, _signed_numbers_of)]
     columns = sorted(dict.fromkeys(name for row in rows for name in row), key="signature".__eq__)
     return Records(columns, [[row.get(name) for name in columns] for row in rows])
 
 
 def _in_a_cell(row: dict[str, Any]) -> dict[str, Any]:
-    """Write the statistics of a segment as one text."""
+    """Join the statistics of a segment into one text."""
     return {**row, "statistics": " ".join(map(str, row["statistics"]))} if "statistics" in row else row
 
 
@@ -120,14 +116,14 @@ def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
 
 
 def _rows_of(results: Sequence[Result]) -> Iterator[tuple[dict[str, Any], Score, dict[str, Any]]]:
-    """Go through the parts of all results, the systems side by side."""
+    """Yield the parts of all results, part by part."""
     for row in zip(*(result.counted_parts() for result in results), strict=True):
         for result, (labels, score, counts) in zip(results, row, strict=True):
             yield {"system": result.name, **labels}, score, counts
 
 
 def score_tables(results: Sequence[Result], layout: Layout) -> list[Records]:
-    """Make a table per metric, with the signature under it; of several metrics of systems one table."""
+    """Make a table per metric with its signature, or one table of several metrics of systems."""
     groups = _by_metric(results)
     if len(groups) > 1 and not any(result.parts_of for result in results):
         return [_metric_table(groups, layout)]
@@ -136,7 +132,7 @@ def score_tables(results: Sequence[Result], layout: Layout) -> list[Records]:
 
 
 def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Records:
-    """Make a row per system and a column per metric; the best of each stands out, and signatures stand below."""
+    """Make a row per system and a column per metric; the best scores are highlighted, signatures are notes."""
     labels = [group[0].label for group in groups]
     names = [
         label if labels.count(label) == 1 else group[0].metric for label, group in zip(labels, groups, strict=True)
@@ -158,7 +154,7 @@ def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Records
 
 
 def coverage_columns(covered: Mapping[str, Sequence[Coverage | None]]) -> tuple[dict[str, list[str]], list[str]]:
-    """Show coverage by the name of the metric: a column for all that share it, and a note on the references."""
+    """Return columns of coverage by metric (shared if the coverage is the same), and notes on the references."""
     distinct: dict[tuple[Coverage, ...], str] = {}
     for name, coverages in covered.items():
         known = tuple(coverage for coverage in coverages if coverage is not None)
@@ -170,25 +166,25 @@ def coverage_columns(covered: Mapping[str, Sequence[Coverage | None]]) -> tuple[
         for known in distinct
     }
     # Metrics of edits have no text of references.
-    told = [known for known in distinct if known[0].reference_tokens]
-    return columns, [f"{names[known]}with a vector: {_reference_coverage(known[0])}" for known in told]
+    noted = [known for known in distinct if known[0].reference_tokens]
+    return columns, [f"{names[known]}with a vector: {_reference_coverage(known[0])}" for known in noted]
 
 
 def _decimals(results: Sequence[Result], layout: Layout) -> int:
-    """Decimals of the scores of systems, or of their parts, by one metric."""
+    """Choose the decimals for the scores of systems, or of their parts, by one metric."""
     scores = (score.score for result in results for _, score in result.parts())
     whole = [result.score for result in results]
     return layout.decimals(scores if results[0].parts_of else whole, in_percent=results[0].in_percent)
 
 
 def _best(results: Sequence[Result], layout: Layout) -> list[int]:
-    """Places of the best of several systems by one metric."""
+    """Return the places of the best of several systems by one metric."""
     first, scores = results[0], [result.score for result in results]
     return best_places(scores, _decimals(results, layout), higher=first.higher_is_better) if len(results) > 1 else []
 
 
 def best_places(scores: Sequence[float | None], digits: int, *, higher: bool) -> list[int]:
-    """Places of the best scores, and of those that are printed as these are, to so many digits.
+    """Return the places of the best scores, including scores that print the same with these digits.
 
     >>> best_places([28.611, None, 28.614, 28.4], 2, higher=True)
     [0, 2]
@@ -200,7 +196,7 @@ def best_places(scores: Sequence[float | None], digits: int, *, higher: bool) ->
 
 
 def _part_table(results: Sequence[Result], layout: Layout) -> Records:
-    """Make a row per segment and system, or a reference, segment and system."""
+    """Make a row per segment and system, or per reference, segment and system."""
     rows, digits = [], _decimals(results, layout)
     for labels, score, _ in _rows_of(results):
         shown = {name: _STARS[value] if isinstance(value, bool) else str(value) for name, value in labels.items()}
@@ -209,7 +205,7 @@ def _part_table(results: Sequence[Result], layout: Layout) -> Records:
 
 
 def _system_table(results: Sequence[Result], layout: Layout) -> Records:
-    """Make a row per system; the best stands out."""
+    """Make a row per system; the best is highlighted."""
     rows, digits = [], _decimals(results, layout)
     for result in results:
         covered = {head: cell for head, (cell,) in coverage_columns({"": [result.coverage]})[0].items()}
@@ -220,13 +216,13 @@ def _system_table(results: Sequence[Result], layout: Layout) -> Records:
 
 
 def _laid_out(rows: Sequence[dict[str, str | None]]) -> Records:
-    """Lay cells out; a column in which nobody has anything is left out."""
+    """Make a table of cells; empty columns are left out."""
     columns = list(dict.fromkeys(name for row in rows for name, cell in row.items() if cell is not None))
     return Records(columns, [[row.get(name) for name in columns] for row in rows], text_columns=1)
 
 
 def _cells(label: str, score: Score, digits: int) -> dict[str, str | None]:
-    """Text of each column; lists first, order by order."""
+    """Format the value of each column; lists first, order by order."""
     shown = [(column, getattr(score, column.name)) for column in score.columns() if column.short]
     orders: dict[int, dict[str, str | None]] = {}
     for column, value in shown:
@@ -244,7 +240,7 @@ def _cells(label: str, score: Score, digits: int) -> dict[str, str | None]:
 
 
 def _card(result: Result, layout: Layout) -> Iterator[str]:
-    """All there is to know about one system."""
+    """Write everything about one system."""
     score, digits = result.numbers, layout.decimals([result.score], in_percent=result.in_percent)
     head = f"{result.label} {_show(score.score, 'score', digits)}"
     yield f"{layout.styled(one_line(head), BOLD)}  {one_line(result.name)}\n\n"
@@ -256,7 +252,7 @@ def _card(result: Result, layout: Layout) -> Iterator[str]:
     ]
     if lists:
         if result.label.endswith("(macro)"):
-            yield "The score is the mean of the segments' scores; these are the numbers of all segments together:\n\n"
+            yield "The score is the mean of the segments' scores; the numbers below are of all segments together:\n\n"
         width = max(map(len, lists))
         rows = [["order", *map(str, range(1, width))], *(row + [""] * (width - len(row)) for row in lists)]
         yield from (f"{line}\n" for line in lay_out(rows, [False] + [True] * (width - 1), gap="   "))
@@ -275,7 +271,7 @@ def _card(result: Result, layout: Layout) -> Iterator[str]:
 
 
 def _show(value: Any, unit: Unit, digits: int) -> str:
-    """Write a number as its unit has it; matches that are exact are whole numbers, and read better so.
+    """Format a number by its unit; exact matches are whole numbers.
 
     >>> _show(0.5, "per cent", 2), _show(1234.0, "count", 2), _show(0.5, "ratio", 2), _show(7.5, "tokens", 2)
     ('0.50', '1,234', '0.5000', '7.5')
@@ -290,23 +286,23 @@ def _show(value: Any, unit: Unit, digits: int) -> str:
 
 
 def signature_note(result: Result | ComparisonTable, layout: Layout) -> str:
-    """Say the signature, the short or the long one."""
+    """Format the short or the long signature."""
     return f"signature: {result.signature if layout.long_signature else result.short_signature}"
 
 
 def _reference_coverage(coverage: Coverage) -> str:
-    """How many of the references' tokens have a vector, and how many words a useless one."""
+    """Format the share of reference tokens with a vector, and the number of words whose vector is zero."""
     zero = f"; words whose vector is zero: {coverage.zero_words:,}" if coverage.zero_words else ""
     return f"references {_share(coverage.reference_known, coverage.reference_tokens)}{zero}"
 
 
 def _percent(part: int, whole: int) -> str:
-    """Write a share."""
+    """Format a share."""
     return f"{100 * part / whole:.1f}%" if whole else "-"
 
 
 def _share(part: int, whole: int) -> str:
-    """Write a share with its numbers.
+    """Format a share with its counts.
 
     >>> _share(588, 1200)
     '588 of 1,200 tokens (49.0%)'
@@ -315,9 +311,9 @@ def _share(part: int, whole: int) -> str:
 
 
 def _data_rows(results: Sequence[Result], numbers_of: Callable[[Result], dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Go through systems, or segments and systems.
+    """Yield rows of systems, or of segments and systems, with the metric's name if there are several.
 
-    Each with its metric where there are several, and with `better` where less is better.
+    `better` is added where lower is better.
     """
     groups = _by_metric(results)
     for group in groups:
@@ -341,18 +337,12 @@ def _signed_numbers_of(result: Result) -> dict[str, Any]:
 
 
 def coverage_counts(coverage: Coverage | None) -> dict[str, int | None]:
-    """Counts by `COVERAGE_COUNTS`, for programs."""
+    """Return the columns of `COVERAGE_COUNTS`."""
     return {name: getattr(coverage, field, None) for name, field in COVERAGE_COUNTS.items()}
 
 
-WRITERS: Writers[Sequence[Result]] = Formats(
-    {
-        **table_writers(score_records),
-        **table_writers(score_tables, ("markdown", "latex")),
-        "text": write_text,
-        "json": write_json,
-        "jsonl": write_jsonl,
-    }
+WRITERS: Writers[Sequence[Result]] = table_writers(
+    score_records, people=score_tables, text=write_text, json=write_json, jsonl=write_jsonl
 )
 
 
@@ -362,7 +352,7 @@ def matrix_records(scores: PairScores) -> Records:
 
 
 def text_pair_records(lists: Iterable[PairScores]) -> Records:
-    """Make a row per pair of each list."""
+    """Make a row per pair in each list."""
     listed = list(lists)
     columns = ["segment", "candidate", "reference", "score"]
     return _signed(Records(columns, _PairRows(listed), listed[0].described()), listed[0])
@@ -370,7 +360,7 @@ def text_pair_records(lists: Iterable[PairScores]) -> Records:
 
 @dataclass(frozen=True)
 class _PairRows(Sequence[Sequence[Value]]):
-    """Rows that are made when they are asked for: they take many times the memory of their scores."""
+    """Rows that are made when they are read; they take many times the memory of their scores."""
 
     lists: Sequence[PairScores]
 

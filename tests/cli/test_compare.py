@@ -138,9 +138,9 @@ def test_p_values_compatible_with_sacrebleu_are_corrected_only_when_asked(comman
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("--test bootstrap --samples 30", "Holm's correction: 3 tests, 30 samples, smallest attainable p = 0.0968"),
+        ("--test bootstrap --samples 30", "Holm correction: 3 tests, 30 samples, smallest attainable p = 0.0968"),
         ("--trials 9 --correction none", "at 0.05: 3 tests, 9 trials, smallest attainable p = 0.1000"),
-        ("--trials 9 --correction fdr", "Hochberg's correction: 3 tests, 9 trials, smallest attainable p = 0.1000"),
+        ("--trials 9 --correction fdr", "Hochberg correction: 3 tests, 9 trials, smallest attainable p = 0.1000"),
         ("--test bootstrap --samples 300", None),
     ],
 )
@@ -192,7 +192,7 @@ def test_text_shows_the_most_changed_lines(command, files):
     done = command("diff", "monday.json", "tuesday.json", "--lines", "1")
     assert (done.code, done.err) == (0, "")
     assert sum(line.startswith("line ") for line in done.out.splitlines()) == 1
-    assert done.out.endswith("\n2 further lines changed, here are 1 of each metric\n")
+    assert done.out.endswith("\n2 more lines changed; this table has 1 per metric\n")
     rows = json.loads(command("diff", "monday.json", "tuesday.json", "-f", "json").out)["rows"]
     sizes = [abs(row["difference"]) for row in rows if row["kind"] == "line"]
     assert (len(sizes), sizes) == (3, sorted(sizes, reverse=True))
