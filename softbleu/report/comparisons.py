@@ -1,4 +1,4 @@
-"""Comparisons of systems: for people a table with the best first, for programs rows in the given order."""
+"""Comparisons of systems: for readers a table with the best first, for programs rows in the given order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from softbleu.io.tabular import Records
 from softbleu.report.records import (
     Layout,
     Writers,
-    is_for_people,
+    is_for_readers,
     json_document,
     p_text,
     records_tsv,
@@ -199,7 +199,7 @@ def _too_few(significance: SignificanceSettings, tests: int) -> list[str]:
 
 def note_few(significance: SignificanceSettings, systems: int, output_format: str) -> None:
     """Print a note that nothing can be significant, for formats without notes of their own."""
-    if is_for_people(output_format):
+    if is_for_readers(output_format):
         return
     tests = systems * (systems - 1) // 2 if significance.all_pairs else systems - 1
     for said in _too_few(significance.settled(systems), tests) if tests else ():
@@ -332,10 +332,10 @@ def _nothing_marked(table: ComparisonTable) -> str:
 
 
 COMPARERS: Writers[Sequence[ComparisonTable]] = table_writers(
-    comparison_records, people=comparison_tables, paper=summary_tables, json=compare_json
+    comparison_records, readers=comparison_tables, paper=summary_tables, json=compare_json
 )
 MATRIX_WRITERS: Writers[Sequence[ComparisonTable]] = table_writers(
-    pair_records, people=matrix_tables, paper=summary_and_matrices, json=compare_json
+    pair_records, readers=matrix_tables, paper=summary_and_matrices, json=compare_json
 )
 """Formats of comparisons of all pairs of systems."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import one_line
 from softbleu.io.tabular import Records
-from softbleu.report.records import BOLD, Layout, Writers, dump, json_document, lay_out, table_of, table_writers
+from softbleu.report.records import BOLD, Layout, Writers, dump, json_document, lay_out, view_table, table_writers
 
 if TYPE_CHECKING:
     from softbleu.analysis.differences import ChosenLine, ChosenLines
@@ -185,4 +185,4 @@ def _by(kind: str, line: ChosenLine, digits: int) -> str:
 EXPLAINERS: Writers[Sequence[Explanation]] = table_writers(
     explanation_records, text=explain_text, json=explain_json, jsonl=explain_jsonl
 )
-LINE_WRITERS: Writers[ChosenLines] = table_writers(table_of, text=lines_text)
+LINE_WRITERS: Writers[ChosenLines] = table_writers(view_table, text=lines_text)

@@ -383,7 +383,7 @@ def _long_records(table: DirectionTable, layout: Layout) -> Records:
     return replace(Records.of(table), facts={})
 
 
-DIRECTION_WRITERS: Writers[DirectionTable] = table_writers(_long_records, people=direction_records)
+DIRECTION_WRITERS: Writers[DirectionTable] = table_writers(_long_records, readers=direction_records)
 
 
 def directions_page(

@@ -1,4 +1,4 @@
-"""Tables in every format, for people and for programs; the layout of text."""
+"""Tables in every format, for readers and for programs; the layout of text."""
 
 from __future__ import annotations
 
@@ -353,7 +353,7 @@ def records_parquet(records: Records, layout: Layout) -> bytes:
     return out.getvalue()
 
 
-Audience = Literal["people", "paper", "programs"]
+Audience = Literal["readers", "paper", "programs"]
 
 
 @dataclass(frozen=True)
@@ -367,23 +367,23 @@ class RecordFormat:
 
 
 RECORD_FORMATS = {
-    "text": RecordFormat(records_text, "people", "txt"),
+    "text": RecordFormat(records_text, "readers", "txt"),
     "json": RecordFormat(records_json, "programs"),
     "jsonl": RecordFormat(records_jsonl, "programs"),
     "tsv": RecordFormat(records_tsv, "programs"),
-    "markdown": RecordFormat(records_markdown, "people", "md"),
+    "markdown": RecordFormat(records_markdown, "readers", "md"),
     "latex": RecordFormat(records_latex, "paper", "tex"),
     "csv": RecordFormat(records_csv, "programs"),
     "parquet": RecordFormat(records_parquet, "programs", binary=True),
 }
-"""All formats of tables. Commands, suffixes of files and tables for people or programs follow from these rows."""
+"""All formats of tables. Commands, suffixes of files and tables for readers or programs follow from these rows."""
 RECORD_WRITERS: Writers[Records] = Formats({name: kind.write for name, kind in RECORD_FORMATS.items()})
 BINARY_FORMATS = [name for name, kind in RECORD_FORMATS.items() if kind.binary]
 ALIASES = {kind.suffix: name for name, kind in RECORD_FORMATS.items() if kind.suffix}
 
 
-def is_for_people(name: str) -> bool:
-    """Whether a format of tables is for people, who also get notes."""
+def is_for_readers(name: str) -> bool:
+    """Whether a format of tables is for readers, who also get notes."""
     kind = RECORD_FORMATS.get(ALIASES.get(name.lower(), name.lower()))
     return kind is not None and kind.audience != "programs"
 
@@ -489,16 +489,16 @@ Made = Records | list[Records]  # One table, or several that are written one aft
 
 def table_writers(
     programs: Callable[[Subject, Layout], Made],
-    people: Callable[[Subject, Layout], Made] | None = None,
+    readers: Callable[[Subject, Layout], Made] | None = None,
     paper: Callable[[Subject, Layout], Made] | None = None,
     **own: Callable[[Subject, Layout], Written],
 ) -> Writers[Subject]:
     """Make a writer for every format, which writes the table for its audience; `own` formats have other writers.
 
-    The table for a paper defaults to the one for people, and that to the one for programs.
+    The table for a paper defaults to the one for readers, and that to the one for programs.
     """
-    people = people or programs
-    made = {"programs": programs, "people": people, "paper": paper or people}
+    readers = readers or programs
+    made = {"programs": programs, "readers": readers, "paper": paper or readers}
     tables = {name: partial(_write_made, kind.write, made[kind.audience]) for name, kind in RECORD_FORMATS.items()}
     return Formats({**tables, **own})
 
@@ -521,12 +521,12 @@ def _in_turn(write: Callable[[Records, Layout], Written], tables: Iterable[Recor
         yield from written
 
 
-def table_of(table: Tabular, layout: Layout) -> Records:
+def view_table(table: Tabular, layout: Layout) -> Records:
     """Return the table of any value with rows."""
     return table if isinstance(table, Records) else Records.of(table)
 
 
-VIEWS: Writers[Tabular] = table_writers(table_of)
+VIEWS: Writers[Tabular] = table_writers(view_table)
 """Writers of any value with rows."""
 
 

@@ -1,4 +1,4 @@
-"""Scores: for people a card or a table per metric, by the metric's columns; for programs every number in full."""
+"""Scores: for readers a card or a table per metric, by the metric's columns; for programs every number in full."""
 
 from __future__ import annotations
 
@@ -342,7 +342,7 @@ def coverage_counts(coverage: Coverage | None) -> dict[str, int | None]:
 
 
 WRITERS: Writers[Sequence[Result]] = table_writers(
-    score_records, people=score_tables, text=write_text, json=write_json, jsonl=write_jsonl
+    score_records, readers=score_tables, text=write_text, json=write_json, jsonl=write_jsonl
 )
 
 
