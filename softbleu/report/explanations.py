@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import one_line
 from softbleu.io.tabular import Records
-from softbleu.report.records import BOLD, Layout, Writers, dump, json_document, lay_out, view_table, table_writers
+from softbleu.report.records import BOLD, Layout, Writers, dump, json_document, lay_out, table_writers, view_table
 
 if TYPE_CHECKING:
     from softbleu.analysis.differences import ChosenLine, ChosenLines
