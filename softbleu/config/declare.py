@@ -259,9 +259,9 @@ def check_given(setting: Setting, value: Any) -> None:
 
 @cache
 def own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
-    """Settings of a declared class, parts not spread; a field that its repr leaves out is none."""
-    declared = [_setting_of(kind, field) for field in fields(kind) if field.repr]  # type: ignore[arg-type]
-    return tuple(sorted(declared, key=lambda setting: setting.shared))
+    """Return the settings of a class, parts not spread; a field that its repr leaves out is none."""
+    chosen = [field for field in fields(kind) if field.repr]  # type: ignore[arg-type]
+    return tuple(_setting_of(kind, field) for field in sorted(chosen, key=lambda field: field.kw_only is True))
 
 
 def all_settings(
@@ -302,7 +302,7 @@ def _setting_of(owner: type, declared: Field[Any]) -> Setting:
         choices=tuple(choices() if callable(choices) else choices),
         part=part,
         types=tuple(plain or ([str] if named else [])) if known else (),
-        shared=declared.kw_only is True,
+        shared=more.pop("shared", declared.kw_only is True),
         **more,
     )
 

@@ -404,7 +404,9 @@ class Worker:
             one, other = lists.texts(number)
             # The same texts are prepared once; of many candidates only some are compared at a time.
             parts = [one] if one is other else in_parts(one)
-            by_list[number] = np.concatenate([metric.pair_statistics(part, other, words, kernels) for part in parts])
+            # References end elsewhere for each candidate.
+            compute = partial(Metric.pair_statistics, metric) if metric.partial else metric.pair_statistics
+            by_list[number] = np.concatenate([compute(part, other, words, kernels) for part in parts])
         return [by_list[number] for number in range(len(lists))]
 
 

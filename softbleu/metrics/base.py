@@ -41,6 +41,7 @@ from softbleu.io.files import Content
 from softbleu.io.platform import cached_property
 from softbleu.matching.matchers import MATCHERS, Matcher
 from softbleu.matching.ngrams import Chunk
+from softbleu.matching.partial import begun
 from softbleu.metrics.result import Score, SumOfRows, failure_of, is_ours, scored
 from softbleu.text.coded import texts_of
 from softbleu.text.tokens import TOKENIZERS, TextTokenizer, Tokenizer, Whitespace
@@ -233,7 +234,7 @@ class MetricClass(ABCMeta):
         # A language chooses the tokenizer where none is given, also if it is a setting of the metric itself.
         spoken = "language" in settings and "tokenizer" not in settings
         # Fields that are no settings, such as what it is called in tables.
-        plain = [declared.name for declared in fields(cls) if not declared.repr]  # type: ignore[arg-type]
+        plain = [one.name for one in fields(cls) if one.init and not one.repr]  # type: ignore[arg-type]
         others = {name: settings.pop(name) for name in plain if name in settings}
         if not spoken and all(name in known and is_whole(known[name], value) for name, value in settings.items()):
             return super().__call__(*values, **settings, **others)
@@ -277,6 +278,12 @@ class Metric(PartFields, metaclass=MetricClass):
 
     tokenizer: Tokenizer = tokenizer_setting(Whitespace())
     vector_choice: VectorChoice = setting(VectorChoice())
+    partial: bool = setting(
+        False,
+        "Score unfinished outputs: references count as far as candidates have come",
+        signed_if_set=True,
+        shared=False,
+    )
     called: str = field(default="", repr=False)  # In tables, instead of its usual name; no score depends on it
 
     kind: ClassVar[str] = "metric"
@@ -859,6 +866,11 @@ def _said(pairs: Mapping[str, str], settings: Mapping[tuple[str, str], str]) -> 
     return {setting: "yes" for entry, setting in settings.items() if entry in pairs.items()}
 
 
+def compared(metric: Metric, chunk: Chunk) -> Chunk:
+    """Return the chunk that `metric` compares: with `partial` references end where candidates have come to."""
+    return begun(chunk, metric.tokenizer) if metric.partial else chunk
+
+
 def checked_rows(
     metric: Any,
     chunk: Chunk,
@@ -889,6 +901,7 @@ def checked_rows(
 
     def compute(some: Chunk) -> Integers:
         known = some is chunk and matched is not None
+        some = some if known else compared(metric, some)
         rows: Integers = metric.statistics_of(some, matched) if known else metric.statistics(some, words, kernels)
         return rows
 

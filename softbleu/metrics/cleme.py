@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -264,6 +264,7 @@ class Cleme(ChunkMetric):
 
     beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
     language: str | None = edit_language()
+    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "cleme"
 
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> ClemeScore:
@@ -298,6 +299,7 @@ class Cleme2(ChunkMetric):
     """
 
     language: str | None = edit_language()
+    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "cleme2"
     also_rewards: ClassVar[str] = "the source, before systems that change much"
 

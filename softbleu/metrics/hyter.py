@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
@@ -85,6 +85,7 @@ class Hyter(Metric):
     rarity: float = setting(1.0, "Power of the words' idf weights; 0 gives all the same weight", least=0, most=4)
     rules: NetworkRules = setting(factory=NetworkRules)
     tokenizer: Tokenizer = tokenizer_setting(Tokenizer13a(lowercase=True))
+    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "hyter"
     label: ClassVar[str] = "HyTER"
     higher_is_better: ClassVar[bool] = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -64,6 +64,7 @@ class IMeasure(Metric):
     """
 
     weight: float = setting(2.0, "Weight of changed tokens", least=1e-6, most=1e6, flags=("--lambda",))
+    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "imeasure"
     also_rewards: ClassVar[str] = UNCORRECTED
     requires: ClassVar[Requirements] = Requirements(source=True)

@@ -43,6 +43,7 @@ class Settings(MatchSettings, total=False):
 
     idf: Literal["references"] | str | IdfCorpus | None
     average: Literal["segments", "pieces"]
+    partial: bool
     matcher: str | Matcher
     order: int
     smooth: Literal["none", "floor", "add-k", "exp"]

@@ -202,7 +202,7 @@ def matcher_of(metric: Metric) -> Matcher | None:
 
 def shares_matches(metric: Metric) -> TypeGuard[SharedMatches]:
     """Whether statistics follow from matches alone: not where a subclass has statistics of its own."""
-    if not isinstance(metric, SharedMatches):
+    if metric.partial or not isinstance(metric, SharedMatches):
         return False
     owner: Any = next(base for base in type(metric).__mro__ if "statistics" in vars(base))
     return "statistics_of" in vars(owner)

@@ -6,7 +6,7 @@ import math
 from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -270,6 +270,7 @@ class Refless(Metric):
         metavar="FILE",
         unset="those that come with the model",
     )
+    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "refless"
     also_rewards: ClassVar[str] = (
         "errors added to the source (11% of sentences); one good sentence for all lines, with fluency alone"

@@ -81,6 +81,7 @@ class Scores(Metric):
     [('A', 0.5), ('B', 0.75)]
     """
 
+    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "scores"
     called: str = field(default="", repr=False, kw_only=False)
     table: ScoreTable | Mapping[str, Sequence[float | None]] | str | None = setting(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, reduce
 from itertools import pairwise
 from operator import or_
@@ -241,6 +241,7 @@ class Trained(Metric):
     )
     tokenizer: Tokenizer = tokenizer_setting(Whitespace())
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
+    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "trained"
     label: ClassVar[str] = "trained"
 

@@ -22,7 +22,7 @@ from softbleu.io.platform import single_threaded_blas
 from softbleu.io.tabular import Tabular, spread
 from softbleu.kernels import SCALE
 from softbleu.language.values import Finding
-from softbleu.metrics.base import Metric, Requirements, make_metric
+from softbleu.metrics.base import Metric, Requirements, compared, make_metric
 from softbleu.metrics.edits import SAME_EDIT, JudgedEdit, JudgedEdits, touch
 from softbleu.metrics.protocols import (
     EditPlan,
@@ -299,7 +299,7 @@ def _explained(corpus: Corpus, plan: Plan, segments: Sequence[int]) -> Explanati
                 for system, chunk in enumerate(block.chunks(number - 1 - start, number - start)):
                     name = prepared.systems[system]
                     _LIMIT.check_sum(**chunk.sizes)
-                    explanation = explainer(metric, prepared, name, segment, chunk)
+                    explanation = explainer(metric, prepared, name, segment, compared(metric, chunk))
                     if scores is not None:
                         explanation = replace(explanation, score=float(scores[system, number - 1]))
                     by_place[place, system] = explanation
@@ -603,7 +603,7 @@ def unmatched_spans(
 def _matched_words(metric: Metric, chunk: Chunk, words: WordTable | None, least: float) -> Iterator[Flags]:
     """Whether each word of each candidate is matched."""
     for start in range(0, len(chunk), MINI_BATCH):
-        piece = chunk.part(start, min(start + MINI_BATCH, len(chunk)))
+        piece = compared(metric, chunk.part(start, min(start + MINI_BATCH, len(chunk))))
         lengths = piece.candidates.lengths
         matched = np.zeros(int(lengths.sum()), bool)
         ends = np.cumsum(lengths)

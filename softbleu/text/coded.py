@@ -67,6 +67,12 @@ class Tokens:
         places, offsets = chosen_places(self.offsets, lines)
         return self._with(self.codes[places], offsets, lines)
 
+    def first_tokens(self, sizes: NDArray[np.int64]) -> Self:
+        """Keep the first tokens of each line, (lines,) numbers of them; text beside them stays whole."""
+        within = np.arange(len(self.codes)) - np.repeat(self.offsets[:-1], self.lengths)
+        codes = self.codes[within < np.repeat(sizes, self.lengths)]
+        return self._with(codes, np.concatenate(([0], np.cumsum(sizes))), slice(None))
+
     def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: Any) -> Self:
         """Return a value of the same class for `lines`, whose codes are given."""
         return type(self)(codes, offsets)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain, repeat
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -83,6 +83,7 @@ class M2(Metric):
         "equal edits only",
     )
     characters: float = setting(0.0, "Weight of the similarity of spellings", least=0, most=1, metavar="0..1")
+    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "m2"
     also_rewards: ClassVar[str] = "one sentence for all lines"
 

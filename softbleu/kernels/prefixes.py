@@ -1,0 +1,84 @@
+"""How much of a reference an unfinished candidate has come to: edit alignment with a free end in the reference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.text.coded import Tokens
+    from softbleu.types import Integers
+
+_CELLS = 1 << 17  # Cells of the tables of some segments: few enough for the cache
+
+
+def reached(candidates: Tokens, references: Tokens, *, every: bool = False) -> Integers:
+    """Count the tokens of each reference that its candidate has come to: (segments,), or of every prefix of it.
+
+    The prefix of the reference has the least edit cost to the whole of the candidate; of several the longest counts.
+    Insertions, deletions and substitutions cost 1. All prefixes of a candidate are rows of one dynamic programme.
+
+    Parameters
+    ----------
+    candidates, references
+        Coded lines, a reference for each candidate.
+    every
+        Return a number for every token of the candidates: that of the prefix which ends there.
+
+    Examples
+    --------
+    >>> from softbleu.text.coded import Vocabulary
+    >>> tokens = Vocabulary()
+    >>> candidate = tokens.encode(["the dog barked".split()])
+    >>> reference = tokens.encode(["the dog has barked all night".split()])
+    >>> reached(candidate, reference), reached(candidate, reference, every=True)
+    (array([4]), array([1, 2, 4]))
+    """
+    ours, theirs = candidates.lengths, references.lengths
+    ends = np.zeros(len(candidates.codes) if every else len(ours), np.int64)
+    for lines in _batches(ours, theirs):
+        height, width = int(ours[lines[0]]), int(theirs[lines].max())
+        one, other = (_padded(text, lines, size) for text, size in ((candidates, height), (references, width)))
+        steps = np.arange(width + 1, dtype=np.int32)[:, None]
+        beyond = np.where(steps > theirs[lines], np.int32(1 << 30), np.int32(0))
+        # Cost less the place in the reference, so that an insertion costs nothing along a row.
+        row = np.zeros((width + 1, len(lines)), np.int32)
+        counts = np.searchsorted(-ours[lines], -np.arange(height + 1))  # Candidates with a token at each place
+        for place in range(height):
+            active = int(counts[place])
+            last = row[:, :active]
+            row = last + np.int32(1)
+            np.minimum(row[1:], last[:-1] - (other[:, :active] == one[place, :active]), out=row[1:])
+            np.minimum.accumulate(row, axis=0, out=row)
+            first = 0 if every else int(counts[place + 1])
+            if first < active:
+                costs = row[:, first:active] + steps + beyond[:, first:active]
+                found = width - costs[::-1].argmin(axis=0)
+                chosen = lines[first:active]
+                ends[candidates.offsets[chosen] + place if every else chosen] = found
+    return ends
+
+
+def _batches(ours: Integers, theirs: Integers) -> list[Integers]:
+    """Number the lines with a candidate of similar lengths together, the longest candidates first."""
+    order = np.lexsort((theirs, -ours))
+    order = order[ours[order] > 0]
+    batches, start = [], 0
+    while start < len(order):
+        width = np.maximum.accumulate(theirs[order[start:]] + 1)
+        size = max(1, int(np.searchsorted(width * np.arange(1, len(width) + 1), _CELLS, side="right")))
+        batches.append(order[start : start + size])
+        start += size
+    return batches
+
+
+def _padded(text: Tokens, lines: Integers, size: int) -> NDArray[np.int32]:
+    """Codes of lines as columns: (size, lines), -1 behind their ends."""
+    places = np.arange(size)[:, None]
+    inside = places < text.lengths[lines]
+    codes = np.full(inside.shape, -1, np.int32)
+    codes[inside] = text.codes[(text.offsets[lines] + places)[inside]]
+    return codes
