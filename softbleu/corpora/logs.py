@@ -64,6 +64,22 @@ class Emission:
         times: Any = {"delays": self.delays - offset, "elapsed": elapsed, "recording_end": end - offset}
         return replace(self, **times, source_length=duration, reference=reference)
 
+    def until(self, moment: float, unit: DelayUnit) -> Emission:
+        """Return the units that were given up to a moment.
+
+        >>> Emission("it rained all day", np.array([1.0, 1.0, 4.0, 6.0])).until(4, "word").text
+        'it rained all'
+        """
+        count = int((self.delays <= moment).sum())
+        if count == len(self.delays):
+            return self
+        ends = [match.end() for match in re.finditer(r"\S+" if unit == "word" else r"\S", self.text)]
+        if len(self.delays) == len(self.text) > len(ends):  # Blanks have delays, too
+            ends = list(range(1, len(self.text) + 1))
+        elapsed = None if self.elapsed is None else self.elapsed[:count]
+        text = self.text[: ends[count - 1]].rstrip() if count else ""
+        return replace(self, text=text, delays=self.delays[:count], elapsed=elapsed)
+
     def _by_character(self, times: Floats, unit: DelayUnit) -> Floats:
         """Return the time of each character that is no blank."""
         if unit == "word":

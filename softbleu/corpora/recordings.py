@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from softbleu.corpora.corpus import Segments
-from softbleu.corpora.files import open_text
+from softbleu.corpora.files import name_files, open_text
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.logs import DelayUnit, Emission, Log, read_log, recording_name
 from softbleu.corpora.resegment import resegment
@@ -95,6 +95,37 @@ def read_logs(
             raise InputError(f"different numbers of segments: {said}")
     cut = segmentation is not None
     return Segments(candidates, by_segment, sources, documents=documents, logs=read, resegmented=cut)
+
+
+def at_moments(corpus: Segments, moments: Sequence[float]) -> Segments:
+    """Put what systems had given at moments of the source in the place of a corpus of logs, before whole outputs.
+
+    Moments are counted as delays are, from the beginning of each segment: milliseconds of speech, or words of text.
+
+    >>> log = Log("a.log", [Emission("it rained", np.array([1.0, 4.0]))])
+    >>> corpus = Segments({"A": ["it rained"]}, [("it rained",)], logs={"A": log})
+    >>> at_moments(corpus, [2]).candidates
+    {'A@2': ['it'], 'A': ['it rained']}
+    """
+    logs: dict[str, Log] = {}
+    for system, log in corpus.logs.items():
+        for moment in moments:
+            emissions = [emission.until(moment, log.unit) for emission in log.emissions]
+            logs[f"{system}@{moment:g}"] = replace(log, emissions=emissions)
+        logs[system] = log
+    candidates = {system: [emission.text for emission in log.emissions] for system, log in logs.items()}
+    return replace(corpus, candidates=candidates, logs=logs)
+
+
+def name_logs(paths: Sequence[str]) -> dict[str, str]:
+    """Name systems after their logs, or after the folders of logs that are all called the same.
+
+    >>> name_logs(["wait3/instances.log", "wait5/instances.log"])
+    {'wait3': 'wait3/instances.log', 'wait5': 'wait5/instances.log'}
+    """
+    folders = {Path(path).parent.name: path for path in paths}
+    same = len({Path(path).name for path in paths}) == 1
+    return folders if same and 1 < len(paths) == len(folders) else name_files(paths)
 
 
 def _lines_together(files: Sequence[str], encoding: str) -> list[tuple[str, ...]]:

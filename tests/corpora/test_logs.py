@@ -11,7 +11,7 @@ from made_up_logs import recordings, speech_log, streamed, text_log, write_log
 from refusing import refused
 
 from softbleu.corpora.logs import Emission, Log, read_log
-from softbleu.corpora.recordings import SpokenSegment, cut_recordings, read_logs, read_segmentation
+from softbleu.corpora.recordings import SpokenSegment, at_moments, cut_recordings, read_logs, read_segmentation
 from softbleu.errors import InputError
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "latency.json").read_text(encoding="utf-8"))
@@ -191,3 +191,21 @@ def test_logs_that_do_not_fit_together_are_refused(tmp_path):
         [str(tmp_path / "r.txt")],
     )
     refused(InputError, "no log: name one at least", read_logs, {})
+
+
+def test_moments_show_what_was_given_before_them(tmp_path):
+    entries = speech_log()[:30]
+    corpus = read_logs(logs_of(tmp_path, {"A": entries}))
+    cut = at_moments(corpus, [0, 2000, 1e9])
+    assert cut.systems == ("A@0", "A@2000", "A@1e+09", "A")
+    assert cut.candidates["A@0"] == [""] * 30
+    assert cut.candidates["A@1e+09"] == cut.candidates["A"] == corpus.candidates["A"]
+    for text, entry in zip(cut.candidates["A@2000"], entries, strict=True):
+        count = sum(delay <= 2000 for delay in entry["delays"])
+        assert text == " ".join(entry["prediction"].split()[:count])
+
+
+@pytest.mark.parametrize("delays", [[1, 2, 3], [1, 1, 2, 3]])
+def test_moments_count_characters_with_or_without_blanks(delays):
+    emission = Emission("a bc", np.array(delays, np.float64))
+    assert [emission.until(moment, "char").text for moment in range(4)] == ["", "a", "a b", "a bc"]
