@@ -1,4 +1,4 @@
-"""Encoders: text lines to the hidden states of their pieces, in NumPy. Nothing heavy is imported before its use."""
+"""Encoders in NumPy: from lines of text to hidden states of their pieces. Heavy modules are imported on use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FOLDER = "embeddings"
 
 
 def is_encoder(location: object) -> bool:
-    """Whether this is, or names, an encoder; what is wrong with it is found when it is opened.
+    """Whether a location is, or names, an encoder; faults are reported when it is opened.
 
     >>> is_encoder("minilm-l6"), is_encoder("glove-6b-100d")
     (True, False)
@@ -27,10 +27,10 @@ def is_encoder(location: object) -> bool:
 
 
 def open_encoder(location: str | os.PathLike[str] | Encoder) -> Encoder:
-    """Open an encoder wherever it is; weights are not read before it is used.
+    """Open an encoder; weights are read on first use.
 
-    It is a folder that `convert_encoder` wrote; the name of a bundled encoder, tried if there is no such path; or
-    an encoder. Raises `VectorError`: nothing is there, or it is damaged or no encoder.
+    `location` is a folder written by `convert_encoder`, the name of a bundled encoder (unless such a path exists), or
+    an encoder. Raises `VectorError`: nothing found, damaged, or not an encoder.
 
     >>> encoder = open_encoder("minilm-l6")
     >>> pieces = encoder.tokenize([["Soft", "matching"]])
@@ -54,7 +54,7 @@ def open_encoder(location: str | os.PathLike[str] | Encoder) -> Encoder:
 
 
 def encoder_files(location: object) -> list[Path]:
-    """Files that an encoder is read from; none where that is not known.
+    """List the files of an encoder, if known.
 
     >>> [path.name for path in encoder_files("minilm-l6")]
     ['meta.json', 'weights.safetensors', 'tokenizer.json']
@@ -66,7 +66,7 @@ def encoder_files(location: object) -> list[Path]:
 
 
 def encoder_names() -> tuple[str, ...]:
-    """Names of the encoders that travel with the package, sorted.
+    """List the bundled encoders, sorted.
 
     >>> encoder_names()
     ('minilm-l6',)
@@ -77,7 +77,7 @@ def encoder_names() -> tuple[str, ...]:
 
 
 def _find_store(location: str | os.PathLike[str]) -> Path | None:
-    """Folder of a store, at that path or else of that name."""
+    """Find the folder of a store by its path, or else by its name."""
     from softbleu.encoders.store import WEIGHTS, names_encoder
     from softbleu.io.files import local_place
 

@@ -1,4 +1,4 @@
-"""The interface of encoders: one cuts lines into pieces, and gives each piece a vector that depends on its line."""
+"""The interface of encoders, which split lines into pieces and compute a vector in context for each piece."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Pieces:
-    """The pieces of some lines, line after line."""
+    """The pieces of several lines, concatenated."""
 
     ids: NDArray[np.int32]
-    """Shape (pieces,): numbers in the encoder's vocabulary; boundary pieces ([CLS], <s>) of each line included."""
+    """Numbers in the encoder's vocabulary, including boundary pieces ([CLS], <s>) of each line: (pieces,)."""
     words: NDArray[np.int32]
-    """Shape (pieces,): number of the word of its line that each belongs to; -1 for boundary pieces."""
-    offsets: NDArray[np.int64]  # Shape (lines + 1,): where each line starts, and the end
+    """Number of each piece's word in its line; -1 for boundary pieces: (pieces,)."""
+    offsets: NDArray[np.int64]  # Start of each line, and the end: (lines + 1,)
 
     def chosen(self, lines: Sequence[int]) -> Pieces:
-        """Lines with these numbers, in that order."""
+        """Select lines by number, in the order given."""
         bounds = [(int(self.offsets[line]), int(self.offsets[line + 1])) for line in lines]
         places = np.concatenate([np.arange(0), *(np.arange(*bound) for bound in bounds)])
         offsets = np.cumsum([0, *(end - start for start, end in bounds)])
@@ -33,37 +33,37 @@ class Pieces:
 
 
 class Encoder(Protocol):
-    """Text lines to hidden states of their pieces."""
+    """Interface of encoders: from lines of text to hidden states of their pieces."""
 
-    name: str  # What was asked for
+    name: str  # Name as given by the user
     dimension: int  # Length of a hidden state
-    depth: int  # How many layers there are
-    vocabulary: int  # How many different pieces it knows
-    layers: tuple[int, ...]  # Recommended layers, ascending, whose mean is taken
-    threshold: float | None  # Threshold that is recommended for matching; None if there is none
+    depth: int  # Number of layers
+    vocabulary: int  # Number of different pieces
+    layers: tuple[int, ...]  # Recommended layers, ascending, which are averaged
+    threshold: float | None  # Recommended threshold for matching, if any
     quantiles: Mapping[str, float]
     """Quantiles, such as p99.9, of the cosines of random pairs of words in context; empty if not measured."""
 
     @property
     def fingerprint(self) -> str:
-        """Hex SHA-256 of all that the hidden states depend on."""
+        """Hex SHA-256 of all data that the hidden states depend on."""
 
     def tokenize(self, lines: Sequence[Sequence[str]]) -> Pieces:
-        """Cut lines, which are sequences of words, into pieces.
+        """Split lines, which are sequences of words, into pieces.
 
-        Words are joined by one space. A piece belongs to the word in which it starts; a word may have none.
+        Words are joined by one space. A piece belongs to the word in which it starts; a word may have no piece.
         """
 
     def encode(self, pieces: Pieces, layers: tuple[int, ...]) -> NDArray[np.float32]:
-        """Compute the hidden state of each piece at a layer (0: the embeddings), or the mean direction at several.
+        """Compute the hidden state of each piece at a layer (0: the embeddings), or the mean direction of several.
 
-        Of several layers each state is divided by its length before the mean is taken. The states have shape (pieces,
-        dimension) and are not normalised. What a line gets does not depend on the lines beside it.
+        States of several layers are divided by their lengths before they are averaged. The result has shape (pieces,
+        dimension) and is not normalised. Results of a line do not depend on other lines.
         """
 
 
 def check_layers(layers: Sequence[int], depth: int, name: str) -> tuple[int, ...]:
-    """Sort the numbers of layers.
+    """Check and sort the numbers of layers.
 
     >>> check_layers([6, 4], 6, "minilm-l6")
     (4, 6)
@@ -73,13 +73,13 @@ def check_layers(layers: Sequence[int], depth: int, name: str) -> tuple[int, ...
     """
     wrong = [layer for layer in layers if not 0 <= layer <= depth or list(layers).count(layer) > 1]
     if wrong or not layers:
-        what = f"no layer {wrong[0]}" if wrong else "no layer is named"
-        raise InputError(f"{name}: {what}: give different ones from 0 (embeddings) to {depth}")
+        fault = f"no layer {wrong[0]}" if wrong else "no layer is named"
+        raise InputError(f"{name}: {fault}: give different ones from 0 (embeddings) to {depth}")
     return tuple(sorted(layers))
 
 
 def parse_layers(text: str) -> tuple[int, ...]:
-    """Read numbers of layers, ascending.
+    """Parse numbers of layers, and sort them.
 
     >>> parse_layers("6, 4")
     (4, 6)
@@ -91,7 +91,7 @@ def parse_layers(text: str) -> tuple[int, ...]:
 
 
 def default_layers(depth: int) -> tuple[int, ...]:
-    """Choose the layer at three quarters of the depth, where nothing better is known.
+    """Choose the layer at three quarters of the depth.
 
     >>> default_layers(12), default_layers(6), default_layers(1)
     ((9,), (5,), (1,))

@@ -1,6 +1,6 @@
-"""From a model folder, as the hub lays it out, to the store of an encoder.
+"""Conversion of a model folder, as laid out by the hub, into the store of an encoder.
 
-Families of models differ in what their files call the sizes and the weights that all of them have.
+Families of models differ in the names of their sizes and weights.
 """
 
 from __future__ import annotations
@@ -73,16 +73,16 @@ _BERT_PARTS = {
 
 @dataclass(frozen=True)
 class Family:
-    """How models of a kind name what they have."""
+    """Names of sizes and weights in models of a kind."""
 
-    sizes: Mapping[str, str]  # Of fields of `EncoderArchitecture`, the names in ``config.json``
-    parts: Mapping[str, str]  # Of the weights of a layer
+    sizes: Mapping[str, str]  # Names in ``config.json`` by fields of `EncoderArchitecture`
+    parts: Mapping[str, str]  # Names of the weights of a layer
     layer: str = "encoder.layer."
     activation: str = "hidden_act"
     offset: int = 0
-    """Row of the position embeddings that is the first piece's, where ``pad_token_id`` does not say so."""
-    padded: bool = False  # Whether the first piece's row is the one after ``pad_token_id``, if that is named
-    types: bool = False  # Whether there are embeddings of token types; those of type 0 are added to all pieces
+    """Row of the first piece in the position embeddings, unless ``pad_token_id`` defines it."""
+    padded: bool = False  # Whether the first piece's row is the one after ``pad_token_id``, if named
+    types: bool = False  # Whether embeddings of token types exist; type 0 is added to all pieces
     distances: str | None = None  # Name of the bias for relative positions
 
 
@@ -130,7 +130,7 @@ def find_family(config: Mapping[str, Any], where: str) -> Family:
     """Find the family of a model, by its ``config.json``."""
     name = config.get("model_type")
     if not isinstance(name, str):
-        raise VectorError(f"{where}: names no family of models (model_type)")
+        raise VectorError(f"{where}: no family of models (model_type)")
     if name not in FAMILIES:
         raise UnknownNameError("family of models", name, FAMILIES, place=where)
     for key, reason in _REFUSED.items():
@@ -142,7 +142,7 @@ def find_family(config: Mapping[str, Any], where: str) -> Family:
 
 
 def first_position(family: Family, config: Mapping[str, Any], where: str) -> int:
-    """Row of the position embeddings that is the first piece's."""
+    """Return the row of the first piece in the position embeddings."""
     pad = config.get("pad_token_id", family.offset - 1)
     if not family.padded:
         return family.offset
@@ -152,7 +152,7 @@ def first_position(family: Family, config: Mapping[str, Any], where: str) -> int
 
 
 def read_architecture(family: Family, config: Mapping[str, Any], where: str) -> EncoderArchitecture:
-    """Take sizes and the like from ``config.json``."""
+    """Read the architecture from ``config.json``."""
     activation = config.get(family.activation)
     if not isinstance(activation, str) or activation not in _ACTIVATIONS:
         raise VectorError(f"{where}: unknown activation {activation!r}; valid: {', '.join(_ACTIVATIONS)}")
@@ -174,10 +174,7 @@ def read_architecture(family: Family, config: Mapping[str, Any], where: str) -> 
 def family_weights(
     family: Family, tensors: Mapping[str, Tensor], architecture: EncoderArchitecture, first: int
 ) -> Iterator[tuple[str, NDArray[np.float32]]]:
-    """Go through the weights of a model under the names that a store has for them.
-
-    `first` is the row of the position embeddings that is the first piece's.
-    """
+    """Yield the weights of a model under the names of a store; `first` is the result of `first_position`."""
     names = sorted((name for name in tensors if name.endswith(_WORDS)), key=len)
     prefix = names[0].removesuffix(_WORDS) if names else ""
 
@@ -210,7 +207,7 @@ def family_weights(
 
 
 def _floats(tensors: Mapping[str, Tensor], name: str, shape: tuple[int | None, ...]) -> NDArray[np.float32]:
-    """Read an array of this shape, which may have an earlier name; None stands for any size but 0."""
+    """Read an array by its current or earlier name, and check its shape; None stands for any size but 0."""
     earlier = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
     tensor = tensors.get(name) or tensors.get(earlier)
     if tensor is None:
@@ -228,14 +225,14 @@ def _floats(tensors: Mapping[str, Tensor], name: str, shape: tuple[int | None, .
 class EncoderConversion:
     """Result of a conversion: the architecture of the store, and its recommended layers."""
 
-    architecture: EncoderArchitecture  # What was kept
-    left_out: int  # How many of its layers, the last ones, were not
-    layers: tuple[int, ...]  # Those that are recommended
+    architecture: EncoderArchitecture  # Architecture of the store
+    left_out: int  # Number of last layers that were left out
+    layers: tuple[int, ...]  # Recommended layers
     fingerprint: str
 
 
 def is_model(location: object) -> bool:
-    """Whether this is a model folder as the hub lays it out.
+    """Whether a location is a model folder as laid out by the hub.
 
     >>> is_model("glove.6B.300d.txt")
     False
@@ -255,7 +252,7 @@ def convert_encoder(
     extra: Mapping[str, object] | None = None,
     force: bool = False,
 ) -> EncoderConversion:
-    """Write a model as the store of an encoder, atomically.
+    """Convert a model into the store of an encoder, atomically.
 
     Parameters
     ----------
@@ -265,16 +262,16 @@ def convert_encoder(
     directory
         Folder of the store.
     layers
-        Layers that the store recommends: the mean of their states is used, and layers above them are left out.
-        Without them all are kept, and the one at three quarters of the depth is recommended.
+        Recommended layers, whose states are averaged; layers above them are left out. By default all layers are kept,
+        and the one at three quarters of the depth is recommended.
     dtype
-        How matrices are kept: float16, float32, or int8 with a scale per row.
+        Type of matrices: float16, float32, or int8 with a scale per row.
     name, source, licence
-        What ``meta.json`` says of the encoder; by default the name of the folder and that of the model.
+        Entries of ``meta.json``; by default the names of the folder and of the model.
     extra
         Further entries of ``meta.json``.
     force
-        Replace a store that is there.
+        Replace an existing store.
 
     Raises
     ------
@@ -289,13 +286,13 @@ def convert_encoder(
     family = find_family(config, where)
     whole = read_architecture(family, config, where)
     recommended = default_layers(whole.depth) if layers is None else check_layers(layers, whole.depth, str(model))
-    # An encoder has a layer, even if its embeddings are all that is asked for.
+    # An encoder has at least one layer, even if only its embeddings are used.
     depth = whole.depth if layers is None else max(1, *recommended)
     architecture = replace(whole, depth=depth)
     tokenizer = read_tokenizer(model / TOKENIZER)
     if (most := max(tokenizer.get_vocab().values(), default=-1)) >= architecture.vocabulary:
         raise VectorError(
-            f"{model / TOKENIZER}: does not fit, its greatest piece is {most}, and config.json knows "
+            f"{model / TOKENIZER}: does not fit, its greatest piece is {most}, and config.json has "
             f"{architecture.vocabulary}: give the tokenizer of this model"
         )
     tensors = dict(chain.from_iterable(map_tensors(path).items() for path in _weight_files(model)))
@@ -329,19 +326,19 @@ def _read_config(path: Path) -> dict[str, Any]:
     with advised("give the folder of a model"):
         config = read_json(path)
     if not isinstance(config, dict):
-        raise VectorError(f"{path}: no object, but {json.dumps(config)[:40]}; give the folder of a model")
+        raise VectorError(f"{path}: not an object, but {json.dumps(config)[:40]}; give the folder of a model")
     return config
 
 
 def _weight_files(model: Path) -> list[Path]:
-    """Find the files with the arrays of a model: one, or those that an index names."""
+    """Find the files with the arrays of a model: a single one, or the files of an index."""
     if (model / _MODEL).exists():
         return [model / _MODEL]
     if (index := model / _INDEX).exists():
         places = _read_config(index).get("weight_map")
         names = sorted(set(map(str, places.values()))) if isinstance(places, dict) else []
         if not names or any(Path(name).name != name for name in names):
-            raise VectorError(f"{index}: names no files beside it (weight_map); get the model again")
+            raise VectorError(f"{index}: names no files in its folder (weight_map); get the model again")
         return [model / name for name in names]
     if (model / _PICKLE).exists():
         raise VectorError(

@@ -1,4 +1,4 @@
-"""Encoded lines: each distinct one once, kept in memory for a while and on disk for later runs."""
+"""Encoded lines, cached in memory and on disk; each distinct line is encoded once."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from softbleu.encoders.pieces import in_texts
 from softbleu.io.line_cache import kept_lines
 from softbleu.io.platform import lock
 
-_LARGEST, _SCALE = 32767, 2  # Greatest whole number of a row, and how many of them hold its scale
-_MOST = 64_000_000  # Bytes that are kept in memory
-_AT_ONCE = 64  # Lines that are encoded, and then kept, together
-_LINES = 1024  # The same of lines of which a mean is kept
+_LARGEST, _SCALE = 32767, 2  # Greatest integer of a row, and number of integers that hold its scale
+_MOST = 64_000_000  # Bytes cached in memory
+_AT_ONCE = 64  # Lines that are encoded and cached together
+_LINES = 1024  # The same for lines of which a mean is cached
 
 
 class EncodedLines:
-    """Hidden states of lines' pieces by one encoder and some of its layers.
+    """Hidden states of pieces of lines, by one encoder at given layers.
 
-    They are rounded to 16 bits, one scale per row, before they are used: the first run has the digits of the next.
+    States are rounded to 16 bits, with one scale per row, before use, so that cached runs give the same digits.
     """
 
     def __init__(self, encoder: Encoder, layers: tuple[int, ...]) -> None:
@@ -33,27 +33,27 @@ class EncodedLines:
     def rows(
         self, lines: Sequence[Sequence[str]], before: Sequence[Sequence[Sequence[str]]] = ()
     ) -> tuple[Pieces, NDArray[np.float32]]:
-        """Pieces of distinct lines, given as their words, and the hidden state of each: (pieces, dimension).
+        """Return the pieces of distinct lines, given as words, and their hidden states: (pieces, dimension).
 
-        `before` has the lines before each line with which it is encoded; lines are distinct together with these.
+        `before` holds the lines of context of each line; a line with its context must be distinct.
         """
         in_text = [(*earlier, line) for earlier, line in zip(before or [()] * len(lines), lines, strict=True)]
         places: dict[tuple[str, ...], int] = {}
         numbers = [tuple(places.setdefault(tuple(line), len(places)) for line in text) for text in in_text]
         every = self.encoder.tokenize(list(places))
         pieces = every.chosen([text[-1] for text in numbers]) if before else every
-        # No line of a file begins with a line feed.
+        # The key of a line with context begins with a line feed, as no line of a file does.
         texts = [("\n" if len(text) > 1 else "") + "\n".join(map(" ".join, text)) for text in in_text]
         sizes = dict(zip(texts, (np.diff(pieces.offsets) * self._width).tolist(), strict=True))
         if self._size > _MOST:
             self._kept, self._size = {}, 0
-        # Another thread may begin anew meanwhile.
+        # Another thread may replace the cache meanwhile.
         known = self._kept
         contents = kept_lines(
             f"{self.encoder.fingerprint} {self.layers}",
             [text for text in texts if text not in known],
             partial(self._encoded, every, dict(zip(texts, numbers, strict=True))),
-            # What another version cut otherwise is of no use.
+            # Reject entries of another version with other pieces.
             lambda text, content: len(content) == 2 * sizes[text],
         )
         made = {text: np.frombuffer(content, np.int16) for text, content in contents.items()}
@@ -63,7 +63,7 @@ class EncodedLines:
         return pieces, _unpacked(together.reshape(-1, self._width))
 
     def means(self, lines: Sequence[Sequence[str]]) -> NDArray[np.float64]:
-        """Mean hidden state of all pieces of each distinct line, boundary pieces included: (lines, dimension)."""
+        """Compute the mean hidden state of each distinct line, including boundary pieces: (lines, dimension)."""
         texts = {" ".join(line): line for line in lines}
 
         def made(wanted: Sequence[str]) -> Iterator[Mapping[str, bytes]]:
@@ -89,7 +89,7 @@ class EncodedLines:
     def _encoded(
         self, pieces: Pieces, numbers: Mapping[str, Sequence[int]], texts: Sequence[str]
     ) -> Iterator[Mapping[str, bytes]]:
-        """Encode texts, of which these numbers are those of their lines; those of about one length together."""
+        """Encode texts, given the numbers of their lines, in batches of similar length."""
         lengths = np.diff(pieces.offsets)
         ranked = sorted(texts, key=lambda text: (lengths[[*numbers[text]]].sum(), numbers[text]))
         for start in range(0, len(ranked), _AT_ONCE):
@@ -100,7 +100,7 @@ class EncodedLines:
 
 
 def _packed(states: NDArray[np.float32]) -> NDArray[np.int16]:
-    """Round each row to whole numbers times a scale, which stands before them: (rows, 2 + dimension)."""
+    """Round each row to integers times a scale, which is stored first: (rows, 2 + dimension)."""
     scales = np.abs(states).max(axis=1, initial=0) / np.float32(_LARGEST)
     packed = np.empty((len(states), _SCALE + states.shape[1]), np.int16)
     packed[:, :_SCALE] = scales.astype("<f4").view(np.int16).reshape(-1, _SCALE)
@@ -115,7 +115,7 @@ def _unpacked(packed: NDArray[np.int16]) -> NDArray[np.float32]:
 
 
 def encoded_lines(encoder: str | Encoder, layers: tuple[int, ...]) -> EncodedLines:
-    """Encoded lines of an encoder, given or named by its place; one object a process."""
+    """Return the encoded lines of an encoder, given or named; one object per process."""
     key = encoder if isinstance(encoder, str) else id(encoder), layers
     with _OPENING:
         if key not in _OPEN:
@@ -127,5 +127,5 @@ def encoded_lines(encoder: str | Encoder, layers: tuple[int, ...]) -> EncodedLin
 
 _OPENING = lock()
 _OPEN: dict[tuple[str | int, tuple[int, ...]], EncodedLines] = {}
-"""They hold their encoders, so that no other has the same id."""
+"""Open encoders; entries hold the encoders, so that their ids are not reused."""
 _MOST_OPEN = 4

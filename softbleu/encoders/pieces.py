@@ -1,4 +1,4 @@
-"""Words of lines to subwords, by a tokenizer of the `tokenizers` library; windows of long lines; vectors of words."""
+"""Subwords of lines by the `tokenizers` library; windows of long lines; vectors of words."""
 
 from __future__ import annotations
 
@@ -23,32 +23,30 @@ from softbleu.io.reading import load_tokenizer, no_panic
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-_MOST_GROWTH = 1000  # Times that a normalizer may make a text longer; those of known models do not
+_MOST_GROWTH = 1000  # Factor by which a normalizer may lengthen a text; normalizers of known models do not
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_AT_ONCE = 100_000  # Characters that are cut together, unless a word has more: the library takes up to 1 KB for each
+_AT_ONCE = 100_000  # Characters to split at once, or a longer word: the library takes up to 1 KB for each
 _LIMIT = Limit("the tokenizer of an encoder", "characters", 1_000_000, "a paragraph without blanks: 10,000")
-"""Of a word."""
+"""Limit per word."""
 
 
 def read_tokenizer(path: Path) -> Tokenizer:
-    """Read a ``tokenizer.json`` whose templates are whole; see `load_tokenizer`."""
+    """Read a ``tokenizer.json`` with complete templates; see `load_tokenizer`."""
     with advised("an encoder needs its tokenizer.json"):
         tokenizer = load_tokenizer(path)
     if tokenizer.post_processor is not None:
         for mark in _unknown_marks(json.loads(tokenizer.post_processor.__getstate__())):
             # The library would panic.
-            raise VectorError(f"{path}: no tokenizer that can be used (its post_processor lacks {mark!r})")
+            raise VectorError(f"{path}: unusable tokenizer (its post_processor lacks {mark!r})")
     if tokenizer.normalizer is not None:
         growth = _growth(json.loads(tokenizer.normalizer.__getstate__()))
         if growth > _MOST_GROWTH:
-            raise VectorError(
-                f"{path}: no tokenizer that can be used (its normalizer makes text {growth} times longer)"
-            )
+            raise VectorError(f"{path}: unusable tokenizer (its normalizer makes text {growth} times longer)")
     return tokenizer
 
 
 def _unknown_marks(processor: Mapping[str, Any]) -> Iterator[str]:
-    """Marks that templates put into lines but do not define."""
+    """Yield marks that templates use but do not define."""
     for inner in processor.get("processors", ()):
         yield from _unknown_marks(inner)
     for piece in (*processor.get("single", ()), *processor.get("pair", ())):
@@ -57,42 +55,44 @@ def _unknown_marks(processor: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _growth(normalizer: Mapping[str, Any]) -> int:
-    """How many times as long a text may become; replacements that follow one another multiply."""
+    """Compute the factor by which a text may grow; consecutive replacements multiply."""
     growth = max(1, len(normalizer.get("content", ""))) if normalizer.get("type") == "Replace" else 1
     return growth * prod(_growth(inner) for inner in normalizer.get("normalizers", ()))
 
 
 def cut_lines(tokenizer: Tokenizer, lines: Sequence[Sequence[str]], vocabulary: int, name: str) -> Pieces:
-    """Cut lines into pieces; see `Encoder.tokenize`.
+    """Split lines into pieces; see `Encoder.tokenize`.
 
-    Raises `VectorError`: the tokenizer fails, or gives a piece that the encoder does not know.
+    Raises `VectorError`: the tokenizer fails, or returns a piece unknown to the encoder.
     """
     ids: list[int] = []
     words: list[int] = []
     offsets = np.zeros(len(lines) + 1, np.int64)
     for number, line in enumerate(lines):
-        # A line at a time: many at once would start threads, after which the process cannot fork in peace.
+        # One line at a time: a batch would start threads, after which the process cannot fork safely.
         for numbers, owners in _cut(tokenizer, line, name):
             ids += numbers
             words += owners
         offsets[number + 1] = len(ids)
     if (most := max(ids, default=-1)) >= vocabulary:
-        raise VectorError(f"{name}: its tokenizer gives piece {most}, of {vocabulary} that it knows: it does not fit")
+        raise VectorError(
+            f"{name}: its tokenizer gives piece {most}, but the encoder has {vocabulary} pieces: it does not fit"
+        )
     return Pieces(np.array(ids, np.int32), np.array(words, np.int32), offsets)
 
 
 def _cut(tokenizer: Tokenizer, line: Sequence[str], name: str) -> list[tuple[list[int], list[int]]]:
-    """Cut a line into pieces, and give each the number of its word: in parts, if the line is long."""
+    """Split a line into pieces with the numbers of their words; a long line is split in parts."""
     parts = []
     for start, stop in _parts_of(line):
-        # A blank stands before words that are not the first.
+        # Parts after the first begin with a blank.
         blank = " " if start else ""
         text = _SURROGATE.sub("\ufffd", blank + " ".join(line[start:stop]))
         try:
             with no_panic():
                 encoding = tokenizer.encode(text)
         except Exception as error:
-            # The library raises nothing more specific.
+            # The library raises no specific exceptions.
             raise VectorError(f"{name}: its tokenizer cannot cut {text[:40]!r} ({error})") from error
         starts = [first - len(blank) for first, _ in encoding.offsets]
         owners = _words_of(line[start:stop], starts, encoding.special_tokens_mask)
@@ -101,7 +101,7 @@ def _cut(tokenizer: Tokenizer, line: Sequence[str], name: str) -> list[tuple[lis
 
 
 def _parts_of(line: Sequence[str]) -> list[tuple[int, int]]:
-    """Bounds of the words of a line that are cut together: of all, unless they are many."""
+    """Return the bounds of parts of a line, in words; a short line has one part."""
     bounds, size = [0], 0
     for number, word in enumerate(line):
         if len(word) > _AT_ONCE:
@@ -114,7 +114,7 @@ def _parts_of(line: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _joined(parts: Sequence[tuple[list[int], list[int]]]) -> list[tuple[list[int], list[int]]]:
-    """Join the parts to one line, of which only the ends have boundary pieces.
+    """Join the parts of a line, keeping boundary pieces only at its ends.
 
     >>> _joined([([1, 5, 2], [-1, 0, -1]), ([1, 2], [-1, -1]), ([1, 6, 2], [-1, 2, -1])])
     [([1, 5], [-1, 0]), ([6, 2], [2, -1])]
@@ -130,7 +130,7 @@ def _joined(parts: Sequence[tuple[list[int], list[int]]]) -> list[tuple[list[int
 
 
 def _words_of(line: Sequence[str], starts: Sequence[int], boundary: Sequence[int]) -> list[int]:
-    """Give each piece the number of the word that it starts in, or before which space; -1 to boundary pieces.
+    """Return the number of the word in which each piece starts, or before it in a space; -1 for boundary pieces.
 
     >>> _words_of(["a", "bc"], [0, 0, 2, 3, 0], [1, 0, 0, 0, 1])
     [-1, 0, 1, 1, -1]
@@ -151,10 +151,10 @@ def _words_of(line: Sequence[str], starts: Sequence[int], boundary: Sequence[int
 
 
 def in_texts(pieces: Pieces, texts: Sequence[Sequence[int]]) -> tuple[Pieces, list[NDArray[np.int64]]]:
-    """Put lines behind those before them, and say where in all pieces those of the last line of each text stand.
+    """Join lines of texts, given by number; also return the positions of the last line of each text.
 
-    A text has the numbers of its lines. Boundary pieces at the beginning of a line stand once, before all of them;
-    those at its end part it from the next (Vernikos et al. 2022, section 3). A line without words stands alone.
+    Boundary pieces at the beginning of lines are kept once, before the text; boundary pieces at the end of a line
+    separate it from the next (Vernikos et al. 2022, section 3). A line without words gets no context.
 
     >>> pieces = Pieces(np.array([1, 5, 2, 1, 6, 7, 2]), np.array([-1, 0, -1, -1, 0, 1, -1]), np.array([0, 3, 7]))
     >>> together, places = in_texts(pieces, [(0, 1)])
@@ -183,21 +183,21 @@ def in_texts(pieces: Pieces, texts: Sequence[Sequence[int]]) -> tuple[Pieces, li
 
 @dataclass(frozen=True)
 class Window:
-    """Pieces that are encoded together: all of a line, or of a long one as many as fit."""
+    """Pieces that are encoded together: a line, or a part of a long line."""
 
-    places: NDArray[np.int64]  # Which of all pieces they are
-    taken: slice  # Which of them take their vectors from this window
+    places: NDArray[np.int64]  # Positions of the pieces
+    taken: slice  # Pieces that take their vectors from this window
 
     def __len__(self) -> int:
         return len(self.places)
 
 
 def cut_windows(pieces: Pieces, most: int) -> Iterator[Window]:
-    """Go through the lines; one of more pieces than `most` comes as windows that overlap by half.
+    """Yield lines as windows; a line of more than `most` pieces is split into windows that overlap by half.
 
-    Each window has the boundary pieces of its line at its ends. A piece takes its vector from the window where it
-    stands farthest from the ends, the first of several; boundary pieces from the first and the last window. Raises
-    `VectorError`: the boundary pieces alone fill a window.
+    Each window has the boundary pieces of its line at its ends. A piece takes its vector from the window in which it
+    is farthest from the ends, the first of several; boundary pieces from the first and the last window. Raises
+    `VectorError` if the boundary pieces alone fill a window.
     """
     for start, end in zip(pieces.offsets[:-1].tolist(), pieces.offsets[1:].tolist(), strict=True):
         places = np.arange(start, end)
@@ -209,7 +209,7 @@ def cut_windows(pieces: Pieces, most: int) -> Iterator[Window]:
 
 def _overlapping(places: NDArray[np.int64], boundary: NDArray[np.bool_], most: int) -> Iterator[Window]:
     inner = np.flatnonzero(~boundary)
-    # Of nothing but boundary pieces all count as inner ones.
+    # If all pieces are boundary pieces, treat them as inner ones.
     first, last = (int(inner[0]), int(inner[-1]) + 1) if len(inner) else (0, len(places))
     head, body, tail = places[:first], places[first:last], places[last:]
     room = most - len(head) - len(tail)
@@ -219,7 +219,7 @@ def _overlapping(places: NDArray[np.int64], boundary: NDArray[np.bool_], most: i
         )
     step = max(1, room // 2)
     starts = np.append(np.arange(0, len(body) - room, step), len(body) - room)
-    # Between neighbours, the middle of what they share.
+    # Bounds between neighbours: the middle of their overlap
     bounds = np.concatenate(([0], (starts[:-1] + room + starts[1:] + 1) // 2, [len(body)]))
     for number, start in enumerate(starts.tolist()):
         low, high = (bounds[number : number + 2] - start + len(head)).tolist()
@@ -230,15 +230,14 @@ def _overlapping(places: NDArray[np.int64], boundary: NDArray[np.bool_], most: i
 def word_rows(
     pieces: Pieces, states: NDArray[np.float32], starts: NDArray[np.int64], words: int
 ) -> NDArray[np.float64]:
-    """Direction of the mean of the pieces of each word; zero for a word without any.
+    """Compute the direction of the mean of each word's pieces, 0 for a word without any: (words, dimension).
 
-    `starts` has the number of the first word of each line, all lines counted through, and `words` is how many there
-    are. The rows have shape (words, dimension).
+    `starts` holds the number of the first word of each line, counted over all lines; `words` is the total.
     """
     inner = np.flatnonzero(pieces.words >= 0)
     owner = np.repeat(starts, np.diff(pieces.offsets))[inner] + pieces.words[inner]
     rows = np.zeros((words, states.shape[1]))
-    # The first piece of each word, then the second of those that have one, …; directions of sums are those of means.
+    # First pieces of all words, then second pieces, …; the direction of a sum is that of the mean.
     rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
     rows[owner[rank == 0]] = states[inner[rank == 0]]
     for number in range(1, int(rank.max(initial=0)) + 1):

@@ -1,12 +1,12 @@
 """The store of an encoder: a folder of plain files, written once and memory-mapped.
 
-``weights.safetensors`` (matrices as float32, float16 or int8; all else float32), ``tokenizer.json`` (of the library
-`tokenizers`) and ``meta.json``. Of all families of models the arrays have the same names, see
+``weights.safetensors`` (matrices as float32, float16 or int8; other arrays as float32), ``tokenizer.json`` (of the
+library `tokenizers`) and ``meta.json``. Arrays have the same names for all families of models, see
 `EncoderArchitecture.shapes`.
 
-A matrix of int8 has a float32 scale a row. For the embeddings of pieces 8 bits do; in the linear layers some rows
-have values 30 times as large as most, and errors add up from layer to layer, so that these have three more bits a
-number: planes of one bit a number, 8 to a byte.
+An int8 matrix has a float32 scale per row. 8 bits suffice for the embeddings of pieces. In linear layers some rows
+have values 30 times as large as most, and errors add up from layer to layer, so their numbers have three more bits:
+planes with one bit per number, 8 to a byte.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from softbleu.io.reading import check_plain, parse_json, read_json
 
 WORDS, POSITIONS, DISTANCES = "words", "positions", "distances"
 SCALE, LOW = ".scale", ".low"
-"""End the names of what belongs to an array of int8: scales of its rows, and their lowest bits."""
-LOW_BITS = 3  # Of matrices of int8; the embeddings of pieces have none
+"""Suffixes of arrays that belong to an int8 array: scales of its rows, and lowest bits."""
+LOW_BITS = 3  # Additional bits of int8 matrices, except for the embeddings of pieces
 # bfloat16 is the upper half of a float32; NumPy has no such type.
 _TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I8": "|i1", "U8": "|u1"}
 ENCODER_FORMAT = 1
@@ -45,30 +45,26 @@ _AGAIN = "convert the model again"
 
 @dataclass(frozen=True)
 class EncoderArchitecture(Declared):
-    """All that a forward pass must know beside its weights."""
+    """Parameters of a forward pass, apart from the weights."""
 
     dimension: int = setting(help="Length of a hidden state", least=1, most=1 << 16)
-    heads: int = setting(help="Of attention", least=1, most=1 << 10)
+    heads: int = setting(help="Heads of attention", least=1, most=1 << 10)
     inner: int = setting(help="Length of a row between the two linear layers of a layer", least=1, most=1 << 18)
     depth: int = setting(help="Layers", least=1, most=1 << 10)
     vocabulary: int = setting(help="Pieces", least=1, most=1 << 24)
-    positions: int = setting(
-        help="How many pieces, boundary pieces included, are encoded together at most", least=1, most=1 << 20
-    )
-    distances: int = setting(
-        help="Classes of relative positions; 0 if the encoder knows absolute ones only", least=0, most=1 << 10
-    )
-    activation: Literal["gelu", "gelu_tanh", "relu"] = setting(help="Between these linear layers")
-    eps: float = setting(help="Added to variances", least=1e-30, most=1)
+    positions: int = setting(help="Most pieces of a line, with boundary pieces", least=1, most=1 << 20)
+    distances: int = setting(help="Classes of relative positions; 0: only absolute ones", least=0, most=1 << 10)
+    activation: Literal["gelu", "gelu_tanh", "relu"] = setting(help="Function between these linear layers")
+    eps: float = setting(help="Constant added to variances", least=1e-30, most=1)
 
     def check(self) -> None:
-        """See that the heads can share a hidden state."""
+        """Check that the number of heads divides the dimension."""
         if self.dimension % self.heads:
             raise InputError(f"{self.heads} heads do not divide the dimension {self.dimension}")
 
     @classmethod
     def read(cls, config: Mapping[str, Any], where: str) -> EncoderArchitecture:
-        """Take it from a mapping that has more in it."""
+        """Read an architecture from a mapping with more entries."""
         values: dict[str, Any] = {field.name: config.get(field.name) for field in fields(cls)}
         try:
             return cls(**values)
@@ -76,7 +72,7 @@ class EncoderArchitecture(Declared):
             raise VectorError(f"{where}: {error}") from None
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Names and shapes of all arrays of a store."""
+        """Return the shapes of all arrays of a store by name."""
         wide = (self.dimension,)
         shapes: dict[str, tuple[int, ...]] = {
             WORDS: (self.vocabulary, self.dimension),
@@ -95,7 +91,7 @@ class EncoderArchitecture(Declared):
         return shapes
 
     def matrices(self) -> dict[str, tuple[int, int]]:
-        """Shapes of the linear layers of a layer."""
+        """Return the shapes of the linear layers of a layer by name."""
         return {
             "qkv": (3 * self.dimension, self.dimension),
             "attended": (self.dimension, self.dimension),
@@ -105,7 +101,7 @@ class EncoderArchitecture(Declared):
 
 
 def is_rounded(name: str, shape: tuple[int, ...]) -> bool:
-    """Whether an array is kept as int8 or float16 where that is asked for: matrices, but for the small distances."""
+    """Whether an array is rounded to int8 or float16 on request: all matrices except the small distances."""
     return len(shape) == 2 and name != DISTANCES
 
 
@@ -113,11 +109,11 @@ def is_rounded(name: str, shape: tuple[int, ...]) -> bool:
 class Tensor:
     """An array in a file."""
 
-    kind: str  # Its type, as safetensors names it
-    values: NDArray[Any]  # The array, mapped; of bfloat16 the bits
+    kind: str  # Type, as named by safetensors
+    values: NDArray[Any]  # The memory-mapped array; the bits of bfloat16
 
     def floats(self, rows: NDArray[Any] | slice = slice(None)) -> NDArray[np.float32]:
-        """Read some rows, or all, as float32."""
+        """Return some rows, or all, as float32."""
         part = self.values[rows]
         if self.kind == "BF16":
             return (part.astype(np.uint32) << 16).view(np.float32)
@@ -126,12 +122,12 @@ class Tensor:
 
 
 def map_tensors(path: Path) -> dict[str, Tensor]:
-    """Map the arrays of floats and bytes of a safetensors file, by name; others are passed over."""
+    """Map the arrays of floats and bytes of a safetensors file by name; ignore other types."""
     from safetensors import SafetensorError, safe_open
 
     try:
         check_plain(path)
-        # It checks that all arrays lie in the file, one after the other.
+        # safe_open checks that all arrays lie in the file without gaps.
         with safe_open(path, "np"):
             pass
         with path.open("rb") as stream:
@@ -144,7 +140,7 @@ def map_tensors(path: Path) -> dict[str, Tensor]:
         raise VectorError(f"{error}; get it again") from error
     except (OSError, SafetensorError, UnicodeDecodeError) as error:
         reason = " ".join(str(getattr(error, "strerror", None) or error).split())
-        raise VectorError(f"{path}: no safetensors file, or a damaged one ({reason}); get it again") from error
+        raise VectorError(f"{path}: not a safetensors file, or damaged ({reason}); get it again") from error
     return {
         name: Tensor(entry["dtype"], _array(content, entry))
         for name, entry in header.items()
@@ -163,9 +159,9 @@ def _array(content: NDArray[np.uint8], entry: dict[str, Any]) -> NDArray[Any]:
 def round_rows(
     rows: NDArray[np.float32], low_bits: int
 ) -> tuple[NDArray[np.int8], NDArray[np.uint8], NDArray[np.float32]]:
-    """Round each row to whole multiples of its own scale.
+    """Round each row to integer multiples of its own scale.
 
-    Gives the first 8 bits; the low bits, shape (bits, rows, bytes), the lowest first; the scales.
+    Returns the high 8 bits; the low bits, (bits, rows, bytes), the lowest first; and the scales.
 
     >>> rows = np.array([[1.0, -0.34, 0.02], [0.0, 0.0, 0.0]], np.float32)
     >>> restore_rows(*round_rows(rows, 3)).round(3).tolist()
@@ -177,7 +173,7 @@ def round_rows(
 
 
 def restore_rows(high: NDArray[np.int8], low: NDArray[np.uint8], scales: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Put rounded rows together again."""
+    """Restore rows from `round_rows`."""
     numbers = high.astype(np.int16) << len(low)
     for bit, plane in enumerate(low):
         numbers += np.unpackbits(plane, axis=1, count=high.shape[1]).astype(np.int16) << bit
@@ -196,21 +192,21 @@ def names_encoder(directory: Path) -> bool:
 
 
 def read_encoder_meta(directory: Path) -> tuple[EncoderArchitecture, dict[str, Any]]:
-    """Read and check ``meta.json``: the architecture, and all that it says."""
+    """Read and check ``meta.json``; return the architecture and all entries."""
     path = directory / META
     with advised(_AGAIN):
         meta = read_json(path)
         if not isinstance(meta, dict) or meta.get("kind") != ENCODER_KIND:
-            raise VectorError(f"{path}: of no encoder; {_AGAIN}")
+            raise VectorError(f"{path}: does not describe an encoder; {_AGAIN}")
         check_meta(path, meta, ENCODER_FORMAT, "encoder", _AGAIN)
         architecture, layers = EncoderArchitecture.read(meta, str(path)), meta.get("layers")
         if not isinstance(layers, list) or any(type(layer) is not int for layer in layers):
-            raise VectorError(f"{path}: 'layers' is no list of numbers; {_AGAIN}")
+            raise VectorError(f"{path}: 'layers' must be a list of numbers; {_AGAIN}")
         return architecture, {**meta, "layers": check_layers(layers, architecture.depth, str(path))}
 
 
 def map_weights(directory: Path, architecture: EncoderArchitecture, dtype: StoreType) -> dict[str, Tensor]:
-    """Map the arrays of a store, and see that they are those that it must have."""
+    """Map the arrays of a store, and check their names, types and shapes."""
     path = directory / WEIGHTS
     tensors = map_tensors(path)
     for name, shape in architecture.shapes().items():
@@ -248,7 +244,7 @@ def stored_words(tensors: Mapping[str, Tensor], ids: NDArray[np.int32]) -> NDArr
 
 
 def write_weights(path: Path, weights: Iterable[tuple[str, NDArray[np.float32]]], dtype: StoreType) -> None:
-    """Write arrays as a store keeps them.
+    """Write the arrays of a store.
 
     Raises `VectorError` for values that are not finite, or too large for `dtype`.
     """
@@ -274,7 +270,7 @@ def write_weights(path: Path, weights: Iterable[tuple[str, NDArray[np.float32]]]
 
 
 def encoder_fingerprint(directory: Path, architecture: EncoderArchitecture) -> str:
-    """Hex SHA-256 over all that hidden states depend on: weights, tokenizer, and what the forward pass must know."""
+    """Compute the hex SHA-256 of weights, tokenizer and architecture, on which hidden states depend."""
     files = hash_files(directory / WEIGHTS, directory / TOKENIZER)
     known = json.dumps(asdict(architecture), sort_keys=True)
     return hashlib.sha256(f"{files} {known}".encode()).hexdigest()

@@ -1,9 +1,9 @@
-"""An encoder of a store: its forward pass, in which what a line gets never depends on the lines beside it.
+"""An encoder of a store: a forward pass in which results of a line never depend on other lines.
 
-How a product of matrices is rounded may depend on their shapes, and with some processors on the place of a row among
-the others. So the pieces of many lines are stacked, linear layers see blocks of `BLOCK_ROWS` of them, and lines start
-at equivalent rows (`row_period`). Attention sees lines of one length, a product per line; all else works row by
-row. Activation functions work in place, in parts that stay in the processor's cache.
+The rounding of a matrix product may depend on the shapes and, on some processors, on the position of a row. Therefore
+pieces of many lines are stacked, linear layers process blocks of `BLOCK_ROWS` rows, and lines start at equivalent
+rows (`row_period`). Attention processes lines of equal length, with a product per line; other operations work row by
+row. Activation functions work in place, in parts that fit the processor's cache.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ States = NDArray[np.float32]
 
 _PART = 1 << 14
 _END = np.float32(6)
-# ln Phi(-a) for a from 0 to 6, Phi the normal distribution: found by weighted least squares, iterated until the
-# greatest error of a * Phi(-a) was smallest: 5e-8.
+# Polynomial of ln Phi(-a) for a from 0 to 6, where Phi is the normal distribution, by weighted least squares that
+# minimise the greatest error of a * Phi(-a): 5e-8.
 _LOG_TAIL = (
     -0.6931423708619624,
     -0.7979522136820566,
@@ -55,10 +55,10 @@ _LOG_TAIL = (
     -0.0005331823005181983,
     2.293817349777013e-05,
 )
-BLOCK_ROWS = 144  # Rows of a product: a multiple of how many the known libraries take at a time, 4 to 24
-_MOST_SCORES = 1 << 20  # Numbers of an attention step that are held together, if one line does not have more
-_MOST_DISTANCE = 128  # Of relative positions: all farther ones are of one class
-_ROWS = 14 * BLOCK_ROWS  # Rows that go through the network together
+BLOCK_ROWS = 144  # Rows of a product: a multiple of the block sizes of known libraries, 4 to 24
+_MOST_SCORES = 1 << 20  # Attention scores that are held together, unless one line has more
+_MOST_DISTANCE = 128  # Relative position from which all belong to one class
+_ROWS = 14 * BLOCK_ROWS  # Rows that are processed together
 _TEXTS = ("candidate.en", "reference.en", "reference2.en")
 
 
@@ -111,7 +111,7 @@ class Linear:
     bias: States
 
     def __call__(self, rows: States, out: States) -> States:
-        """Apply it to a block of rows."""
+        """Apply the layer to a block of rows."""
         np.matmul(rows, self.weight, out=out)
         out += self.bias
         return out
@@ -126,7 +126,7 @@ class Norm:
     eps: float
 
     def __call__(self, rows: States) -> None:
-        """Apply it to a block of rows, in place."""
+        """Normalise a block of rows in place."""
         size = np.float32(rows.shape[1])
         rows -= rows.sum(axis=1, keepdims=True) / size
         variance = np.einsum("ij,ij->i", rows, rows) / size
@@ -139,7 +139,7 @@ class Norm:
 class Layer:
     """The weights of a layer."""
 
-    qkv: Linear  # To queries, already divided by the root of their length, keys and values
+    qkv: Linear  # Queries, already divided by the root of their length, keys and values
     attended: Linear
     attended_norm: Norm
     up: Linear
@@ -152,27 +152,27 @@ class Transformer:
     """A transformer: its architecture and weights, ready for the forward pass."""
 
     architecture: EncoderArchitecture
-    norm: Norm  # Of the embeddings
-    distances: States | None  # Shape (classes of relative positions, heads): what is added to scores of attention
-    layer: Callable[[int], Layer]  # Gives the weights of a layer, from 0
+    norm: Norm  # Normalisation of the embeddings
+    distances: States | None  # Bias of attention scores: (classes of relative positions, heads)
+    layer: Callable[[int], Layer]  # Returns the weights of a layer, from 0
 
     @cached_property
     def period(self) -> int:
-        """Lines start at multiples of this."""
+        """Number of rows at whose multiples lines start."""
         layer = self.layer(0)
         return math.lcm(*(row_period(linear.weight) for linear in (layer.qkv, layer.attended, layer.up, layer.down)))
 
     def run(self, embeddings: States, lengths: Sequence[int], layers: Sequence[int]) -> States:
-        """Compute the hidden states of a layer, or the mean directions of those of several.
+        """Compute the hidden states of a layer (0: the embeddings), or the mean directions of several.
 
-        `embeddings` has shape (rows, dimension), with a whole number of blocks: of words and positions, summed; the
-        rows of lines of ascending length, each filled up with zeros to a multiple of `period`. They are overwritten.
-        `lengths` are the pieces of each line; layer 0 are the embeddings.
+        `embeddings`, (rows, dimension), are sums of the embeddings of words and positions, in a whole number of
+        blocks: rows of lines of ascending length, each padded with zeros to a multiple of `period`. They are
+        overwritten. `lengths` are the numbers of pieces of lines.
         """
         rows = embeddings
         for block in _blocks(rows):
             self.norm(block)
-        # Of several layers each state has length 1 before the mean is taken, so that none outweighs the others.
+        # States of several layers are normalised first, so that no layer outweighs the others.
         add = _add_directions if len(layers) > 1 else lambda states, sums: np.add(states, sums, out=sums)
         total = np.zeros_like(rows)
         if layers[0] == 0:
@@ -215,7 +215,7 @@ class Transformer:
             np.matmul(scores, split[2], out=into)
 
     def _groups(self, lengths: Sequence[int]) -> Iterator[tuple[int, int, int]]:
-        """Lines of one length, as many as fit: row where they start, how many, their length."""
+        """Yield groups of lines of equal length: first row, number of lines, length."""
         row = 0
         for length, lines in groupby(lengths):
             most, count = max(1, _MOST_SCORES // (self.architecture.heads * length * length)), len(list(lines))
@@ -225,7 +225,7 @@ class Transformer:
                 row += some * filled_up(length, self.period)
 
     def _bias(self, length: int) -> States:
-        """Bias of the attention scores of a line by relative positions: (heads, length, length)."""
+        """Compute the bias of a line's attention scores by relative positions: (heads, length, length)."""
         assert self.distances is not None
         places = np.arange(length)
         classes = distance_classes(places[None, :] - places[:, None], self.architecture.distances)
@@ -233,7 +233,7 @@ class Transformer:
 
 
 def filled_up(length: int, period: int) -> int:
-    """Round up to a multiple.
+    """Round a length up to a multiple of a period.
 
     >>> filled_up(25, 12), filled_up(24, 12)
     (36, 24)
@@ -242,9 +242,9 @@ def filled_up(length: int, period: int) -> int:
 
 
 def row_period(weight: States) -> int:
-    """Find after how many rows of a block the same row gives the same product again, in every bit.
+    """Find the number of rows after which equal rows of a block give the same product in every bit.
 
-    It is 1 where a row's place does not matter; 12 with OpenBLAS on processors without AVX-512.
+    It is 1 if the position of a row does not matter, and 12 with OpenBLAS on processors without AVX-512.
     """
     row = np.random.default_rng(0).standard_normal(weight.shape[0], np.float32)
     products = np.matmul(np.tile(row, (BLOCK_ROWS, 1)), weight)
@@ -253,7 +253,7 @@ def row_period(weight: States) -> int:
 
 
 def distance_classes(distances: NDArray[np.int64], classes: int) -> NDArray[np.int64]:
-    """Classes of relative positions (Raffel et al. 2020): half for either side, near ones exact, others by logarithm.
+    """Compute classes of relative positions (Raffel et al. 2020): per side, near ones exact, others by logarithm.
 
     >>> distance_classes(np.array([0, 1, 7, 8, 100, 500, -1, -500]), 32).tolist()
     [0, 17, 23, 24, 31, 31, 1, 15]
@@ -279,9 +279,9 @@ def _add_directions(rows: States, total: States) -> None:
 
 
 class StoredEncoder:
-    """An encoder of a store that has been checked; holds no weights before it is used, so it is cheap to send away.
+    """An encoder of a store; weights are loaded on first use, so that it is cheap to send to workers.
 
-    The name is the directory's own unless given.
+    The default name is the name of the directory.
     """
 
     def __init__(self, directory: Path, name: str | None = None) -> None:
@@ -299,15 +299,15 @@ class StoredEncoder:
         return {key: value for key, value in vars(self).items() if not key.startswith("_")}
 
     def tokenize(self, lines: Sequence[Sequence[str]]) -> Pieces:
-        """See `Encoder.tokenize`."""
+        """Split lines into pieces; see `Encoder.tokenize`."""
         return cut_lines(self._tokenizer, lines, self.vocabulary, self.name)
 
     def encode(self, pieces: Pieces, layers: tuple[int, ...]) -> NDArray[np.float32]:
-        """See `Encoder.encode`. Of a line longer than the positions the pieces are encoded in overlapping windows."""
+        """Compute hidden states; see `Encoder.encode`. Long lines are encoded in overlapping windows."""
         wanted = check_layers(layers, self.depth, self.name)
         rows = np.empty((len(pieces.ids), self.dimension), np.float32)
         windows = sorted(cut_windows(pieces, self.architecture.positions), key=len)
-        # Products may be rounded otherwise by several threads; work is shared out among processes.
+        # Several threads may round products differently; parallel work uses processes.
         with single_threaded_blas():
             for batch in _batches([window for window in windows if len(window)], self._transformer.period):
                 self._encode_batch(pieces, batch, wanted, rows)
@@ -370,7 +370,7 @@ class StoredEncoder:
 
 
 def _batches(windows: Sequence[Window], period: int) -> list[list[Window]]:
-    """Windows, shortest first, in batches of about `_ROWS` rows, each filled up to a multiple of the period."""
+    """Group windows, shortest first, in batches of about `_ROWS` rows, each padded to a multiple of the period."""
     batches: list[list[Window]] = []
     room = 0
     for window in windows:
@@ -384,16 +384,16 @@ def _batches(windows: Sequence[Window], period: int) -> list[list[Window]]:
 
 
 def measure_contexts(directory: Path) -> dict[str, object]:
-    """Take the measures of a finished store that are kept in its ``meta.json``."""
+    """Compute the measurements of a finished store for its ``meta.json``."""
     encoder = StoredEncoder(directory)
     quantiles = percentiles_of(context_similarities(encoder, encoder.layers))
     return {QUANTILES: {"pairs": PAIRS, "seed": SEED, "layers": list(encoder.layers), "cosine": quantiles}}
 
 
 def context_quantile(encoder: Encoder, layers: tuple[int, ...], percentile: float) -> float:
-    """Cosine that so many percent of random pairs of words in context do not exceed, to 6 decimals.
+    """Compute a percentile of the cosines of random pairs of words in context, to 6 decimals.
 
-    Drawn are `PAIRS` pairs of different words of the bundled sample text, with a fixed seed.
+    `PAIRS` pairs of different words of the bundled sample text are drawn with a fixed seed.
     """
     quantiles = encoder.quantiles if layers == encoder.layers else {}
     known = quantiles.get(f"p{percentile:g}")
@@ -403,9 +403,9 @@ def context_quantile(encoder: Encoder, layers: tuple[int, ...], percentile: floa
 
 
 def context_similarities(encoder: Encoder, layers: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Cosines of `PAIRS` random pairs of different words (13a, lower-cased) in the bundled sample text.
+    """Compute the cosines of `PAIRS` random pairs of different words (13a, lower-cased) in the bundled sample text.
 
-    A word's vector is the mean of those of its pieces.
+    A word's vector is the mean of its pieces' vectors.
     """
     from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 

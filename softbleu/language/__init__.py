@@ -1,4 +1,4 @@
-"""Judges of a text by itself: language models, spelling, error detectors."""
+"""Models of a text by itself: language models, spelling, error detectors."""
 
 from softbleu.language.ngrams import read_arpa
 from softbleu.language.values import DEFAULT_LANGUAGE, VALUES, Finding, ModelChoice, open_language, split_words

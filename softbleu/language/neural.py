@@ -1,12 +1,12 @@
-"""Causal language models run by ctranslate2 in int8, and GGUF files of a Llama as the folders that it runs.
+"""Causal language models run by ctranslate2 in int8, and conversion of Llama models from GGUF files.
 
-Each distinct line is judged once, and kept for later runs. A line has the same digits in any company: only lines of
-equally many pieces go together, for those that are padded to the length of others have other ones.
+Each distinct line is judged once and cached. Digits of a line do not depend on other lines: only lines with the same
+number of pieces are batched, since padding would change digits.
 
-A GGUF file becomes a folder with the model in int8, its subwords and its tokenizer. Weights are scaled so that int8
-loses less of them (SmoothQuant: Xiao et al. 2023). Some numbers of a hidden state are hundreds of times as large as
-the others, which int8 then rounds to nothing. What such a number is multiplied by can take over a part of its size:
-the model stays the same in exact arithmetic. How large they get is looked up on a few lines of text.
+A GGUF file is converted into a folder with the model in int8, its subwords and its tokenizer. Weights are scaled to
+lose less precision in int8 (SmoothQuant: Xiao et al. 2023). Some numbers of a hidden state are hundreds of times as
+large as the others, which int8 would then round to 0. Part of their size can be moved into the weights that they are
+multiplied by: in exact arithmetic, the model stays the same. Sizes are measured on a few lines of text.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ if TYPE_CHECKING:
     Weights = dict[str, NDArray[np.float32]]
 
 TOKENIZER = "tokenizer.json"
-MODEL_FILES = ("config.json", "model.bin", "vocabulary.json", TOKENIZER)  # What a folder for ctranslate2 must have
+MODEL_FILES = ("config.json", "model.bin", "vocabulary.json", TOKENIZER)  # Files of a folder for ctranslate2
 EXTRA, NEEDED = "softbleu[refless]", ("ctranslate2", "gguf")
-"""Extra that installs the packages which run a model, and their names."""
-_AT_ONCE = 512  # Pieces that are judged together; a longer line is judged in parts
+"""Extra that installs the packages needed to run a model, and their names."""
+_AT_ONCE = 512  # Pieces that are judged together; longer lines are judged in parts
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LN_10 = float(np.log(10))
 
 
 class NeuralModel:
-    """A causal model: a folder for ctranslate2, opened when a line is to be judged that was not judged before.
+    """A causal model in a folder for ctranslate2, opened when a line is not in the cache.
 
-    A line is judged as its words with a blank between them, after the piece that begins texts; its end is not judged,
-    for where a text of the web ends says little of a sentence. `place` gives the folder, which has the files
-    `MODEL_FILES`; it is asked when a line is to be judged. Judgements are kept under `fingerprint`.
+    A line is judged as its words with blanks between them, after the piece that begins texts. Its end is not judged,
+    since the end of a text from the web says little about a sentence. `place` returns the folder with `MODEL_FILES`,
+    and is called on first use. Results are cached under `fingerprint`.
     """
 
     cased: ClassVar[bool] = True
@@ -61,21 +61,21 @@ class NeuralModel:
         self._place, self._fingerprint = place, fingerprint
 
     def judge(self, lines: Sequence[Sequence[str]]) -> Floats:
-        """Logarithm (base 10) of the probability of each line of words.
+        """Compute the log probability (base 10) of each line of words.
 
         Raises `InputError`: the model cannot be read; `MissingExtraError`: ctranslate2 is not installed.
         """
         texts = [" ".join(line) for line in lines]
         logs = self._pieces(texts)
-        # Sums of each line by itself: they do not depend on the lines beside it.
+        # Line by line, so that sums do not depend on other lines.
         return np.array([logs[text].astype(np.float64).sum() / _LN_10 for text in texts], np.float64)
 
     def judge_words(self, line: Sequence[str]) -> list[float]:
-        """Logarithm (base 10) of the probability of each word of a line after those before it."""
+        """Compute the log probability (base 10) of each word of a line given the words before it."""
         text = " ".join(line)
         logs = self._pieces([text])[text].astype(np.float64) / _LN_10
         _, starts = self._cut(text)
-        # Words without the blanks between them make the text without its own.
+        # Positions in the text without blanks
         bounds = np.cumsum([0, *map(len, line)])
         places = np.array([len("".join(text[:start].split())) for start in starts], np.int64)
         owners = np.searchsorted(bounds, places, side="right") - 1
@@ -83,7 +83,7 @@ class NeuralModel:
         return sums
 
     def _pieces(self, texts: Sequence[str]) -> Mapping[str, NDArray[np.float32]]:
-        """Natural logarithms of the pieces of each text."""
+        """Return the natural log probabilities of the pieces of each text."""
         contents = kept_lines(f"language model 1 {self._fingerprint}", texts, self._judged)
         return {text: np.frombuffer(content, "<f4") for text, content in contents.items()}
 
@@ -102,7 +102,7 @@ class NeuralModel:
                 yield {text: row.tobytes() for text, row in zip(some, rows, strict=True)}
 
     def _logs(self, lines: Sequence[Sequence[str]]) -> NDArray[np.float32]:
-        """Logarithms of pieces of texts that have equally many: (texts, pieces)."""
+        """Compute the log probabilities of pieces of texts with equal numbers of pieces: (texts, pieces)."""
         generator, start = self._generator
         scored = generator.score_batch([[start, *line] for line in lines], max_input_length=0)
         logs: NDArray[np.float32] = np.array([result.log_probs for result in scored], "<f4")
@@ -111,7 +111,7 @@ class NeuralModel:
         return logs
 
     def _cut(self, text: str) -> tuple[list[str], list[int]]:
-        """Pieces of a text, and the character at which each begins."""
+        """Split a text into pieces; also return the character at which each begins."""
         encoding = self._tokenizer.encode(_SURROGATE.sub("\ufffd", text), add_special_tokens=False)
         return encoding.tokens, [start for start, _ in encoding.offsets]
 
@@ -128,11 +128,11 @@ class NeuralModel:
             raise missing_extra(error) from error
         start = check_model(self._folder)
         try:
-            # One thread: sums in another order would have other digits.
+            # One thread, since the order of sums changes digits.
             return Generator(str(self._folder), compute_type="int8", intra_threads=1, inter_threads=1), start
         except (RuntimeError, ValueError) as error:
             reason = " ".join(str(error).split())[:120]
-            raise InputError(f"{self._folder}: no causal model that ctranslate2 can run ({reason})") from error
+            raise InputError(f"{self._folder}: not a causal model that ctranslate2 can run ({reason})") from error
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:
@@ -148,7 +148,7 @@ class NeuralModel:
 
 
 def check_model(folder: Path) -> str:
-    """See that a folder has what ctranslate2 needs, and a start of texts; give the piece that is it."""
+    """Check that a folder has the files for ctranslate2; return the piece that begins a text."""
     for name in MODEL_FILES:
         check_plain(folder / name)
     config = read_json(folder / "config.json")
@@ -159,7 +159,7 @@ def check_model(folder: Path) -> str:
 
 
 def missing_extra(error: ImportError) -> MissingExtraError:
-    """Say which package is not installed, and what installs it."""
+    """Make the error that names a missing package and its installation."""
     return MissingExtraError(
         f"neural language models need {error.name}, which is not installed: pip install '{EXTRA}'"
     )
@@ -176,34 +176,34 @@ LLAMA_PARTS = {
     "ffn_up": ("inner", "wide"),
     "ffn_down": ("wide", "inner"),
 }
-"""Weights of a layer, and their shapes; keys and values have a width of their own."""
+"""Weights of a layer and their shapes; keys and values have their own width."""
 _LEAST = 1e-5
 ARCHITECTURE = "llama"
-_SAMPLE_LINES = 8  # Lines that tell how large hidden states get
+_SAMPLE_LINES = 8  # Lines on which the size of hidden states is measured
 _SIZES = ("block_count", "embedding_length", "feed_forward_length", "attention.head_count")
 _MOST = 1 << 20
 _STRING, _LIST = 8, 9  # Kinds of values in a header
-_WIDTHS = {2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 8: 8, 10: 8, 11: 8, 12: 8}  # Least bytes of values; of other kinds 1
+_WIDTHS = {2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 8: 8, 10: 8, 11: 8, 12: 8}  # Least bytes of values; 1 for other kinds
 _ENTRIES = Limit("a GGUF file", "entries of lists", 1 << 21, "128,000 pieces: 540,000", "take a smaller model")
 _CUTS = {"gpt-2": False, "smollm": True}
-"""Ways of cutting text before pieces are made, and whether each digit stands by itself."""
+"""Pre-tokenizers, and whether they separate digits."""
 
 
 @dataclass(frozen=True)
 class LlamaSizes:
-    """How large a model is; positions turn neighbouring numbers of each head."""
+    """Sizes of a model; positions rotate adjacent numbers of each head."""
 
     depth: int
     heads: int
     groups: int
-    base: float  # Of the angles of positions
-    eps: float  # Added to mean squares
+    base: float  # Base of the angles of positions
+    eps: float  # Constant added to mean squares
 
 
 def smooth_weights(weights: Weights, sizes: LlamaSizes, lines: Sequence[Sequence[int]]) -> None:
-    """Scale weights, named as in a GGUF file, in place; `output.weight` is one of its own.
+    """Scale weights, named as in a GGUF file, in place; `output.weight` must be a separate array.
 
-    `lines` are the numbers of the pieces of lines that tell how large hidden states get.
+    `lines` are piece numbers of lines on which the size of hidden states is measured.
     """
     largest: Weights = {}
     with np.errstate(over="ignore", invalid="ignore"):
@@ -221,7 +221,7 @@ def smooth_weights(weights: Weights, sizes: LlamaSizes, lines: Sequence[Sequence
 
 
 def _scales(states: NDArray[np.float32], weights: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Scales that move from states into weights, rounded so that the last bits of sums do not matter."""
+    """Compute scales to move from states into weights, rounded so that the last bits of sums do not matter."""
     ratio = np.log2(np.maximum(states, _LEAST)) - np.log2(np.maximum(weights, _LEAST))
     scales: NDArray[np.float32] = np.exp2(np.rint((ratio - ratio.mean()) * 8) / 16).astype(np.float32)
     return scales
@@ -235,7 +235,7 @@ def _share(weights: Weights, before: str, after: Sequence[str], states: NDArray[
 
 
 def _share_heads(weights: Weights, before: str, after: str, states: NDArray[np.float32], sizes: LlamaSizes) -> None:
-    """Move scales from `after` into `before` where several heads share the values of a group."""
+    """Move scales from `after` into `before`; several heads share the values of a group."""
     shape = sizes.groups, sizes.heads // sizes.groups, -1
     columns = np.abs(weights[after]).max(axis=0).reshape(shape).max(axis=1)
     scales = _scales(states.reshape(shape).max(axis=1), columns)
@@ -246,7 +246,7 @@ def _share_heads(weights: Weights, before: str, after: str, states: NDArray[np.f
 def _look(
     weights: Mapping[str, NDArray[np.float32]], sizes: LlamaSizes, line: Sequence[int], largest: Weights
 ) -> None:
-    """Run the model over a line, and note how large each number gets that a matrix is multiplied by."""
+    """Run the model over a line, and update the greatest size of each input of a matrix in `largest`."""
 
     def note(name: str, states: NDArray[np.float32]) -> NDArray[np.float32]:
         greatest = np.abs(states).max(axis=0)
@@ -274,7 +274,7 @@ def _look(
 def _attention(
     query: NDArray[np.float32], key: NDArray[np.float32], value: NDArray[np.float32], sizes: LlamaSizes
 ) -> NDArray[np.float32]:
-    """Causal attention: each place takes from those up to it: (places, width)."""
+    """Compute causal attention, in which a position sees itself and earlier ones: (positions, width)."""
     places = len(query)
     shared = sizes.heads // sizes.groups
     queries = _turned(query.reshape(places, sizes.heads, -1), sizes.base)
@@ -298,7 +298,7 @@ def _turned(states: NDArray[np.float32], base: float) -> NDArray[np.float32]:
 
 @dataclass(frozen=True)
 class _Content:
-    """Content of a file: its header, and its tensors by name."""
+    """Content of a file: its header, and tensors by name."""
 
     name: str
     says: Callable[[str], Any]
@@ -311,25 +311,25 @@ class _Content:
         return value
 
     def weight(self, name: str, *shape: int) -> NDArray[np.float32]:
-        """A tensor as it was before it was packed."""
+        """Return an unpacked tensor."""
         from gguf import dequantize
 
         tensor = self.tensors.get(name)
         if tensor is None:
-            raise InputError(f"{self.name}: the tensor {name} is missing; is it a Llama, and whole?")
+            raise InputError(f"{self.name}: the tensor {name} is missing; is it a complete Llama model?")
         values: NDArray[np.float32] = np.array(dequantize(tensor.data, tensor.tensor_type), np.float32)
         if tuple(int(size) for size in tensor.shape[::-1]) != shape or values.size != np.prod(shape):
-            raise InputError(f"{self.name}: the tensor {name} has not the shape {shape} that the sizes ask for")
+            raise InputError(f"{self.name}: the tensor {name} must have the shape {shape} to fit the sizes")
         if not np.isfinite(values).all():
             raise InputError(f"{self.name}: the tensor {name} has NaN or infinite values; get the file again")
         return values.reshape(shape)
 
 
 def convert_gguf(path: Path, folder: Path, start: str | None = None) -> None:
-    """Write the model of a GGUF file as a folder for ctranslate2, complete or not at all.
+    """Convert a GGUF file into a folder for ctranslate2, atomically.
 
-    The file is a Llama with the pieces of GPT-2's kind. `start` is the piece before the first of a text; that of the
-    file unless given.
+    The file must be a Llama model with pieces of GPT-2's kind. `start` is the piece that begins a text; default: the
+    piece declared by the file.
     """
     try:
         from ctranslate2.specs import TransformerDecoderModelSpec, common_spec
@@ -364,7 +364,7 @@ def convert_gguf(path: Path, folder: Path, start: str | None = None) -> None:
 
 
 def _check_lengths(path: Path) -> None:
-    """See that a file holds what its header claims: the reader takes memory for all of it before it looks."""
+    """Check that a file is as large as its header claims, since the reader allocates memory first."""
     size, listed = path.stat().st_size, 0
     with path.open("rb") as stream:
 
@@ -401,9 +401,9 @@ def _explained(path: Path) -> Iterator[None]:
         yield
     except (InputError, OSError):
         raise
-    # The reader fails in many ways at what is no such file, or cut short.
+    # The reader raises many kinds of errors for other or truncated files.
     except Exception as error:
-        raise InputError(f"{path}: no GGUF file that can be read ({' '.join(str(error).split())[:120]})") from error
+        raise InputError(f"{path}: not a readable GGUF file ({' '.join(str(error).split())[:120]})") from error
 
 
 def _check_kind(content: _Content) -> None:
@@ -419,7 +419,7 @@ def _check_kind(content: _Content) -> None:
     if pieces != "gpt2":
         raise InputError(f"{content.name}: pieces of the kind {pieces!r}: only those of GPT-2's kind can be read")
     if (cut := content.says("tokenizer.ggml.pre")) not in _CUTS:
-        raise UnknownNameError("way of cutting text (tokenizer.ggml.pre)", str(cut), _CUTS, place=content.name)
+        raise UnknownNameError("pre-tokenizer (tokenizer.ggml.pre)", str(cut), _CUTS, place=content.name)
 
 
 def _strings(content: _Content, key: str) -> list[str]:
@@ -451,18 +451,18 @@ def _tokenizer(content: _Content, pieces: Sequence[str]) -> Tokenizer:
 
 
 def _weights(content: _Content, vocabulary: int) -> tuple[dict[str, NDArray[np.float32]], LlamaSizes]:
-    """All weights, and what the model is."""
+    """Read all weights, and the sizes of the model."""
     depth, wide, inner, heads = (content.number(key) for key in _SIZES)
     groups = content.says(f"{ARCHITECTURE}.attention.head_count_kv") or heads
     if wide % (2 * heads) or not isinstance(groups, int) or not 0 < groups <= heads or heads % groups:
-        raise InputError(f"{content.name}: {heads} heads, {groups} groups and a width of {wide} do not go together")
+        raise InputError(f"{content.name}: {heads} heads, {groups} groups and a width of {wide} are incompatible")
     size = {"wide": wide, "inner": inner, "group": wide // heads * groups}
     matrix = (vocabulary, wide)
     shapes = {"token_embd.weight": matrix, "output.weight": matrix, "output_norm.weight": (wide,)}
     for layer in range(depth):
         for name, extents in LLAMA_PARTS.items():
             shapes[f"blk.{layer}.{name}.weight"] = tuple(size[extent] for extent in extents)
-    # Many models use the vectors of pieces a second time.
+    # Many models use the embeddings of pieces as output weights.
     tied = {} if "output.weight" in content.tensors else {"output.weight": "token_embd.weight"}
     weights = {name: content.weight(tied.get(name, name), *shape) for name, shape in shapes.items()}
     base = float(content.says(f"{ARCHITECTURE}.rope.freq_base") or 10_000)
@@ -471,8 +471,8 @@ def _weights(content: _Content, vocabulary: int) -> tuple[dict[str, NDArray[np.f
 
 
 def _specification(weights: Mapping[str, NDArray[np.float32]], sizes: LlamaSizes, kind: Any, common: Any) -> Any:
-    """The model as ctranslate2 has it, with its weights."""
-    # Such files have the halves of each head's rows side by side: positions turn neighbours.
+    """Return ctranslate2's specification of the model, with its weights."""
+    # In GGUF files, the halves of each head's rows are interleaved.
     spec = kind.from_config(
         sizes.depth,
         sizes.heads,

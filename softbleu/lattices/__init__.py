@@ -1,4 +1,4 @@
-"""Reference networks: lattices of words whose every path is a reference; made, read, drawn."""
+"""Reference networks: lattices of words in which every path is a reference; making, reading and drawing them."""
 
 from softbleu.lattices.lattice import ARC_KINDS, NetworkArc, WordNetwork
 

@@ -1,4 +1,4 @@
-"""Corpora of networks: read from files in any notation, drawn from grammars with all that says the same."""
+"""Corpora of networks: read from files in any notation, or drawn from grammars with their paraphrases."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from softbleu.lattices.rules import NetworkRules
 
 
 def read_network(name: str, number: int, notation: str = "network", encoding: str = "utf-8") -> WordNetwork:
-    """Read the network in a line of a file, from 1; an `InputError` names file and line."""
+    """Read the network in a line of a file, counted from 1; an `InputError` names file and line."""
     count = 0
     for count, line in enumerate(open_text(name, encoding), start=1):
         if count == number:
@@ -23,9 +23,9 @@ def read_network(name: str, number: int, notation: str = "network", encoding: st
 def networks_of(
     names: Sequence[str], rules: NetworkRules, split: Callable[[str], Sequence[str]], shared: int, encoding: str
 ) -> Iterator[WordNetwork]:
-    """Read or make the network of each line of a file, or of the texts in each line of several files.
+    """Read or make a network for each line of a file, or of several parallel files.
 
-    Paths of these join where they share so many consecutive words.
+    Texts of several files are merged where they share `shared` consecutive words or more.
     """
     if len(names) > 1 and rules.notation != "text":
         said = f"one file of notation {rules.notation!r} at a time: leave out all "
@@ -38,7 +38,7 @@ def networks_of(
 
 
 def draw_meanings(grammar: str, count: int, seed: int = 0) -> Iterator[WordNetwork]:
-    """Draw sentences of a grammar, and give the networks of all that says the same."""
+    """Draw sentences of a grammar, and yield the networks of all their paraphrases."""
     derivations = Derivations.of(read_grammar(grammar))
     derivations.check_drawing(uniform=False)
     chance = Chance(seed)
@@ -47,7 +47,7 @@ def draw_meanings(grammar: str, count: int, seed: int = 0) -> Iterator[WordNetwo
 
 
 def parallel_lines(names: Sequence[str], encoding: str = "utf-8") -> Iterator[tuple[str, ...]]:
-    """Lines of files that stand side by side; an `InputError` where one has fewer."""
+    """Yield the lines of parallel files; raise InputError if their numbers of lines differ."""
     try:
         yield from zip(*(open_text(name, encoding) for name in names), strict=True)
     except ValueError:
@@ -55,7 +55,7 @@ def parallel_lines(names: Sequence[str], encoding: str = "utf-8") -> Iterator[tu
 
 
 def meaning_network(derivations: Derivations, derivation: Derivation) -> WordNetwork:
-    """All that a grammar of ours says with the meaning of a derivation: synonyms, and other orders where declared.
+    """Make the network of all paraphrases of a derivation: synonyms, and declared alternations.
 
     >>> from softbleu.corpora.grammar import Derivations, read_grammar
     >>> derivations = Derivations.of(read_grammar("alternations"))
@@ -66,7 +66,7 @@ def meaning_network(derivations: Derivations, derivation: Derivation) -> WordNet
 
 
 class _Meaning:
-    """Puts networks together from those of the parts."""
+    """Builder of the network of a derivation from the networks of its parts."""
 
     def __init__(self, derivations: Derivations) -> None:
         self._words = derivations.words

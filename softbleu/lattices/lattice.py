@@ -1,4 +1,4 @@
-"""A network: an acyclic lattice of words, every path of which is a reference; its forms as text, and pictures."""
+"""A network: an acyclic lattice of words in which every path is a reference; its notations, and drawings."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from softbleu.types import Integers
 
 ARC_KINDS = ("reference", "stem", "synonym", "paraphrase", "neighbour", "optional", "grammar", "user")
-"""Where an arc may be from."""
-MOST_COST = 1000.0  # Words that an arc may cost
+"""Origins of arcs."""
+MOST_COST = 1000.0  # Greatest cost of an arc, in words
 LARGEST_NETWORK = Limit(
     "a network", "arcs", 500_000, "3,000 words with 10 variants each: 30,000", "allow fewer variants"
 )
 
 
 class NetworkArc(NamedTuple):
-    """A step from a state to another; without a word it is empty."""
+    """A step from a state to another, with a word or, for an empty arc, an empty text."""
 
     source: int
     target: int
@@ -41,26 +41,26 @@ class NetworkArc(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class WordNetwork:
-    """States are numbered so that every arc leads to a later one; paths go from the first to the last.
+    """A network whose states are in topological order; paths go from the first to the last state.
 
-    Make one by `WordNetwork.of`, which checks it. Entries of the arrays are arcs, ordered by the states they leave.
+    Make one by `WordNetwork.of`, which checks it. Entries of the arrays are arcs, ordered by source.
     """
 
     words: tuple[str, ...]  # Empty texts for empty arcs
     sources: Integers
     targets: Integers
     costs: Integers  # In hundredths of a word
-    kinds: Integers  # Places in `ARC_KINDS`
+    kinds: Integers  # Positions in `ARC_KINDS`
 
     @classmethod
     def of(
         cls, arcs: Iterable[NetworkArc], start: int = 0, ends: Sequence[int] | None = None, *, where: str = "network"
     ) -> WordNetwork:
-        """Order the states of arcs, which have any numbers, and check them.
+        """Make a network of arcs between states with any numbers.
 
-        Paths begin at `start` and end at one of `ends`, or where no arc leaves; `where` names the network in
-        messages. Raises `InputError`: there is no path, a cycle, a state that no path goes through, a cost that is
-        none, or too many arcs.
+        Paths begin at `start` and end at one of `ends`, by default at states without outgoing arcs; `where` names the
+        network in messages. Raises `InputError`: no path, a cycle, a state on no path, an invalid cost, or too many
+        arcs.
 
         >>> dogs = NetworkArc(7, 3, "dog"), NetworkArc(7, 3, "hound", 0.2, "synonym")
         >>> network = WordNetwork.of([NetworkArc(0, 7, "a"), *dogs])
@@ -75,14 +75,14 @@ class WordNetwork:
             leaving = {arc.source for arc in listed}
             ends = sorted({arc.target for arc in listed} - leaving)
         if len(ends) != 1:
-            # Another end that all of them lead to.
+            # Add a common end.
             last = 1 + max(max(arc.source, arc.target) for arc in listed)
             listed += [NetworkArc(end, last, "") for end in ends]
             ends = [last]
         for arc in listed:
             if not 0 <= arc.cost <= MOST_COST:
                 step = f"{arc.source} to {arc.target}"
-                raise InputError(f"{where}: the arc from {step} costs {arc.cost:g}, not 0 to {MOST_COST:g}: mend it")
+                raise InputError(f"{where}: the arc from {step} costs {arc.cost:g}, not 0 to {MOST_COST:g}")
         order = _ordered(listed, where)
         _check_reached(listed, order, start, ends[0], where)
         numbers = {state: number for number, state in enumerate(order)}
@@ -104,10 +104,9 @@ class WordNetwork:
     def chain(
         cls, words: Sequence[str], more: Iterable[tuple[int, int, Sequence[str], float, str]] = ()
     ) -> WordNetwork:
-        """A reference, and phrases that may stand in the place of some of its words.
+        """Make a network of a reference, and of phrases that may replace some of its words.
 
-        `more` says where what is replaced begins and ends, what stands there instead (nothing: it may be left out),
-        its cost and kind.
+        `more` holds replacements: start, end, words (empty for a deletion), cost and kind.
 
         >>> network = WordNetwork.chain("it is late".split(), [(0, 2, ["it's"], 0.1, "paraphrase")])
         >>> network.words, network.costs.tolist()
@@ -121,7 +120,7 @@ class WordNetwork:
         return cls.of(made.arcs, 0, [end])
 
     def split(self, split: Callable[[str], Sequence[str]]) -> WordNetwork:
-        """Split the word of each arc into tokens, an arc each.
+        """Split the word of each arc into tokens, with one arc per token.
 
         >>> WordNetwork.chain(["dog,"]).split(lambda word: [word[:-1], word[-1]]).words
         ('dog', ',')
@@ -142,14 +141,14 @@ class WordNetwork:
         return len(self.words)
 
     def arcs(self) -> Iterator[NetworkArc]:
-        """All arcs."""
+        """Yield all arcs."""
         columns = (self.sources, self.targets, self.costs, self.kinds)
         for word, source, target, cost, kind in zip(self.words, *(part.tolist() for part in columns), strict=True):
             yield NetworkArc(source, target, word, cost / HUNDRED, ARC_KINDS[kind])
 
 
 class NetworkBuilder:
-    """Arcs of a network that is being made; the first `states` states are there."""
+    """Builder of the arcs of a network, which begins with `states` states."""
 
     def __init__(self, states: int = 1) -> None:
         self.arcs: list[NetworkArc] = []
@@ -160,19 +159,19 @@ class NetworkBuilder:
         return self._states - 1
 
     def step(self, state: int, words: Iterable[str], kind: str = "user") -> int:
-        """Go on from a state by any of some words; return the new state behind them."""
+        """Add arcs from a state to a new one, one per word; return the new state."""
         end = self._new()
         self.arcs += [NetworkArc(state, end, word, 0.0, kind) for word in words]
         return end
 
     def join(self, states: Iterable[int], kind: str = "user") -> int:
-        """Let states lead to a new one without a word, and return that."""
+        """Add empty arcs from states to a new one; return it."""
         end = self._new()
         self.arcs += [NetworkArc(state, end, "", 0.0, kind) for state in states]
         return end
 
     def phrase(self, source: int, target: int, words: Sequence[str], cost: float, kind: str) -> list[int]:
-        """Let a phrase, or nothing, lead from a state to another; its first arc pays. Return all its states."""
+        """Add a path of words, or an empty arc, whose first arc has the cost; return its states."""
         states = [source, *(self._new() for _ in words[1:]), target]
         for number, (word, step) in enumerate(zip(words or [""], pairwise(states), strict=True)):
             self.arcs.append(NetworkArc(*step, word, 0.0 if number else cost, kind))
@@ -180,7 +179,7 @@ class NetworkBuilder:
 
 
 def _ordered(arcs: Sequence[NetworkArc], where: str) -> list[int]:
-    """States, each before those that its arcs lead to."""
+    """Return the states in topological order."""
     before: dict[int, set[int]] = {}
     for arc in arcs:
         before.setdefault(arc.target, set()).add(arc.source)
@@ -188,11 +187,11 @@ def _ordered(arcs: Sequence[NetworkArc], where: str) -> list[int]:
         return list(TopologicalSorter(before).static_order())
     except CycleError as error:
         cycle = " -> ".join(map(str, error.args[1][::-1]))
-        raise InputError(f"{where}: the states {cycle} are a cycle: a network has none") from None
+        raise InputError(f"{where}: the states {cycle} form a cycle: networks are acyclic") from None
 
 
 def _check_reached(arcs: Sequence[NetworkArc], order: Sequence[int], start: int, end: int, where: str) -> None:
-    """See that every state lies on a path from the start to the end."""
+    """Check that every state lies on a path from the start to the end."""
     to: dict[int, list[int]] = {}
     back: dict[int, list[int]] = {}
     for arc in arcs:
@@ -212,8 +211,8 @@ def _check_reached(arcs: Sequence[NetworkArc], order: Sequence[int], start: int,
                     waiting.append(state)
         missed = [state for state in order if state not in seen]
         if missed:
-            what = f"the start {start}" if steps is to else str(end)
-            raise InputError(f"{where}: state {missed[0]} {lost} {what}: take it out, or mend its arcs")
+            state = f"the start {start}" if steps is to else str(end)
+            raise InputError(f"{where}: state {missed[0]} {lost} {state}: remove it, or correct its arcs")
 
 
 _TOKEN = re.compile(r"\s*(?:\[\](?=\S)|([\[\]()|])|((?:\\.|[^\s\[\]()|\\])+))")
@@ -221,7 +220,7 @@ _DEEPEST = 100
 
 
 def format_line(network: WordNetwork) -> str:
-    """Write a network as a line: of each state but the last its arcs, each a word, steps ahead, cost and kind.
+    """Write a network as a line: the arcs of each state but the last, as word, steps ahead, cost and kind.
 
     >>> format_line(WordNetwork.chain(["a", "dog"], [(1, 2, ["hound"], 0.2, "synonym")]))
     '[[["a"]],[["dog"],["hound",1,0.2,"synonym"]]]'
@@ -234,7 +233,7 @@ def format_line(network: WordNetwork) -> str:
 
 
 def parse_line(line: str, where: str = "network") -> WordNetwork:
-    """Read a network from such a line."""
+    """Read a network from a line written by `format_line`."""
     try:
         states = parse_json(line, where)
         if not isinstance(states, list):
@@ -250,7 +249,7 @@ def parse_line(line: str, where: str = "network") -> WordNetwork:
         if isinstance(error, InputError) and not isinstance(error, NotJsonError):
             raise
         raise InputError(
-            f"{where}: {line[:40]!r} is no network: a line is [[[word, steps, cost, kind], …], …], each state's arcs"
+            f"{where}: {line[:40]!r} is not a network: write [[[word, steps, cost, kind], …], …], arcs state by state"
         ) from None
 
 
@@ -258,7 +257,7 @@ def _arc_of(
     state: int, where: str, word: str, steps: int = 1, cost: float = 0.0, kind: str = "reference"
 ) -> NetworkArc:
     if kind not in ARC_KINDS:
-        raise InputError(f"{where}: no kind of arcs {kind!r}; there are: {', '.join(ARC_KINDS)}")
+        raise InputError(f"{where}: unknown kind of arcs {kind!r}; valid: {', '.join(ARC_KINDS)}")
     if not (isinstance(word, str) and type(steps) is int and not isinstance(cost, bool)):
         raise TypeError
     if steps < 1:
@@ -269,9 +268,9 @@ def _arc_of(
 
 
 def parse_brackets(line: str, where: str = "network") -> WordNetwork:
-    """Read a network in brackets: `(dog|hound)` is one of these, `[big|large]` one of these or nothing.
+    """Read a network in brackets: `(dog|hound)` is one of the words, `[big|large]` one of the words or nothing.
 
-    A word right behind `[]` may be left out. A backslash makes the next character a letter.
+    A word directly after `[]` is optional. A backslash escapes the next character.
 
     >>> [arc.word for arc in parse_brackets("the []big (dog|hound)").arcs()]
     ['the', 'big', '', 'dog', 'hound', '', '']
@@ -280,12 +279,12 @@ def parse_brackets(line: str, where: str = "network") -> WordNetwork:
 
 
 class _Brackets:
-    """A reader of the notation."""
+    """Parser of the notation in brackets."""
 
     def __init__(self, line: str, where: str) -> None:
         self._line, self._where = line, where
         if len(line) > LARGEST_NETWORK.most:
-            # Each word is an arc, and each choice ends with one at least.
+            # Each word is an arc, and each choice ends with at least one.
             arcs = sum(token[1] in (None, ")", "]") for token in _TOKEN.finditer(line))
             LARGEST_NETWORK.check(arcs, where)
         self._tokens = list(_TOKEN.finditer(line))
@@ -296,18 +295,20 @@ class _Brackets:
         if self._next < len(self._tokens):
             raise self._error(f"{self._tokens[self._next][1]!r} closes nothing")
         if "".join(self._line.split()) != "".join("".join(token[0].split()) for token in self._tokens):
-            raise self._error("a backslash stands before nothing")
+            raise self._error("a backslash at the end")
         if not self._made.arcs:
             end = self._made.join([end])
         return WordNetwork.of(self._made.arcs, 0, [end], where=self._where)
 
-    def _error(self, what: str) -> InputError:
-        return InputError(f"{self._where}: {what} in {self._line[:60]!r}: write the [big|large] (dog|hound) []barked")
+    def _error(self, fault: str) -> InputError:
+        return InputError(
+            f"{self._where}: {fault} in {self._line[:60]!r}: write the [big|large] (dog|hound) []barked"
+        )
 
     def _sequence(self, state: int, depth: int) -> int:
-        """Read up to what closes, from a state on; return where it ends."""
+        """Parse until the closing bracket or `|`, starting at `state`; return the end state."""
         if depth > _DEEPEST:
-            raise self._error("too many brackets within one another")
+            raise self._error("brackets nested too deeply")
         while self._next < len(self._tokens):
             mark, word = self._tokens[self._next].groups()
             if mark is not None and mark in "])|":
@@ -318,7 +319,7 @@ class _Brackets:
             elif word is None:
                 following = self._tokens[self._next][2] if self._next < len(self._tokens) else None
                 if following is None:
-                    raise self._error("no word stands behind []")
+                    raise self._error("no word after []")
                 self._next += 1
                 state = self._made.step(state, [_plain(following), ""])
             else:
@@ -346,11 +347,11 @@ def _plain(word: str) -> str:
 
 
 PARSERS: dict[str, Callable[[str, str], WordNetwork]] = {"network": parse_line, "brackets": parse_brackets}
-"""What reads a line of each notation; the second text says where it stands."""
+"""Parser of a line by notation; the second argument is its position, for errors."""
 
 
 def format_dot(network: WordNetwork) -> str:
-    """Write a network in Graphviz's language.
+    """Write a network in Graphviz's DOT language.
 
     >>> print(format_dot(WordNetwork.chain(["dog"], [(0, 1, ["hound"], 0.2, "synonym")])))
     digraph network {

@@ -1,4 +1,4 @@
-"""Networks made of references, rule by rule, and coded: which words and phrases may stand in the place of others."""
+"""Networks made from references by rules, which replace words and phrases; and their encoding as arrays."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ if TYPE_CHECKING:
 
 Notation = Literal["text", "brackets", "network"]
 Phrase = tuple[int, int, tuple[str, ...], float, str]
-"""Where what is replaced begins and ends, what stands there instead, cost, kind."""
-_NEAREST = 20  # Neighbours of each word that are kept
+"""A replacement: start, end, words, cost and kind."""
+_NEAREST = 20  # Neighbours per word
 
 
 class NetworkVectors(Content):
-    """Vectors whose neighbours enter networks, and whose first words are those that may; their content tells them."""
+    """Vectors that define neighbours and the vocabulary of networks, identified by their content."""
 
     @classmethod
     def of(cls, location: str) -> NetworkVectors:
-        """Take a set by name or place."""
+        """Find vectors by name or place."""
         try:
             return cls(location, open_vectors(location).fingerprint)
         except VectorError as error:
@@ -49,19 +49,20 @@ class NetworkVectors(Content):
         return f"{self.location}#{self.fingerprint[:12]}"
 
 
-def _cost(what: str) -> Any:
-    return setting(None, f"Networks of references: cost of {what}, in words", least=0, most=10, unset="no such paths")
+def _cost(change: str) -> Any:
+    help_text = f"Networks of references: cost of {change}, in words"
+    return setting(None, help_text, least=0, most=10, unset="no such paths")
 
 
 @dataclass(frozen=True)
 class NetworkRules(Declared):
-    """Rules for alternatives to words of a reference. A rule without a cost adds nothing.
+    """Rules for alternatives to words of a reference. A rule without a cost is inactive.
 
-    Rules make networks of text; brackets are written as in `the [big|large] (dog|hound) []barked`, a network as
-    `softbleu networks make` writes it. Synonyms share a synonym set. A paraphrase, and the phrase that it stands for,
-    have a word that is no function word. A neighbour costs less, the nearer it is; neighbours are among the 20
-    nearest words. Stems and synonyms are found among the first 50,000 words of the vectors: those taken are the most
-    frequent ones, of paraphrases the first.
+    Rules make networks from text. Brackets are written as in `the [big|large] (dog|hound) []barked`, networks in the
+    notation of `softbleu networks make`. Synonyms share a synonym set. A paraphrase and the phrase that it replaces
+    must each have a content word. Neighbours are among the 20 nearest words, and cost less if they are nearer. Words
+    with the same stem and synonyms are taken from the 50,000 most frequent words of the vectors, the most frequent
+    first; paraphrases in the order of their table.
     """
 
     notation: Notation = setting("text", "Form of the reference lines: text, brackets or a network")
@@ -83,7 +84,7 @@ class NetworkRules(Declared):
     meteor_data: MeteorData | None = data_setting()
 
     def check(self) -> None:
-        """See that the settings go together."""
+        """Check that the settings are compatible."""
         try:
             parse_percentile(self.neighbour_quantile)
         except InputError as error:
@@ -93,7 +94,7 @@ class NetworkRules(Declared):
 
     @property
     def active(self) -> bool:
-        """Whether any rule is."""
+        """Whether any rule is active."""
         return any(cost is not None for _, cost in self._costs)
 
     @property
@@ -102,7 +103,7 @@ class NetworkRules(Declared):
         return [(kind, getattr(self, f"{kind}_cost")) for kind in kinds]
 
     def resolved(self) -> Self:
-        """With the data of the package and the bundled vectors where none are named, and none where nothing looks."""
+        """Return the rules with default data and vectors where needed, and without unused ones."""
         active = [kind for kind, cost in self._costs if cost is not None]
         data = needed_data(active, self.meteor_data)
         vectors = self.network_vectors
@@ -115,7 +116,7 @@ class NetworkRules(Declared):
         return replace(self, meteor_data=data, network_vectors=vectors)
 
     def network(self, line: str, split: Callable[[str], Sequence[str]], where: str = "network") -> WordNetwork:
-        """Read or make the network of a line; text, and the words of networks, are split by a tokenizer."""
+        """Read or make the network of a line; `split` tokenizes text, and words of networks."""
         if self.notation == "text":
             words = list(split(line))
             return WordNetwork.chain(words, self.phrases(words))
@@ -133,7 +134,7 @@ class NetworkRules(Declared):
         return WordNetwork.of(made.arcs, 0, [len(references[0])])
 
     def phrases(self, words: Sequence[str]) -> Iterator[Phrase]:
-        """Alternatives to words of a reference, rule by rule."""
+        """Yield alternatives to words of a reference, rule by rule."""
         if not self.active:
             return
         expander = expander_of(self)
@@ -148,12 +149,12 @@ class NetworkRules(Declared):
 
 @lru_cache(maxsize=4)
 def expander_of(rules: NetworkRules) -> Expander:
-    """The expander of these rules, which remembers what it has looked up."""
+    """Return the expander of rules, which caches its results."""
     return Expander(rules.resolved())
 
 
 class Expander:
-    """Finds what may stand in the place of words and phrases."""
+    """Finds replacements for words and phrases."""
 
     def __init__(self, rules: NetworkRules) -> None:
         self._rules = rules
@@ -161,7 +162,7 @@ class Expander:
         self._phrases: dict[int, list[tuple[str, ...]]] = {}
 
     def words(self, word: str) -> list[tuple[str, float, str]]:
-        """Alternatives to a word, with cost and kind; the empty text if it may be left out."""
+        """Return alternatives to a word, with cost and kind; an empty text means deletion."""
         if word not in self._known:
             self._known[word] = list(self._words(word))
         return self._known[word]
@@ -172,23 +173,23 @@ class Expander:
             if rules.optional_cost is not None:
                 yield "", rules.optional_cost, "optional"
             return
-        taken: dict[str, None] = {word.lower(): None}
+        seen = {word.lower()}
         if rules.stem_cost is not None:
-            yield from self._fresh(word, self._by_stem.get(stem(word.lower()), ()), rules.stem_cost, "stem", taken)
+            yield from self._fresh(word, self._by_stem.get(stem(word.lower()), ()), rules.stem_cost, "stem", seen)
         if rules.synonym_cost is not None:
-            yield from self._fresh(word, self._synonyms(word.lower()), rules.synonym_cost, "synonym", taken)
+            yield from self._fresh(word, self._synonyms(word.lower()), rules.synonym_cost, "synonym", seen)
         if rules.neighbour_cost is not None:
             for other, similarity in self._neighbours(word.lower()):
                 cost = rules.neighbour_cost * (1 - similarity) / (1 - self._threshold)
-                yield from self._fresh(word, [other], cost, "neighbour", taken)
+                yield from self._fresh(word, [other], cost, "neighbour", seen)
 
     def _fresh(
-        self, word: str, others: Sequence[str], cost: float, kind: str, taken: dict[str, None]
+        self, word: str, others: Sequence[str], cost: float, kind: str, seen: set[str]
     ) -> Iterator[tuple[str, float, str]]:
-        """Those that no rule before has found, with the capitals of the word."""
-        new = [other for other in others if other not in taken][: self._rules.alternatives]
+        """Yield the words that no earlier rule found, with the capitals of the word."""
+        new = [other for other in others if other not in seen][: self._rules.alternatives]
         for other in new:
-            taken[other] = None
+            seen.add(other)
             yield _spell_like(word, other), round(cost, 2), kind
 
     @cached_property
@@ -198,7 +199,7 @@ class Expander:
 
     @cached_property
     def _vocabulary(self) -> dict[str, int]:
-        """Words that may enter, most frequent first, and their places in the set."""
+        """Positions of usable words in the vectors, most frequent first."""
         head, _ = self._source.head(SCOPE)
         usable = (
             (word, place) for place, word in enumerate(head) if word.isalpha() and word.islower() and len(word) > 1
@@ -264,7 +265,7 @@ class Expander:
         return [(names[place], similarity) for place, similarity in near if similarity > self._threshold]
 
     def paraphrases(self, words: Sequence[str]) -> Iterator[tuple[int, int, list[tuple[str, ...]]]]:
-        """Phrases of a line that have paraphrases: where each begins and ends, and these."""
+        """Yield the phrases of a line that have paraphrases: start, end and paraphrases."""
         if not words:
             return
         numbers = self._tables.word_numbers([word.lower() for word in words])
@@ -280,25 +281,24 @@ class Expander:
             if not all(map(is_function_word, self._tables.phrase(node))):
                 _, targets, _ = self._tables.paraphrases(np.array([node]), np.ones(self._tables.nodes, bool))
                 texts = map(self._tables.phrase, targets.tolist())
-                told = (text for text in texts if not all(map(is_function_word, text)))
-                renderings = [*told][: self._rules.alternatives]
-            # Other threads must not see it half made.
+                with_content = [text for text in texts if not all(map(is_function_word, text))]
+                renderings = with_content[: self._rules.alternatives]
+            # Assigned once complete, since other threads read the cache.
             self._phrases[node] = renderings
         return self._phrases[node]
 
 
 def _spell_like(word: str, name: str) -> str:
-    """Spell a name as a word is: with a capital, or in capitals."""
+    """Give a name the capitals of a word: an initial, or all."""
     if word.isupper() and len(word) > 1:
         return name.upper()
     return name[0].upper() + name[1:] if word[0].isupper() else name
 
 
 def merge_references(references: Sequence[Sequence[str]], shared: int) -> tuple[NetworkBuilder, list[list[int]]]:
-    """Lay references along the first: where they share enough words in a row, their paths join, and may change.
+    """Merge references into the path of the first where they share at least `shared` consecutive words.
 
-    `shared` says how many are enough. Gives their network, and of each reference the states before, between and
-    behind its words.
+    Returns the network, and for each reference the states before, between and after its words.
 
     >>> made, (_, states) = merge_references(["it is late now".split(), "it is too late now".split()], 2)
     >>> states, [(arc.source, arc.target, arc.word) for arc in made.arcs[4:]]
@@ -322,13 +322,13 @@ def merge_references(references: Sequence[Sequence[str]], shared: int) -> tuple[
 
 
 def _spans(first: Sequence[str], other: Sequence[str], shared: int) -> Iterator[tuple[int, int, Sequence[str], bool]]:
-    """Places of the first text, and the words of the other there; whether they are the same."""
+    """Align two texts: yield spans of the first, the words of the other there, and whether they are equal."""
     matcher = SequenceMatcher(None, first, other, autojunk=False)
     blocks = [tuple(block) for block in matcher.get_matching_blocks() if block.size >= shared]
     if blocks:
         here, there, size = blocks[-1]
         if here + size == len(first) and there + size < len(other):
-            # A word goes along with what is put in behind it, for a path cannot end where it begins.
+            # The last shared word is replaced together with the words after it, since a path cannot be a loop.
             blocks[-1:] = [(here, there, size - 1)] if size > 1 else []
     place = other_place = 0
     for here, there, size in [*blocks, (len(first), len(other), 0)]:
@@ -343,7 +343,7 @@ def _spans(first: Sequence[str], other: Sequence[str], shared: int) -> Iterator[
 
 @dataclass(frozen=True)
 class NetworkTokenizer(ChangedTokenizer):
-    """Splits lines into words, and makes networks of references.
+    """A tokenizer that also makes networks of references.
 
     >>> tokenizer = NetworkTokenizer(rules=NetworkRules("brackets"))
     >>> tokenizer.split("a (dog|hound)"), tokenizer.network("a (dog|hound)").words
@@ -353,16 +353,16 @@ class NetworkTokenizer(ChangedTokenizer):
     rules: NetworkRules = field(default_factory=NetworkRules)
 
     def network(self, line: str) -> WordNetwork:
-        """Make the network of a reference."""
+        """Return the network of a reference."""
         return self.rules.network(line, self.splitter, "reference")
 
     def coded_references(self, texts: Sequence[str], coder: Any) -> LatticeLines:
-        """Code references as lattices; each network is made once."""
+        """Encode references as lattices; each distinct network is made once."""
         return LatticeLines.coded([coder.once(text, self.network) for text in texts], coder.vocabulary)
 
 
 def network_tokenizer(tokenizer: Tokenizer, rules: NetworkRules) -> Tokenizer:
-    """Let a tokenizer make networks of references, where rules make any: text by itself stays a line."""
+    """Return a tokenizer that makes networks of references, or a plain one if no rule is active."""
     if rules.notation == "text" and not rules.active:
         return tokenizer.plain
     return NetworkTokenizer(tokenizer, rules)
@@ -370,14 +370,14 @@ def network_tokenizer(tokenizer: Tokenizer, rules: NetworkRules) -> Tokenizer:
 
 @dataclass(frozen=True)
 class LatticeLines(Tokens):
-    """References that are lattices, beside lines of tokens: the words of the references that they were made of."""
+    """References as lattices, together with the tokens of the references that they were made from."""
 
     lattices: Lattices
     arc_words: NDArray[Any]  # The words of the arcs, as text
 
     @classmethod
     def coded(cls, networks: Sequence[WordNetwork], codes: Mapping[str, int]) -> LatticeLines:
-        """Code networks; a word that is no token and has no code gets -1."""
+        """Encode networks; words outside the vocabulary get the code -1."""
         lines = [_own_words(network) for network in networks]
         tokens = np.array([codes[word] for line in lines for word in line], np.int32)
         words = [word for network in networks for word in network.words]
@@ -399,7 +399,7 @@ class LatticeLines(Tokens):
         return cls(tokens, np.cumsum([0, *map(len, lines)]), lattices, np.array(words, object))
 
     def lines(self, start: int, stop: int) -> Self:
-        """Lines start to stop - 1."""
+        """Return the lines from `start` up to `stop`."""
         return self.chosen(np.arange(start, stop))
 
     def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: NDArray[np.int64]) -> Self:
@@ -408,7 +408,7 @@ class LatticeLines(Tokens):
 
 
 def _own_words(network: WordNetwork) -> list[str]:
-    """Words of the reference that a network was made of.
+    """Return the words of the reference that a network was made from.
 
     >>> _own_words(WordNetwork.chain(["dog"], [(0, 1, ["hound"], 0.2, "synonym")]))
     ['dog']
@@ -418,7 +418,7 @@ def _own_words(network: WordNetwork) -> list[str]:
 
 
 def lattices_of(references: Tokens) -> Lattices:
-    """Lattices of references: one a line, whose words are its only path, unless they are lattices."""
+    """Return the lattices of references; plain lines become lattices with one path."""
     if isinstance(references, LatticeLines):
         return references.lattices
     lengths = references.lengths
@@ -428,7 +428,7 @@ def lattices_of(references: Tokens) -> Lattices:
 
 
 def arc_words(references: Tokens, surface_forms: Sequence[str]) -> list[str]:
-    """Words of the arcs that `lattices_of` finds, in order, `surface_forms` being those of the codes."""
+    """Return the words of the arcs of `lattices_of`, in order; `surface_forms` holds the word of each code."""
     if isinstance(references, LatticeLines):
         return list(references.arc_words)
     return [surface_forms[code] for code in references.codes.tolist()]

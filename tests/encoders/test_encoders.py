@@ -296,7 +296,7 @@ def test_a_space_belongs_to_the_word_after_it(make):
 def test_tokenizers_that_do_not_fit_make_too_much_or_point_nowhere(minilm, tmp_path):
     refused(InputError, "a word of 1,000,001 characters .* 1,000,000 are", minilm.tokenize, [["b", "a" * 1_000_001]])
     tokenizer, path = byte_level(), tmp_path / "tokenizer.json"
-    said = "tiny: its tokenizer gives piece 65, of 10 that it knows: it does not fit"
+    said = "tiny: its tokenizer gives piece 65, but the encoder has 10 pieces: it does not fit"
     refused(VectorError, said, cut_lines, tokenizer, [["a"]], 10, "tiny")
     lacking = Tokenizer(models.WordLevel({"b": 0}, unk_token="?"))
     said = r"tiny: its tokenizer cannot cut 'a b' \(WordLevel error"
@@ -312,7 +312,7 @@ def test_tokenizers_that_do_not_fit_make_too_much_or_point_nowhere(minilm, tmp_p
     refused(VectorError, r"its normalizer makes text 1000000000 times longer", read_tokenizer, path)
     tokenizer = byte_level()
     tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 2**32 - 1)])
-    said = "gives piece 4294967295, of 99 that it knows"
+    said = "gives piece 4294967295, but the encoder has 99"
     refused(VectorError, said, cut_lines, tokenizer, [["a"]], 99, "tiny")
     tokenizer.normalizer = normalizers.Precompiled(struct.pack("<I", 4) + b"\xff" * 4 + b"\0")
     refused(VectorError, "cannot cut 'a'", cut_lines, tokenizer, [["a"]], 99, "tiny")
@@ -330,7 +330,7 @@ def test_a_template_that_lacks_a_token_is_refused(within, tmp_path):
     tokenizer.save(str(path))
     assert len(read_tokenizer(path).encode("ab")) == 3
     path.write_text(re.sub(r'("SpecialToken": {\s*"id": )"<s>"', r'\1"<t>"', path.read_text()))
-    refused(VectorError, r"no tokenizer that can be used \(its post_processor lacks '<t>'\)", read_tokenizer, path)
+    refused(VectorError, r"unusable tokenizer \(its post_processor lacks '<t>'\)", read_tokenizer, path)
 
 
 @given(st.lists(st.integers(0, 40), max_size=5), st.integers(3, 12))
@@ -419,7 +419,7 @@ def test_weights_and_pieces_of_another_model(values, message, copied, tmp_path):
     tokenizer = Tokenizer.from_file(str(model / "tokenizer.json"))
     tokenizer.add_tokens(["more"])
     tokenizer.save(str(model / "tokenizer.json"))
-    said = "tokenizer.json: does not fit, its greatest piece is 30, and config.json knows 30"
+    said = "tokenizer.json: does not fit, its greatest piece is 30, and config.json has 30"
     refused(VectorError, said, convert_encoder, model, tmp_path / "store")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 

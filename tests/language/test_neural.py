@@ -127,7 +127,7 @@ def test_a_model_that_cannot_be_kept(llama, monkeypatch):
         ({"architecture": "gpt2"}, "a model of the architecture 'gpt2': only 'llama' can be read"),
         ({"pieces": "llama"}, "pieces of the kind 'llama'"),
         ({"pre": "smolm"}, "did you mean 'smollm'"),
-        ({"weights": {**made_up_weights(), "output_norm.weight": np.ones(8, np.float32)}}, "has not the shape"),
+        ({"weights": {**made_up_weights(), "output_norm.weight": np.ones(8, np.float32)}}, "must have the shape"),
         ({"weights": {k: v for k, v in made_up_weights().items() if "1.ffn_up" not in k}}, "1.ffn_up.weight is m"),
         ({"weights": made_up_weights() | {"output_norm.weight": np.full(16, np.nan, np.float32)}}, "NaN or infinite"),
         ({"weights": made_up_weights() | {"output_norm.weight": np.full(16, 3e38, np.float32)}}, "states overflow"),
@@ -152,7 +152,7 @@ def test_damaged_models_are_refused(llama, tmp_path):
         (tmp_path / "cut.gguf").write_bytes(content.replace(claimed, struct.pack("<IQ", 8, count)))
         refused(InputError, rf"cut\.gguf.*{said}", lambda: opened(tmp_path / "cut.gguf").judge(words(LINES)))
     for name, content, said in (
-        ("model.bin", (folder / "model.bin").read_bytes()[:-200], "no causal model that ctranslate2 can run"),
+        ("model.bin", (folder / "model.bin").read_bytes()[:-200], "not a causal model that ctranslate2 can run"),
         ("config.json", b"{}", "which piece begins a text"),
         ("vocabulary.json", b'["a"]', "does not fit"),
         ("tokenizer.json", b"{}", "no tokenizer that can be read"),

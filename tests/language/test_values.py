@@ -201,4 +201,4 @@ def test_bytes_and_contexts_that_a_model_must_not_have(tmp_path):
     refused(InputError, "bad.arpa, line 13, byte 7: not UTF-8", read_arpa, path)
     more = small.replace("ngram 2=2\n", "ngram 2=2\nngram 3=1\n")
     path.write_text(more.replace("\\end", "\\3-grams:\n-1\t</s> a a\n\n\\end"))
-    refused(InputError, "'</s> a a' is there, but not what it begins with", read_arpa, path)
+    refused(InputError, "'</s> a a' lacks its first words", read_arpa, path)
