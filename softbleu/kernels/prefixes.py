@@ -1,4 +1,4 @@
-"""How much of a reference an unfinished candidate has come to: edit alignment with a free end in the reference."""
+"""Prefixes of references that unfinished candidates have reached: edit alignment with a free end in the reference."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     from softbleu.text.coded import Tokens
     from softbleu.types import Integers
 
-_CELLS = 1 << 17  # Cells of the tables of some segments: few enough for the cache
+_CELLS = 1 << 17  # Cells of the tables of a batch: few enough for the cache
 
 
 def reached(candidates: Tokens, references: Tokens, *, every: bool = False) -> Integers:
-    """Count the tokens of each reference that its candidate has come to: (segments,), or of every prefix of it.
+    """Count the tokens of each reference that its candidate, or each prefix of it, has reached.
 
-    The prefix of the reference has the least edit cost to the whole of the candidate; of several the longest counts.
+    The prefix of the reference with the least edit cost to the whole candidate counts, the longest of several.
     Insertions, deletions and substitutions cost 1. All prefixes of a candidate are rows of one dynamic programme.
 
     Parameters
     ----------
     candidates, references
-        Coded lines, a reference for each candidate.
+        Coded lines, one reference per candidate.
     every
-        Return a number for every token of the candidates: that of the prefix which ends there.
+        Return a number for every prefix of the candidates, (tokens,), not for whole candidates, (segments,).
 
     Examples
     --------
@@ -44,9 +44,9 @@ def reached(candidates: Tokens, references: Tokens, *, every: bool = False) -> I
         one, other = (_padded(text, lines, size) for text, size in ((candidates, height), (references, width)))
         steps = np.arange(width + 1, dtype=np.int32)[:, None]
         beyond = np.where(steps > theirs[lines], np.int32(1 << 30), np.int32(0))
-        # Cost less the place in the reference, so that an insertion costs nothing along a row.
+        # Cost minus the position in the reference, so that an insertion costs nothing along a row.
         row = np.zeros((width + 1, len(lines)), np.int32)
-        counts = np.searchsorted(-ours[lines], -np.arange(height + 1))  # Candidates with a token at each place
+        counts = np.searchsorted(-ours[lines], -np.arange(height + 1))  # Candidates with a token at each position
         for place in range(height):
             active = int(counts[place])
             last = row[:, :active]
@@ -63,7 +63,7 @@ def reached(candidates: Tokens, references: Tokens, *, every: bool = False) -> I
 
 
 def _batches(ours: Integers, theirs: Integers) -> list[Integers]:
-    """Number the lines with a candidate of similar lengths together, the longest candidates first."""
+    """Group lines with tokens in the candidate by length, the longest candidates first."""
     order = np.lexsort((theirs, -ours))
     order = order[ours[order] > 0]
     batches, start = [], 0
@@ -76,7 +76,7 @@ def _batches(ours: Integers, theirs: Integers) -> list[Integers]:
 
 
 def _padded(text: Tokens, lines: Integers, size: int) -> NDArray[np.int32]:
-    """Codes of lines as columns: (size, lines), -1 behind their ends."""
+    """Return the codes of lines as columns, (size, lines), padded with -1."""
     places = np.arange(size)[:, None]
     inside = places < text.lengths[lines]
     codes = np.full(inside.shape, -1, np.int32)
