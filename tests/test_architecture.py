@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import tomllib
-from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -14,13 +13,16 @@ import pytest
 from test_readme import ROOT, in_shell
 
 PAGE = ROOT / "docs" / "architecture.md"
+JUSTFILE = (ROOT / "justfile").read_text(encoding="utf-8")
 SECTIONS = dict(
     re.findall(r"^##+ (?:An? )?(.*?)\n(.*?)(?=^##|\Z)", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
 )
 # A toy for each list: new files, text that goes before other text, commands, and what the last one prints.
 TOYS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("additions.toml").read_text(encoding="utf-8"))
-COPIED = ("softbleu", "docs", "tests", "pyproject.toml", "mkdocs.yml")
 DATA = ("embeddings", "heads", "language", "corpora", "experiments")
+"""Folders whose folders are linked; all else is copied."""
+LEFT_OUT = (".git", ".venv", ".pytest_cache", ".ruff_cache", ".hypothesis", "__pycache__", "build", "dist")
+LINT = re.findall("^    (.*)", re.search(r"^lint:\n((?:    .*\n)+)", JUSTFILE, re.MULTILINE)[1], re.MULTILINE)
 TEXTS = {
     "a.txt": "the cat sat on a mat\na small dog barks\n",
     **dict.fromkeys(("b.txt", "c.txt"), "the cat sat on the mat\na little dog barked\n"),
@@ -38,24 +40,23 @@ def listed(name: str) -> set[str]:
 
 
 def build(folder: Path) -> None:
-    """Copy what is changed, compiled, and link what is only read."""
-    for name in (*COPIED, *DATA):
-        source, target = ROOT / name, folder / name
-        if source.is_file():
-            shutil.copy2(source, target)
-        elif name in COPIED:
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            target.mkdir()
-            for path in source.iterdir():
-                (shutil.copy2 if path.is_file() else os.symlink)(path, target / path.name)
+    """Copy the checkout, with links to the folders of data, and compile the package."""
+    links = [path for name in DATA for path in (ROOT / name).iterdir() if path.is_dir()]
+
+    def left_out(place: str, names: list[str]) -> set[str]:
+        return {name for name in names if name in LEFT_OUT or Path(place, name) in links}
+
+    shutil.copytree(ROOT, folder, dirs_exist_ok=True, ignore=left_out)
+    for path in links:
+        (folder / path.relative_to(ROOT)).symlink_to(path)
     compileall.compile_dir(folder / "softbleu", quiet=2)
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Files by path, without those that are linked or compiled."""
-    paths = (path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+    """Files by path, without those that are linked, compiled or cached."""
+    paths = (path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    own = (path for path in paths if not re.search("__pycache__|cache/", path.as_posix()))
+    return {path.as_posix(): (folder / path).read_bytes() for path in own}
 
 
 def test_the_picture_is_made_of_the_contract(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,27 +81,41 @@ def test_who_comes_to_contribute_has_little_to_read() -> None:
     assert re.search(r"\]\((.*?)\)", text)[1] == "docs/architecture.md"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", TOYS)
-def test_a_toy_is_added_by_the_list(build_once: Any, name: str, tmp_path: Path) -> None:
-    toy = TOYS[name]
-    tree, folder = tmp_path / "tree", tmp_path / "work"
-    shutil.copytree(build_once("tree", build), tree, symlinks=True)
-    before = contents(tree)
+def add(toy: dict[str, Any], tree: Path) -> None:
+    """Do what a list says: new files, text before other text, and commands."""
     for path, text in toy.get("new", {}).items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
-        (tree / path).write_text(text, encoding="utf-8")
+        (tree / path).write_text(text.removeprefix("\n"), encoding="utf-8")
     for path, line, added in toy.get("before", ()):
         text = (tree / path).read_text(encoding="utf-8")
         assert text.count(line) == 1, (path, line)
         (tree / path).write_text(text.replace(line, added + line), encoding="utf-8")
-    run = partial(in_shell, PYTHONPATH=str(tree), PYTHONDONTWRITEBYTECODE="1")
     for line in toy.get("make", ()):
-        run(line, folder=tree)
+        in_tree(tree, line)
+
+
+def in_tree(tree: Path, line: str, folder: Path | None = None) -> str:
+    """Run a line in a copy of the checkout, or with its package elsewhere; return what it prints."""
+    shared = os.environ.get("SOFTBLEU_SHARED", str(ROOT.parent / "shared"))
+    own = {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1", "SOFTBLEU_SHARED": shared}
+    return in_shell(line, folder=folder or tree, **own, SOFTBLEU_TEST_INSTALLED="", PYTEST_ADDOPTS="")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TOYS)
+def test_a_toy_is_added_by_the_list_and_passes_its_tests(build_once: Any, name: str, tmp_path: Path) -> None:
+    toy = TOYS[name]
+    tree, folder = tmp_path / "tree", tmp_path / "work"
+    shutil.copytree(build_once("tree", build), tree, symlinks=True)
+    before = contents(tree)
+    add(toy, tree)
     after = contents(tree)
     assert {path for path in after if after[path] != before.get(path)} == listed(name)
     folder.mkdir()
     for file, text in TEXTS.items():
         (folder / file).write_text(text, encoding="utf-8")
-    printed = [run(line, folder=folder) for line in toy["commands"]][-1]
+    printed = [in_tree(tree, line, folder) for line in toy["commands"]][-1]
     assert re.search(toy["prints"], printed, re.MULTILINE), printed
+    tests = re.search(r"Then run `(pytest .*?)`", SECTIONS[name])[1]
+    for line in (*LINT, f"{tests} -q -n 0"):
+        in_tree(tree, line)

@@ -29,6 +29,7 @@ from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.chrf import Chrf
 from softbleu.metrics.ter import Ter
 from softbleu.text.tokens import TOKENIZERS, Tokenizer
+from softbleu.version import __version__
 
 # Handed out together: one by one, so many take longer.
 pytestmark = pytest.mark.xdist_group("declarations")
@@ -55,6 +56,7 @@ def test_defaults_and_bounds() -> None:
         kind, name = (owner.kind, owner.name) if owner.name else ("shared", owner.__name__)
         found.setdefault(kind, {}).setdefault(name, {})[each.name] = default_of(each)
     expected = tomllib.loads((TESTS / "defaults.toml").read_text(encoding="utf-8"))
+    assert __version__.startswith(f"{expected.pop('version')}."), "see the first line of tests/defaults.toml"
     # Settings may be given by their places, so that their order counts.
     one, other = (
         {f"{kind}.{name}": [*own.items()] for kind, owners in each.items() for name, own in owners.items()}

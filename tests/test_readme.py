@@ -42,7 +42,7 @@ def commands(page: Path) -> list[tuple[str, str]]:
 
 def in_shell(line: str, stdin: bytes = b"", folder: Path | None = None, **more: str) -> str:
     done = subprocess.run(line, shell=True, input=stdin, capture_output=True, cwd=folder, env=ENVIRONMENT | more)
-    assert done.returncode == 0, f"{line}: {done.stderr!r}"
+    assert done.returncode == 0, f"{line}: {done.stdout.decode()[-3000:]}{done.stderr.decode()}"
     return done.stdout.decode()
 
 

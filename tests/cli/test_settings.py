@@ -37,7 +37,7 @@ class Excess(Metric):
     order: int = setting(3, "Nothing")
     strict: bool = setting(True, "Nothing")
     shape: str = setting("round", "Nothing", choices=("round", "flat"))
-    name: ClassVar[str] = "excess"
+    name: ClassVar[str] = "ownexcess"
     higher_is_better: ClassVar[bool] = False
 
     def statistics(self, chunk, vectors, kernels):
@@ -82,7 +82,7 @@ def test_a_setting_or_helper_named_like_a_capability_is_none(command, files, off
 @dataclass(frozen=True)
 class Near(SoftMatcher):
     reach: int = setting(1, "How many orders away", least=0, most=3)
-    name: ClassVar[str] = "near"
+    name: ClassVar[str] = "ownnear"
 
     def pool_orders(self, order, max_order):
         return [n for n in range(1, max_order + 1) if abs(n - order) <= self.reach]
@@ -91,7 +91,7 @@ class Near(SoftMatcher):
 @dataclass(frozen=True)
 class Cut(Tokenizer):
     size: int = setting(3, "Characters of a token", least=1)
-    name: ClassVar[str] = "cut"
+    name: ClassVar[str] = "owncut"
 
     def tokens(self, line):
         return [line[k : k + self.size] for k in range(0, len(line), self.size)]
@@ -189,30 +189,30 @@ def test_other_commands_choose_the_sample_too(command, subcommand):
 
 def test_a_plug_in_brings_its_options(command, refused, files, offer):
     offer(metrics=[Excess], matchers=[Near], tokenizers=[Cut])
-    named = ("--metric", "excess", "--matcher", "near", "--tokenize", "cut")
+    named = ("--metric", "ownexcess", "--matcher", "ownnear", "--tokenize", "owncut")
     shown = " ".join(command("score", *named, "--help").out.split())
-    for part in ("--excess-per-word", "[of excess]", "--excess-strict", "--near-reach", "near", "flat", "--cut-size"):
-        assert part in shown
-    assert "--excess-order" not in shown
-    excess = ("--metric", "excess", "--excess-per-word", 2.5, "--no-excess-strict", "-n", 2)
+    options = ("--ownexcess-per-word", "--ownexcess-strict", "--ownnear-reach", "--owncut-size")
+    assert all(part in shown for part in (*options, "[of excess]", "ownnear", "flat"))
+    assert "--ownexcess-order" not in shown
+    excess = ("--metric", "ownexcess", "--ownexcess-per-word", 2.5, "--no-ownexcess-strict", "-n", 2)
     found = scored(command, *TEXTS, *excess)
     assert found["systems"][0]["score"] == 2.5 * (15 - 16)
-    assert found["signature"].startswith("metric:excess|per-word:2.5|order:2|strict:no|shape:round|")
-    assert scored(command, *TEXTS, "--metric", "excess(per_word=2.5, strict=no, order=2)") == found
-    assert "--excess-per-word must be" in refused("score", *TEXTS, *excess[:2], "--excess-per-word", -1)
-    assert "round, flat" in refused("score", *TEXTS, *excess[:2], "--excess-shape", "x")
+    assert found["signature"].startswith("metric:ownexcess|per-word:2.5|order:2|strict:no|shape:round|")
+    assert scored(command, *TEXTS, "--metric", "ownexcess(per_word=2.5, strict=no, order=2)") == found
+    assert "--ownexcess-per-word must be" in refused("score", *TEXTS, *excess[:2], "--ownexcess-per-word", -1)
+    assert "round, flat" in refused("score", *TEXTS, *excess[:2], "--ownexcess-shape", "x")
     words = {"COMP_WORDS": "softbleu score --metric ", "COMP_CWORD": "3", "_SOFTBLEU_COMPLETE": "complete_bash"}
-    assert {"excess", "near", "bleu"} <= set(command(environment=words).out.split())
+    assert {"ownexcess", "ownnear", "bleu"} <= set(command(environment=words).out.split())
     soft = (*TEXTS, "--vectors", "vectors.txt", "-t", 0.5, "--matcher")
-    near = scored(command, *soft, "near", "--near-reach", 0)
+    near = scored(command, *soft, "ownnear", "--ownnear-reach", 0)
     assert parse_signature(near["signature"])["reach"] == "0"
     assert near["systems"] == scored(command, *soft, "vleu")["systems"]
-    cut = scored(command, *TEXTS, "--tokenize", "cut", "--cut-size", 1)
+    cut = scored(command, *TEXTS, "--tokenize", "owncut", "--owncut-size", 1)
     assert cut["systems"] == scored(command, *TEXTS, "--tokenize", "char+space")["systems"]
-    assert "|tokenize:cut|size:1|lowercase:no|" in cut["signature"]
-    assert scored(command, *TEXTS, "-m", "bleu(tokenize=cut)", "--cut-size", 1) == cut
+    assert "|tokenize:owncut|size:1|lowercase:no|" in cut["signature"]
+    assert scored(command, *TEXTS, "-m", "bleu(tokenize=owncut)", "--owncut-size", 1) == cut
     assert scored(command, *TEXTS, "--signature", cut["signature"]) == cut
-    for option in ("--cut-size", "--excess-per-word"):
+    for option in ("--owncut-size", "--ownexcess-per-word"):
         said = f"softbleu: note: {option} has no effect here, with --metric bleu --matcher exact, --tokenize 13a\n"
         assert command("score", *TEXTS, option, 2).err == said
 

@@ -142,7 +142,7 @@ def test_they_are_kept_with_a_store(stored):
 
 
 @pytest.mark.slow
-def test_states_of_the_bundled_encoder_are_the_golden_ones(minilm, monkeypatch):
+def test_a_quantile_of_the_bundled_encoder_is_that_of_its_similarities(minilm, monkeypatch):
     monkeypatch.setattr("softbleu.encoders.stored.PAIRS", 1_000_000)
     similarities = context_similarities(minilm, minilm.layers)
     assert minilm.quantiles["p99.9"] == pytest.approx(np.percentile(similarities, 99.9), abs=1e-5)

