@@ -211,8 +211,8 @@ def _check_reached(arcs: Sequence[NetworkArc], order: Sequence[int], start: int,
                     waiting.append(state)
         missed = [state for state in order if state not in seen]
         if missed:
-            state = f"the start {start}" if steps is to else str(end)
-            raise InputError(f"{where}: state {missed[0]} {lost} {state}: remove it, or correct its arcs")
+            other = f"the start {start}" if steps is to else str(end)
+            raise InputError(f"{where}: state {missed[0]} {lost} {other}: remove it, or correct its arcs")
 
 
 _TOKEN = re.compile(r"\s*(?:\[\](?=\S)|([\[\]()|])|((?:\\.|[^\s\[\]()|\\])+))")
