@@ -17,7 +17,6 @@ from .meta.metaeval import metaeval as metaeval
 from .meta.spurious import spurious as spurious
 from .meta.sweep import sweep as sweep
 from .metrics import Metric as Metric
-from .metrics.base import read_metric as read_metric
 from .metrics.bertscore import BertScore as BertScore
 from .metrics.bleu import Bleu as Bleu
 from .metrics.bleu import Sleu as Sleu
@@ -34,6 +33,7 @@ from .metrics.hyter import Hyter as Hyter
 from .metrics.imeasure import IMeasure as IMeasure
 from .metrics.m2 import M2 as M2
 from .metrics.meteor import Meteor as Meteor
+from .metrics.reading import read_metric as read_metric
 from .metrics.refless import Refless as Refless
 from .metrics.result import Result as Result
 from .metrics.result import Results as Results

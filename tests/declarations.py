@@ -16,7 +16,8 @@ from softbleu.errors import InputError, VectorError
 from softbleu.lattices.rules import NetworkRules
 from softbleu.matching import MATCHERS
 from softbleu.metrics import METRICS
-from softbleu.metrics.base import Metric, make_metric
+from softbleu.metrics.base import Metric
+from softbleu.metrics.reading import read_metric
 from softbleu.text.tokens import TOKENIZERS, Tokenizer
 
 NAMES = st.text(st.characters(exclude_categories=()), min_size=1).filter(
@@ -79,10 +80,10 @@ def base_of(owner: type[Declared], setting: Setting, **more: Any) -> Metric:
     head = owner.name if owner.name else "vleu"
     given = {**GOES_WITH.get(setting.name, {}), **GOES_WITH.get(f"{head} {setting.name}", {}), **more}
     if owner.kind == "matcher":
-        return make_metric("bleu", **given, matcher=owner.name)
+        return read_metric("bleu", **given, matcher=owner.name)
     if owner.kind == "tokenizer" and owner.name:
-        return make_metric("vleu", **given, tokenize=owner.name)
-    return make_metric(head, **given)
+        return read_metric("vleu", **given, tokenize=owner.name)
+    return read_metric(head, **given)
 
 
 def values_of(setting: Setting) -> st.SearchStrategy[Any]:
@@ -127,9 +128,9 @@ def every_measure(vectors: Any) -> list[Metric]:
     plain = [{"metric": name} for name in METRICS.names() if name not in ("meteor", "scores")]
     found = []
     for row in [*plain, *read_rows("measures.toml")]:
-        made = make_metric(row["metric"])
+        made = read_metric(row["metric"])
         own = MadeUpEncoder() if "encoder" in row else vectors_for(made, vectors)
-        found.append(make_metric(str(made), vectors=own) if made.requires.vectors else made)
+        found.append(read_metric(str(made), vectors=own) if made.requires.vectors else made)
     return found
 
 
@@ -170,7 +171,7 @@ def measures(draw: st.DrawFn) -> Metric:
         **dict.fromkeys(("idf", "extra", "replacing"), start.get("shifts")),
     }
     try:
-        made = make_metric(metric.name, **{name: value for name, value in start.items() if not lacking.get(name)})
+        made = read_metric(metric.name, **{name: value for name, value in start.items() if not lacking.get(name)})
         return made if made.requires.vectors else complete(made, vectors=type(made)().vector_choice)
     except (InputError, VectorError) as error:
         if isinstance(error, VectorError) or "the text is" in str(error):

@@ -25,10 +25,12 @@ from softbleu.corpora.edits import Annotation, Edit, GoldSegment, write_m2
 from softbleu.engine.notes import text_notes
 from softbleu.errors import InputError, spelt
 from softbleu.kernels.transport import transport
-from softbleu.metrics.base import METRICS, make_metric, metric_from_signature
+from softbleu.metrics.base import METRICS
 from softbleu.metrics.cleme import PARTS
 from softbleu.metrics.edits import edit_texts
+from softbleu.metrics.reading import read_metric
 from softbleu.metrics.result import Result
+from softbleu.metrics.signatures import metric_from_signature
 from softbleu.results.api import score_corpus
 
 SYSTEMS = ("AMU", "CAMB", "CUUI", "IITB", "INPUT", "IPN", "PKU", "RAC", "SJTU", "UFC")
@@ -89,7 +91,7 @@ def test_the_counts_of_errant_compare(system: str) -> None:
             assert result.score == pytest.approx(100 * float(row["f0.5"]), abs=0.005)
     corpus = Segments.of_gold({system: edits(system)}, edits("references"))
     for tier, by in CATEGORIES.items():
-        kinds = correction_kinds(corpus, make_metric("errant"), by)
+        kinds = correction_kinds(corpus, read_metric("errant"), by)
         found = {LETTERS.get(each.kind, each.kind): each for each in kinds}
         wanted = {row["category"]: row for row in rows if row["counting"] == f"correction-cat{tier}"}
         assert set(found) == set(wanted)
@@ -279,10 +281,10 @@ def test_edits_of_another_kind_than_those_of_texts_are_noted() -> None:
         ([apart, unknown] * 2, "errant", False),
     ):
         corpus = Segments.of_gold(["he eats an apple"] * len(gold), gold)
-        said = [spelt(parts) for parts in text_notes(corpus, [make_metric(metric)])]
+        said = [spelt(parts) for parts in text_notes(corpus, [read_metric(metric)])]
         assert [expected in line for line in said] == [True] * noted
     given = [GoldSegment(apart.source, (Annotation(0, ()),))] * 4
-    assert not [*text_notes(Segments.of_gold({"A": given}, [apart, whole] * 2), [make_metric("errant")])]
+    assert not [*text_notes(Segments.of_gold({"A": given}, [apart, whole] * 2), [read_metric("errant")])]
 
 
 def test_signatures_say_which_edits_were_counted() -> None:
@@ -297,7 +299,7 @@ def test_signatures_say_which_edits_were_counted() -> None:
             results = softbleu.score(candidate, gold=gold, metric=metric)
             signature = getattr(results, "signature", None) or next(iter(results)).signature
             assert said in signature
-            assert metric_from_signature(signature) == make_metric(metric)
+            assert metric_from_signature(signature) == read_metric(metric)
     assert "edits" not in softbleu.score([text], [text], source=[source], metric="errant").signature
     assert "edits" not in softbleu.score([text], gold=[made], metric="m2").signature
 

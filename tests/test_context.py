@@ -25,7 +25,8 @@ from softbleu.corpora.labels import Documents
 from softbleu.encoders import kept
 from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.metrics import Metric
-from softbleu.metrics.base import make_metric, metric_from_signature
+from softbleu.metrics.reading import read_metric
+from softbleu.metrics.signatures import metric_from_signature
 from softbleu.results.api import score_corpus
 from softbleu.results.explain import explain_corpus
 
@@ -82,7 +83,7 @@ def test_matches_are_those_of_the_oracle(composition, path, candidate, reference
     matcher, order, threshold, (assignment, consumption) = rules
     options: dict[str, Any] = {"threshold": threshold, "assignment": assignment, "composition": composition}
     options["consumption"] = consumption
-    measure = make_metric(matcher, order=order, effective_order=True, vectors=MadeUpEncoder(), **options)
+    measure = read_metric(matcher, order=order, effective_order=True, vectors=MadeUpEncoder(), **options)
     with limits(PATHS[path]):
         found: Any = measure.sentence_score(" ".join(candidate), " ".join(reference))
     given_ = {"matcher": matcher, "order": order, "token_product": product_of(c=candidate, r=reference)}
@@ -95,7 +96,7 @@ def test_matches_are_those_of_the_oracle(composition, path, candidate, reference
 
 @given(candidate=lines(6), reference=lines(6), function_words=st.sampled_from(["soft", "exact"]))
 def test_softbleu_is_that_of_the_oracle(candidate: list[str], reference: list[str], function_words: str) -> None:
-    measure = make_metric("softbleu", vectors=MadeUpEncoder(), function_words=function_words, tokenize="none")
+    measure = read_metric("softbleu", vectors=MadeUpEncoder(), function_words=function_words, tokenize="none")
     assert (measure.power, measure.characters) == (1, 0)  # type: ignore[attr-defined]
     found = measure.sentence_score(" ".join(candidate), " ".join(reference))
     product = product_of(c=candidate, r=reference)
@@ -131,8 +132,8 @@ def test_words_that_are_everywhere_the_same_match_as_vectors_of_words_do(candida
     owner = np.repeat(np.arange(len(words)), np.diff(pieces.offsets))
     vectors = {word: rows[inner & (owner == number)].mean(axis=0) for number, word in enumerate(words)}
     corpus = Segments.of([*map(" ".join, candidates)], [[*map(" ".join, references)]] * len(candidates))
-    static = make_metric(matcher, vectors=vectors or {"a": [1.0]}, vector_case="exact", **shared)
-    in_context = make_metric(matcher, vectors=encoder, exact_words="one", **shared)
+    static = read_metric(matcher, vectors=vectors or {"a": [1.0]}, vector_case="exact", **shared)
+    in_context = read_metric(matcher, vectors=encoder, exact_words="one", **shared)
     one, other = (score_corpus(corpus, each, level="segment")[0].segments for each in (static, in_context))
     for expected, found in zip(one or (), other or (), strict=True):
         assert found.matches == pytest.approx(expected.matches, abs=3e-6)
@@ -150,7 +151,7 @@ def test_bertscore_is_that_of_the_oracle(candidate, reference, idf, others):
         return [*zip(rows, (pieces.words >= 0) * rare, strict=True)]
 
     corpus = Segments.of([" ".join(candidate)] * len(texts), [[" ".join(text)] for text in texts])
-    measure = make_metric("bertscore", vectors=encoder, **({"idf": "references"} if idf else {}))
+    measure = read_metric("bertscore", vectors=encoder, **({"idf": "references"} if idf else {}))
     found = (score_corpus(corpus, measure, level="segment")[0].segments or ())[0]
     expected = context.bertscore(weighed(candidate), weighed(reference))
     if not (inner_pieces(candidate) and inner_pieces(reference)):
@@ -185,7 +186,7 @@ def test_lines_are_encoded_behind_those_before_them(texts: Any, documents: list[
     joined = [[" ".join(line) for line in column] for column in columns]
     corpus = Segments.of(joined[0], list(zip(*joined[1:], strict=True)))
     placed = replace(corpus, documents=Documents.of(labels), blank_references=blank)
-    measure = make_metric("bertscore", vectors=encoder, context=most)
+    measure = read_metric("bertscore", vectors=encoder, context=most)
     parts = score_corpus(placed, measure, level="segment")[0].segments or ()
     for number, part in enumerate(parts):
         scores = []
@@ -223,7 +224,7 @@ def test_bertscore_shows_the_word_that_the_most_similar_piece_matches():
             return np.array(found, np.float32)
 
     corpus = Segments.of(["~ abcd zz gh"], [["ef", "gh ef yy"]])
-    (found,) = explain_corpus(corpus, make_metric("bertscore", vectors=Literal()))
+    (found,) = explain_corpus(corpus, read_metric("bertscore", vectors=Literal()))
     assert [tuple(vars(pair).values()) for pair in found.word_pairs()] == [
         ("similar", "abcd", "gh", 1, 1, 0, pytest.approx(0.9, abs=1e-4)),
         ("similar", "zz", "yy", 2, 1, 2, pytest.approx(0.6 / 1.36**0.5, abs=1e-4)),
@@ -240,10 +241,10 @@ CORPUS = Segments.of(
 
 def measures(encoder: Any) -> list[Metric]:
     return [
-        make_metric("vleu", threshold=0.3, vectors=encoder),
-        make_metric("xleu", threshold=0.3, composition="sif", vectors=encoder),
-        make_metric("softbleu", vectors=encoder, tokenize="none"),
-        make_metric("bertscore", vectors=encoder, idf="references"),
+        read_metric("vleu", threshold=0.3, vectors=encoder),
+        read_metric("xleu", threshold=0.3, composition="sif", vectors=encoder),
+        read_metric("softbleu", vectors=encoder, tokenize="none"),
+        read_metric("bertscore", vectors=encoder, idf="references"),
     ]
 
 
@@ -271,7 +272,7 @@ def test_the_lines_before_a_line_are_found_in_any_block(tmp_path: Path, monkeypa
     texts = [("" if number % 3 == 0 else one, other) for number, (one, other) in enumerate(CORPUS.references)]
     segments = replace(Segments.of(CORPUS.candidates, texts), blank_references="missing")
     labels = [number // 9 for number in range(len(CORPUS))]
-    wanted = [make_metric(name, vectors=MadeUpEncoder(), context=3) for name in ("bertscore", "vleu", "softbleu")]
+    wanted = [read_metric(name, vectors=MadeUpEncoder(), context=3) for name in ("bertscore", "vleu", "softbleu")]
     whole, apart = (score_all(segments, wanted, documents=documents) for documents in (None, labels))
     assert (list(whole) == list(apart), whole == apart) == (True, False)
     files = [str(tmp_path / name) for name in ("A", "B", "r0", "r1")]
@@ -336,16 +337,16 @@ def test_the_signature_says_what_was_looked_at_and_is_run_again() -> None:
     assert "|power:1.0|" in found.short_signature
     again = metric_from_signature(found.short_signature)
     assert again.corpus_score(["the cat sat"], ["a cat sat"]).score == found.score
-    changed = make_metric("softbleu", vectors="minilm-l6", power=0.7)
+    changed = read_metric("softbleu", vectors="minilm-l6", power=0.7)
     assert changed.power == 0.7  # type: ignore[attr-defined]
 
 
 def test_a_quantile_of_random_pairs_in_context_is_a_threshold() -> None:
     encoder = MadeUpEncoder()
     encoder.quantiles["p99"] = 0.4321
-    measure = resolve_metric(make_metric("vleu", threshold="p99", vectors=encoder))
+    measure = resolve_metric(read_metric("vleu", threshold="p99", vectors=encoder))
     assert threshold_of(measure) == 0.4321
-    other = resolve_metric(make_metric("vleu", threshold="p99", vectors=encoder, layers="1"))
+    other = resolve_metric(read_metric("vleu", threshold="p99", vectors=encoder, layers="1"))
     assert isinstance(other.threshold, float)
     assert 0.4321 != other.threshold < 1
 

@@ -23,10 +23,11 @@ from softbleu.embeddings.choice import WordMeasure
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matching import MATCHERS, SoftMatcher
 from softbleu.metrics import METRICS, Metric
-from softbleu.metrics import base as measures
-from softbleu.metrics.base import make_metric, metric_from_signature, read_metric
+from softbleu.metrics import declared as measures
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.chrf import Chrf
+from softbleu.metrics.reading import read_metric
+from softbleu.metrics.signatures import metric_from_signature
 from softbleu.metrics.ter import Ter
 from softbleu.text.tokens import TOKENIZERS, Tokenizer
 from softbleu.version import __version__
@@ -209,20 +210,20 @@ def test_other_packages_add_names_and_settings(plugins: dict[str, Any], monkeypa
     assert MATCHERS.names()[-1] == "pairs"
     assert TOKENIZERS.names()[-1] == "halves"
     assert {"slope", "at"} <= measures.every_setting().keys()
-    measure = make_metric("steep", matcher="pairs", slope=0.25, threshold=0.5)
+    measure = read_metric("steep", matcher="pairs", slope=0.25, threshold=0.5)
     assert measure == Steep(Pairs(0.5), slope=0.25)
-    cut = make_metric("steep", tokenize="halves", at=0.25, lowercase=True)
+    cut = read_metric("steep", tokenize="halves", at=0.25, lowercase=True)
     assert cut == Steep(tokenizer=Halves(0.25, lowercase=True)) != Steep(tokenize=Halves(0.75))
     assert (cut.tokenizer.split("ABCD"), cut.tokenize) == (["a", "bcd"], "halves")
     others = [Ter(tokenize="halves", at=0.75, normalized=True), Chrf(whitespace=True, tokenize="intl")]
     for each in (measure, cut, *others):
         assert read_metric(str(each)) == pickle.loads(pickle.dumps(each)) == each
         assert metric_from_signature(each.signature()) == each
-    refused(InputError, r"^slope must lie between 0 and 2, not 3$", make_metric, "steep", slope=3)
+    refused(InputError, r"^slope must lie between 0 and 2, not 3$", read_metric, "steep", slope=3)
     message = r"unknown metric 'step' \(did you mean 'steep'\?\); valid: .*steep"
     refused(UnknownNameError, message, METRICS.find, "step")
     monkeypatch.setattr(Steep, "presets", {"alpine": {"slope": 0.5}})
-    assert make_metric("steep", preset="alpine") == Steep(slope=0.5)
+    assert read_metric("steep", preset="alpine") == Steep(slope=0.5)
 
 
 @pytest.mark.parametrize(
@@ -240,8 +241,8 @@ def test_a_broken_one_spoils_nothing_but_itself(plugins: dict[str, Any], broken:
     assert Bleu in METRICS.classes()
     assert METRICS.names()[-1] == "steep"
     assert "threshold" in measures.every_setting()
-    assert make_metric("bleu", order=2) == Bleu(order=2)
-    assert message in refused(InputError, "^metric 'steep' of elsewhere:steep ", make_metric, "steep")
+    assert read_metric("bleu", order=2) == Bleu(order=2)
+    assert message in refused(InputError, "^metric 'steep' of elsewhere:steep ", read_metric, "steep")
 
 
 @given(name=st.text())

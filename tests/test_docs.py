@@ -23,7 +23,8 @@ import softbleu
 from softbleu.config.declare import all_settings, format_value, parse_signature
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS
-from softbleu.metrics.base import METRICS, every_setting
+from softbleu.metrics.base import METRICS
+from softbleu.metrics.declared import every_setting
 from softbleu.text.tokens import Tokenizer
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -16,8 +16,8 @@ from softbleu import InputError
 from softbleu.analysis import correction_kinds
 from softbleu.corpora.corpus import make_corpus
 from softbleu.corpora.edits import Annotation, apply_edits
-from softbleu.metrics.base import make_metric
 from softbleu.metrics.edits import alignment_steps, edit_texts, extract_edits, rules_of, substitution_costs
+from softbleu.metrics.reading import read_metric
 
 WORDS = st.lists(
     st.sampled_from(["the", "The", "to", "is", "was", "depends", "depend", "will", "a", ",", "'s", "a-s", "x"])
@@ -39,7 +39,7 @@ def test_edits_are_aligned_merged_and_typed_by_the_rules_of_a_language(source, o
         (segment,) = edit_texts([source], [output], language=language)
         assert [edit.kind for edit in segment.annotations[0].edits] == kinds
         corpus = make_corpus([output], [output], [source])
-        scores = correction_kinds(corpus, make_metric("errant"), "form", language)
+        scores = correction_kinds(corpus, read_metric("errant"), "form", language)
         assert {score.kind: score.hits for score in scores if score.kind != "all"} == Counter(kinds)
 
 

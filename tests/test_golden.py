@@ -13,8 +13,8 @@ from shared_data import SHARED, shared
 
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.kernels import KernelName
-from softbleu.metrics.base import make_metric
 from softbleu.metrics.bleu import Bleu, BleuScore
+from softbleu.metrics.reading import read_metric
 from softbleu.results.api import score_corpus
 from softbleu.text.tokens import Whitespace, make_tokenizer
 
@@ -59,7 +59,7 @@ def test_morgan_matches_standard_bleu_preset_and_printed_scores() -> None:
     assert found.reference_length == MORGAN["reference_length"]
     assert found.score == pytest.approx(MORGAN["standard_bleu"], abs=5e-5)
     bleu, xleu = (
-        score_corpus(morgan(), make_metric("bleu", preset="morgan2014", **more))[0].numbers
+        score_corpus(morgan(), read_metric("bleu", preset="morgan2014", **more))[0].numbers
         for more in ({}, {"matcher": "xleu", "threshold": 1.0})
     )
     assert (bleu.totals, xleu.totals) == (MORGAN["reference_totals"], MORGAN["xleu_totals"])
@@ -87,6 +87,6 @@ def test_soft_scores_are_the_golden_ones(count: int | None, entry: dict[str, Any
     options = {name: entry[name] for name in ("threshold", "assignment") if name in entry}
     options |= {"tokenize": "none", "vector_case": entry["case"]}
     path = shared("data", "googlenews-26k", "googlenews-26k-300d.bin")
-    found = score_corpus(morgan(count), make_metric(entry["matcher"], vectors=path, **options))[0].numbers
+    found = score_corpus(morgan(count), read_metric(entry["matcher"], vectors=path, **options))[0].numbers
     assert found.score == pytest.approx(entry["score"], abs=5.1e-6 if count else 1e-8)
     assert found.matches == pytest.approx(entry.get("matches", found.matches), abs=5.1e-5)

@@ -26,8 +26,9 @@ from softbleu.corpora.corpus import make_corpus
 from softbleu.engine.plan import resolve_metric
 from softbleu.engine.runner import collect_statistics
 from softbleu.errors import MissingExtraError
-from softbleu.metrics.base import make_metric, metric_from_signature
 from softbleu.metrics.meteor import METEOR_FUNCTION_WORDS
+from softbleu.metrics.reading import read_metric
+from softbleu.metrics.signatures import metric_from_signature
 from softbleu.text.meteor import PACKAGE, MeteorData
 from softbleu.thesaurus.resources import open_tables, stem
 
@@ -53,7 +54,7 @@ def score_of(candidate: str, reference: str, data: object, **more: Any) -> float
 
 
 def rows_of(candidates: Sequence[str], references: Any, **more: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
-    measure = resolve_metric(make_metric("meteor", **more))
+    measure = resolve_metric(read_metric("meteor", **more))
     statistics = collect_statistics(make_corpus(candidates, references), [measure], keep_rows=True)
     return statistics[0].rows[0]
 
@@ -74,7 +75,7 @@ def test_statistics_and_scores_are_those_of_the_program(data: str) -> None:
 
 @pytest.mark.parametrize(("line", "expected"), GOLDEN["normalised"])
 def test_text_is_normalised_as_the_program_does(line: str, expected: str, data: str) -> None:
-    assert " ".join(make_metric("bleu", tokenize="meteor", meteor_data=data).tokenizer.split(line)) == expected
+    assert " ".join(read_metric("bleu", tokenize="meteor", meteor_data=data).tokenizer.split(line)) == expected
 
 
 @pytest.mark.parametrize("name", ["wmt17-cs-en", "conll14-AMU"])
@@ -93,9 +94,9 @@ def test_real_text_scores_as_with_the_program() -> None:
 def check_real_text(name: str, variant: str, given: dict[str, Any], count: int | None = None) -> None:
     header, names, *lines = shared("expected", "meteor", f"{name}.tsv").read_text(encoding="utf-8").splitlines()
     place = names.split("\t").index(variant)
-    rows, metric = rows_of(*(texts[:count] for texts in real_text(name)), **given), make_metric("meteor", **given)
+    rows, metric = rows_of(*(texts[:count] for texts in real_text(name)), **given), read_metric("meteor", **given)
     expected = np.array([line.split("\t")[place] for line in lines[:count]], np.float64)
-    assert metric.scores(rows) == pytest.approx(100 * expected, abs=1e-9)
+    assert metric.columns(rows).score == pytest.approx(100 * expected, abs=1e-9)
     if count is None:
         score = float(metric.score(rows.sum(axis=0)))
         assert score == pytest.approx(100 * float(header.split("\t")[place + 1]), abs=1e-9)
@@ -107,7 +108,7 @@ def check_real_text(name: str, variant: str, given: dict[str, Any], count: int |
 @pytest.mark.parametrize("line", GOLDEN["languages"], ids=lambda line: line["candidate"])
 def test_other_languages_are_as_with_the_program(line: dict[str, Any], data: str) -> None:
     settings = {key: line[key] for key in ("language", "tokenize") if key in line} | {"meteor_data": data}
-    metric, texts = make_metric("meteor", **settings), ([line["candidate"]], [line["reference"]])
+    metric, texts = read_metric("meteor", **settings), ([line["candidate"]], [line["reference"]])
     assert rows_of(*texts, **settings)[:, :23].tolist() == [line["statistics"]]
     assert metric.corpus_score(*texts).score == pytest.approx(100 * line["score"], abs=1e-9)
 
@@ -122,13 +123,13 @@ def test_real_text_of_other_languages_scores_as_with_the_program(text: dict[str,
         expected = shared("expected", "meteor", "other-languages", f"{language}.{kind}.txt").read_text().splitlines()
         rows = rows_of(*texts, language=language, meteor_data=data, **more)
         assert rows[:, :23].tolist() == [[float(number) for number in line.split()] for line in expected]
-    score = float(make_metric("meteor", language=language).score(rows.sum(axis=0)))
+    score = float(read_metric("meteor", language=language).score(rows.sum(axis=0)))
     assert score == pytest.approx(100 * text["score"], abs=1e-9)
 
 
 @pytest.mark.parametrize("metric", DATA["lacking"])
 def test_stages_that_meteor_lacks_in_a_language_are_named(metric: str) -> None:
-    refused(InputError, DATA["lacking"][metric], make_metric, metric)
+    refused(InputError, DATA["lacking"][metric], read_metric, metric)
 
 
 def real_text(name: str) -> tuple[list[str], list[list[str]]]:
@@ -278,13 +279,13 @@ def test_data_that_is_too_large_or_damaged_is_refused(
 ) -> None:
     long, jar, lacking = write_meteor_data(tmp_path / "long"), tmp_path / "jar" / "meteor-1.5.jar", tmp_path / "data"
     for place, message in ((tmp_path / "nothing", "no folder"), (tmp_path, "neither")):
-        refused(InputError, message, make_metric, "meteor", meteor_data=str(place))
+        refused(InputError, message, read_metric, "meteor", meteor_data=str(place))
     jar.parent.mkdir()
     jar.write_bytes(b"PK")
     message = r"meteor-1.5.jar: .*cannot be read"
     refused(InputError, message, score_of, "a", "b", jar.parent, stages="exact+synonym")
     shutil.copytree(data, lacking, ignore=shutil.ignore_patterns("nonbreaking"))
-    split = make_metric("bleu", tokenize="meteor", meteor_data=str(lacking)).tokenizer.split
+    split = read_metric("bleu", tokenize="meteor", meteor_data=str(lacking)).tokenizer.split
     refused(InputError, "nonbreaking/english.prefixes is missing, which the tokenizer", split, "a b.")
     monkeypatch.setenv("SOFTBLEU_LONGEST_LINE", "100")
     monkeypatch.setattr("softbleu.io.reading.MOST_BYTES", 1000)

@@ -20,7 +20,8 @@ from softbleu.cli.app import PROGRAM, make_program
 from softbleu.config.declare import Declared, Setting, all_settings, format_value, own_settings
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS
-from softbleu.metrics.base import METRICS, preset_names
+from softbleu.metrics.base import METRICS
+from softbleu.metrics.declared import preset_names
 from softbleu.text.tokens import TOKENIZERS, Tokenizer
 
 HERE = Path(__file__).resolve().parent
@@ -146,7 +147,7 @@ def make_keywords() -> str:
         )
         lines += ["", *dataclass, f"class {head}:", f'    """{about}"""', ""]
         # Language and preset choose settings, and are none themselves.
-        chosen = {name: f"InitVar[{types[name]}]" for name in ("preset", "language") if "..." in form}
+        chosen = {name: f"InitVar[{types[name]}]" for name in ("preset",) if "..." in form}
         lines += [f"    {name}: {form.format(chosen.get(name, types[name]))}" for name in types if name in names]
     return "\n".join(lines) + "\n"
 

@@ -7,9 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from softbleu.declare import Score, column, setting
-from softbleu.metrics import Metric
-from softbleu.metrics.result import BestReference
+from softbleu.declare import Score, ScoreColumns, column, setting
+from softbleu.metrics import BestReference, Metric
 
 PARTS = 1000  # Of an edit: statistics are whole numbers
 
@@ -48,10 +47,10 @@ class WordErrorArrays(Metric):
             row = np.where(word < 0, row, below)  # A shorter candidate has ended
         return row[np.arange(len(row)), (references >= 0).sum(axis=1)]
 
-    def score(self, row):
-        """Score a row of counts, or a sum of rows."""
-        edits, words = row[0] / PARTS, int(row[1])
-        return WordErrors(100 * edits / max(words, 1), edits, words)
+    def columns(self, rows):
+        """Score rows of counts, or sums of rows."""
+        edits, words = rows[:, 0] / PARTS, rows[:, 1]
+        return ScoreColumns(WordErrors, 100 * edits / np.maximum(words, 1), edits=edits, reference_length=words)
 
     @property
     def aggregation(self):

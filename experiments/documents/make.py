@@ -24,7 +24,8 @@ from softbleu.corpora.judgements import Assessments, ScoreTable
 from softbleu.corpora.labels import Documents
 from softbleu.meta.agreement import Columns, Estimate, agreements, difference, join_assessments, join_systems
 from softbleu.meta.evidence import make_score_tables
-from softbleu.metrics.base import Metric, make_metric
+from softbleu.metrics.base import Metric
+from softbleu.metrics.reading import read_metric
 
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[2] / "shared" / "data"
@@ -96,7 +97,7 @@ def measured(name: str, corpus: Segments, judged: Assessments) -> Iterator[list[
     for label, expression in METRICS.items():
         metrics: dict[str, Metric] = {}
         for lines in LINES:
-            metrics[str(lines)] = make_metric(
+            metrics[str(lines)] = read_metric(
                 expression, vectors="minilm-l6", **({"context": lines} if lines else {})
             )
         tables, _ = make_score_tables(corpus, metrics, level="segment")

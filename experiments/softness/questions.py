@@ -28,7 +28,7 @@ from cells import IN_CONTEXT, NO_VECTORS, metrics_of
 from measures import accuracy, between, judge, pearson, weights, within
 from sets import DATA, HERE, KEPT, Set, read_definitions, read_set, rows_of
 
-from softbleu.metrics.base import make_metric
+from softbleu.metrics.reading import read_metric
 from softbleu.results.explain import explain
 
 OTHERS = {  # Neither LLMs nor tuned from one, as the plan has them
@@ -112,7 +112,7 @@ def placed(words: Sequence[str], text: str) -> Iterator[Span]:
 def unmatched(data: Set, metric: str) -> Iterator[tuple[str, int, list[Span], list[bool]]]:
     """System, segment, places of the words, and whether each is left unmatched."""
     settings = {} if data.tokenize == "13a" else {"tokenize": data.tokenize}
-    made = make_metric(metric, **settings)
+    made = read_metric(metric, **settings)
     numbers = range(1, len(data.segments) + 1)
     explained = explain(data.texts.candidates, data.texts.references, metric=made, segments=numbers)
     for one in explained:

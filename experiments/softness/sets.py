@@ -22,7 +22,7 @@ from softbleu.corpora.judgements import Comparisons, read_rankings
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError
 from softbleu.meta.evidence import name_outputs
-from softbleu.metrics.base import make_metric
+from softbleu.metrics.reading import fit_metric
 from softbleu.version import __version__
 
 HERE = Path(__file__).resolve().parent
@@ -96,7 +96,7 @@ class Set:
         KEPT.mkdir(parents=True, exist_ok=True)
         # What takes no tokenizer has none to set; 13a is the default of what takes one.
         settings = {} if self.tokenize == "13a" else {"tokenize": self.tokenize}
-        metrics = [make_metric(text, unused=[], **settings) for text in new]
+        metrics = [fit_metric(text, settings).metric for text in new]
         start = time.process_time()
         statistics = collect_statistics(self.texts, metrics, RunOptions(), keep_rows=True)
         for text, scored in zip(new, statistics, strict=True):

@@ -20,7 +20,7 @@ from softbleu import metaeval
 from softbleu.corpora.judgements import ScoreTable, read_rankings
 from softbleu.meta.evidence import make_score_tables, open_outputs, read_human, read_metrics
 from softbleu.meta.rankings import expected_wins
-from softbleu.metrics.base import make_metric
+from softbleu.metrics.reading import fit_metric
 
 HERE = Path(__file__).resolve().parent
 SHARED = HERE.parents[2] / "shared" / "data"
@@ -111,7 +111,7 @@ def scored(
     unescape: bool = False,
 ) -> list[list[Any]]:
     """Score the systems of a set."""
-    measures = {key: make_metric(each, unused=[], **settings) for key, each in read_metrics(metrics).items()}
+    measures = {key: fit_metric(each, settings).metric for key, each in read_metrics(metrics).items()}
     given = {"references": (), "source": None, "gold": None, "encoding": "utf-8", **texts}
     with open_outputs(**given, unescape=unescape) as corpus:
         tables, firsts = make_score_tables(corpus, measures)
@@ -135,7 +135,7 @@ def make_accuracies() -> None:
     for pair in LANGUAGES:
         file = str(WMT17 / f"testset_{pair}.tsv")
         measures = {
-            key: make_metric(each, unused=[], tokenize="none") for key, each in read_metrics(OF_OUTPUTS).items()
+            key: fit_metric(each, {"tokenize": "none"}).metric for key, each in read_metrics(OF_OUTPUTS).items()
         }
         answer = metaeval("accuracy", metrics=measures, assessments=file, unescape=True)
         found.append((f"WMT17 into English: {pair}", answer.records()))

@@ -32,7 +32,7 @@ from softbleu.engine.plan import make_plan
 from softbleu.engine.runner import collect_statistics
 from softbleu.errors import InputError
 from softbleu.meta.agreement import FEWEST_POINTS, Estimate, correlate, difference
-from softbleu.metrics.base import make_metric
+from softbleu.metrics.reading import read_metric
 from softbleu.metrics.trained import FEATURES, POINT_PARTS, POWERS, Trained, TrainedHead
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "experiments" / "challenges"))
@@ -292,7 +292,7 @@ def train(
     if len(judged) < 2:
         raise InputError("to hold one out, give two groups of judgements or more")
     plain = TrainedHead("trained", "", vectors, tokenize=tokenize)
-    named = [make_metric(metric, tokenize=tokenize, vectors=vectors) for metric in metrics]
+    named = [read_metric(metric, tokenize=tokenize, vectors=vectors) for metric in metrics]
     scorers = make_plan(named).metrics if named else ()
     written = tuple(map(str, scorers))
     (resolved,) = make_plan([Trained(head=plain)]).metrics

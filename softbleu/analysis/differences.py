@@ -27,10 +27,11 @@ from softbleu.io.progress import note
 from softbleu.io.tabular import Records, Tabular, Value
 from softbleu.kernels import SCALE
 from softbleu.matching.ngrams import Chunk, check_order
-from softbleu.metrics.base import Metric, Requirements
+from softbleu.metrics.base import Metric
 from softbleu.metrics.edits import Classify, JudgedEdit, JudgedEdits, errant_types, form_types
 from softbleu.metrics.m2 import M2
-from softbleu.metrics.protocols import ShowsEdits
+from softbleu.metrics.protocols import ShowsEdits, at_level
+from softbleu.metrics.requirements import Requirements
 from softbleu.results.explain import OTHER, check_edits, judge_corpus, operation, pick_segments
 from softbleu.results.significance import segment_numbers
 from softbleu.text.tokens import Tokenizer, Tokenizer13a
@@ -157,7 +158,7 @@ def _scores_by(by: str, statistics: Sequence[Statistics], buckets: Integers, nam
 
 def _orders(statistics: Statistics) -> Iterator[tuple[_Naming, _Scores]]:
     """Score each order of n-grams: a row per order for each list of numbers that tables show."""
-    metric = statistics.metric.at_level("corpus")
+    metric = at_level(statistics.metric, "corpus")
     scores = [metric.aggregation.score(rows, statistics.offsets) for rows in statistics.rows]
     for column in scores[0].columns():
         values = [getattr(score, column.name) for score in scores]
@@ -362,7 +363,7 @@ def _kind_score(system: str, kind: str, counts: Counter[str], beta: float) -> Ki
     correct = whole + part / SCALE if part else whole
     proposed, gold = counts["proposed"], counts["gold"]
     precision, recall = (100 * (correct / number if number else 1.0) for number in (proposed, gold))
-    f = float(M2(beta=beta).scores(np.array([[correct, proposed, gold]], np.float64))[0])
+    f = float(M2(beta=beta).columns(np.array([[correct, proposed, gold]])).score[0])
     told = {name: counts[name] for name in ("hits", "wrong", "missed", "over")}
     return KindScore(system, kind, correct, proposed, gold, precision, recall, f, **told)
 

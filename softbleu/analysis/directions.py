@@ -17,7 +17,7 @@ from softbleu.engine.plan import Plan, make_plan
 from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note, notes_about
 from softbleu.io.tabular import Tabular
-from softbleu.metrics.base import make_metric
+from softbleu.metrics.reading import fit_metric
 from softbleu.metrics.result import Result
 from softbleu.metrics.scores import corpus_of, read_outside
 from softbleu.results.api import score_corpus
@@ -181,7 +181,7 @@ def _planned(
     files = [*direction.scores, *(file.replace("{direction}", direction.name) for file in scores)]
     spoken = language or direction.language
     named: dict[str, Any] = {"language": spoken} if spoken else {}
-    computed = [make_metric(metric, unused=[], **named) for metric in metrics or ([] if files else ["bleu"])]
+    computed = [fit_metric(metric, named).metric for metric in metrics or ([] if files else ["bleu"])]
     outside = read_outside(files, (), encoding, direction.name)
     known = {metric.called for metric in outside}
     outside = [replace(metric, lower=True) if metric.called in lower else metric for metric in outside]

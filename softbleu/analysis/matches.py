@@ -50,7 +50,7 @@ class Thresholds:
         matcher = matcher_of(metric)
         if not isinstance(metric, BleuFormula) or not isinstance(matcher, SoftMatcher):
             return cls()
-        if not metric.revised({"threshold": 0.0}).requires.vectors:
+        if not metric.replaced(threshold=0.0).requires.vectors:
             return cls()
         steps = STEPS if matcher.assignment != "optimal" and matcher.consumption == "unit" else COARSE_STEPS
         values = tuple(sorted({*(step / steps for step in range(steps + 1)), matcher.least_similarity}))
@@ -105,7 +105,7 @@ def sweep_matches(runner: Runner, metric: Metric, text: CodedBlock) -> tuple[Swe
     swept = _match(text, matcher, order, thresholds, None if words is None else words.vectors, runner.kernels)
     partial = swept.too_long or len(text) < len(runner.corpus)
     if isinstance(metric, BleuFormula) and thresholds.values and partial:
-        metrics = [metric.revised({"threshold": each}) for each in thresholds.values]
+        metrics = [metric.replaced(threshold=each) for each in thresholds.values]
         collected = runner.collect(metrics, keep_rows=False)
         clipped = np.stack([metric.parts_of(statistics.rows[:, 0])[0] for statistics in collected], axis=1)
         swept = replace(swept, clipped=clipped)

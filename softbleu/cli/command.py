@@ -145,7 +145,7 @@ class Given:
     def input_files(self) -> list[str]:
         """Files that will be read, and what else text in the settings may name."""
         from softbleu.corpora import split_file
-        from softbleu.metrics.base import read_settings
+        from softbleu.metrics.reading import read_settings
 
         read = [read_settings(expression)[1] for expression in self.get("metric", ())]
         settings = [value for option, value in self.chosen_settings() if option.setting.hashed]
@@ -167,7 +167,7 @@ class Given:
     @cached_property
     def signed(self) -> dict[str, str]:
         """Keys and values of the signature that is run again, if one is."""
-        from softbleu.metrics.base import read_signature
+        from softbleu.metrics.signatures import read_signature
 
         return {} if self.get("signature") is None else read_signature(self.signature)
 
@@ -256,7 +256,7 @@ class Given:
         """
         from softbleu.engine.plan import distinct, make_given, make_plan
         from softbleu.io.progress import note
-        from softbleu.metrics.base import metric_from_signature
+        from softbleu.metrics.signatures import metric_from_signature
 
         def chosen(metric: str, matcher: str | None, tokenizer: str | None) -> dict[str, Any]:
             return self.settings_of((metric, self.get("matcher") or matcher, tokenizer))

@@ -462,7 +462,8 @@ def options_of(words: CommandLine) -> Options:
     if not words.metrics and not words.matchers and not words.tokenizers:
         return {name: option for name, option in setting_options(()).items() if option.setting.common}
     from softbleu.matching import MATCHERS
-    from softbleu.metrics.base import METRICS, read_settings
+    from softbleu.metrics.base import METRICS
+    from softbleu.metrics.reading import read_settings
     from softbleu.text.tokens import TOKENIZERS
 
     read = [read_settings(expression) for expression in words.metrics or ["bleu"]]
@@ -499,7 +500,7 @@ def options_named(words: CommandLine, known: Sequence[OptionLine]) -> Options:
     wanted = {*words.options} - spellings(known)
     if not wanted:
         return {}
-    from softbleu.metrics.base import read_settings
+    from softbleu.metrics.reading import read_settings
 
     heads = [read_settings(expression)[0] for expression in words.metrics]
     for find in (partial(_options_with, heads), setting_options):

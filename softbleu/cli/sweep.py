@@ -46,7 +46,7 @@ def _points(given: Given) -> list[Any]:
     """Every metric with every matcher, or with that of its expression, at every threshold, and all else."""
     from softbleu.meta import sweep_points
     from softbleu.meta.sweep import SweepPoint, read_thresholds, read_variations
-    from softbleu.metrics.base import read_settings
+    from softbleu.metrics.reading import read_settings
     from softbleu.metrics.scores import read_outside
 
     grid, more = read_thresholds(given.thresholds or [GRID]), read_variations(given.vary)

@@ -193,7 +193,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
     name: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
-        """Check every field, and what they mean together."""
+        """Check every field and how they fit together; make attributes of the settings of parts."""
         for setting in own_settings(type(self)):
             value = getattr(self, setting.field)
             checked = setting.check(value)
@@ -201,6 +201,11 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
                 object.__setattr__(self, setting.field, checked)
         self.check()
         self.complete()
+        own = vars(self)
+        if any(isinstance(value, Declared) for value in own.values()):
+            for setting, value in self.settings():
+                if getattr(type(self), setting.name, None) is None:
+                    own.setdefault(setting.name, value)
 
     def complete(self) -> None:  # noqa: B027
         """Put in what follows from checked settings."""
@@ -208,18 +213,23 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
     def check(self) -> None:  # noqa: B027
         """Raise an InputError if settings do not go together."""
 
-    def settings(self, without: str = "") -> Iterator[tuple[Setting, Any]]:
-        """All settings and their values, those of parts in their place; one of its own fields may be left out."""
+    def settings(self, without: str = "") -> list[tuple[Setting, Any]]:
+        """List all settings and their values, with the settings of parts in their place.
+
+        `without` names a field to leave out.
+        """
+        found: list[tuple[Setting, Any]] = []
         for setting in own_settings(type(self)):
+            value = getattr(self, setting.field)
             if setting.name == without:
                 continue
-            value = getattr(self, setting.field)
-            if isinstance(value, Declared):
-                if value.name:
-                    yield setting, value.name
-                yield from value.settings()
-            else:
-                yield setting, value
+            if not isinstance(value, Declared):
+                found.append((setting, value))
+                continue
+            if value.name:
+                found.append((setting, value.name))
+            found += value.settings()
+        return found
 
     def revised(self, settings: Mapping[str, Any]) -> Self:
         """Return the value with other settings by name; a part may be a value or a name, and keeps common ones."""
@@ -408,6 +418,11 @@ class Registry:
 
 
 _REGISTRIES: dict[str, Registry] = {}
+
+
+def registry(kind: str) -> Registry:
+    """Return the registry of a kind of declared values: `metric`, `matcher` or `tokenizer`."""
+    return _REGISTRIES[kind]
 
 
 @cache

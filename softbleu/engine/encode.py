@@ -27,7 +27,7 @@ from softbleu.text.tokens import TextTokenizer, Tokenizer, Tokenizer13a
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.edits import Annotation, CodedGold
-    from softbleu.metrics.base import Requirements
+    from softbleu.metrics.requirements import Requirements
     from softbleu.types import Integers
 
     Split = Callable[[str], Sequence[str]]

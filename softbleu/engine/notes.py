@@ -17,8 +17,9 @@ from softbleu.errors import Parameter, counted
 from softbleu.io.progress import listening, note
 from softbleu.matching.matchers import DEFAULT_THRESHOLD
 from softbleu.metrics.base import EditMetric, Metric
+from softbleu.metrics.declared import data_language
 from softbleu.metrics.edits import extract_edits
-from softbleu.metrics.result import shares_of
+from softbleu.metrics.score import shares_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus, Segments
@@ -89,7 +90,7 @@ def _tokenised_again(texts: Mapping[str, Sequence[str]], tokenizers: Sequence[st
 
 def _language_notes(first: Segments, texts: Mapping[str, Sequence[str]], metrics: Sequence[Metric]) -> Iterator[Note]:
     """Say where texts are not in the language of a metric's data or rules, or have no blanks for its tokenizer."""
-    english = list(dict.fromkeys(metric.label for metric in metrics if metric.data_language == "en"))
+    english = list(dict.fromkeys(metric.label for metric in metrics if data_language(metric) == "en"))
     by_rules = {each.label: None for each in metrics if each.requires.edits and not each.requires.language}
     extracted = first.gold is None or first.edits.keys() < {*first.candidates}
     foreign = foreign_text(texts) if english or (by_rules and extracted) else None

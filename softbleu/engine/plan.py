@@ -12,8 +12,11 @@ from softbleu.embeddings.choice import VectorChoice
 from softbleu.engine.encode import ListCorpus
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.matching.matchers import SoftMatcher
-from softbleu.metrics.base import DEFAULT_ENCODER, Level, Metric, Requirements, lacking, make_metric, read_settings
-from softbleu.metrics.protocols import ReadsRows, matcher_of
+from softbleu.metrics.base import Level, Metric
+from softbleu.metrics.protocols import ReadsRows, matcher_of, resolved
+from softbleu.metrics.reading import fit_metric, read_metric, read_settings
+from softbleu.metrics.requirements import Requirements, lacking
+from softbleu.metrics.settings import DEFAULT_ENCODER
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -87,13 +90,14 @@ def make_metrics(metrics: GivenMetrics, /, **settings: Any) -> list[Metric]:
     if not settings and all(isinstance(metric, Metric) for metric in several):
         return several
     if len(several) == 1:
-        return [make_metric(several[0], **settings)]
-    unused: list[list[str]] = [[] for _ in several]
-    made = [make_metric(metric, unused=names, **settings) for metric, names in zip(several, unused, strict=True)]
+        return [
+            several[0].replaced(**settings) if isinstance(several[0], Metric) else read_metric(several[0], **settings)
+        ]
+    made = [fit_metric(metric, settings) for metric in several]
     for name in settings:
-        if all(name in names for names in unused):
+        if all(name in fitted.idle for fitted in made):
             raise InputError(f"none of these metrics has a setting {name!r}")
-    return made
+    return [fitted.metric for fitted in made]
 
 
 def make_given(
@@ -114,11 +118,11 @@ def make_given(
         else:
             wanted, texts = read_settings(wanted)
             settings = texts | chosen(wanted, texts.get("matcher"), texts.get("tokenize"))
-        unused: list[str] = []
-        made.append(make_metric(wanted, unused=unused, **settings))
-        if not made[-1].requires.vectors:
-            unused += [setting.name for setting in all_settings(VectorChoice)]
-        idle.append(set(unused))
+        metric, unused = fit_metric(wanted, settings)
+        if not metric.requires.vectors:
+            unused |= {setting.name for setting in all_settings(VectorChoice)}
+        made.append(metric)
+        idle.append(unused)
     return made, set.intersection(*idle)
 
 
@@ -128,13 +132,13 @@ def make_plan(metrics: GivenMetrics, /, **settings: Any) -> Plan:
         return metrics
     known: dict[object, Any] = {}
     wanted = make_metrics(metrics, **settings)
-    resolved = tuple(resolve_metric(metric, known) for metric in wanted)
-    names = [metric.called for metric in distinct(resolved) if metric.called]
+    ready = tuple(resolve_metric(metric, known) for metric in wanted)
+    names = [metric.called for metric in distinct(ready) if metric.called]
     if len(set(names)) < len(names):
         raise InputError("two metrics have one name: name them apart, by NAME=METRIC")
-    pairs = ((threshold_of(metric), threshold_of(other)) for metric, other in zip(wanted, resolved, strict=True))
+    pairs = ((threshold_of(metric), threshold_of(other)) for metric, other in zip(wanted, ready, strict=True))
     recommended = dict.fromkeys(float(usual) for asked, usual in pairs if asked is None and usual is not None)
-    return Plan(resolved, tuple(recommended))
+    return Plan(ready, tuple(recommended))
 
 
 def resolve_metric(metric: Metric, known: dict[object, Any] | None = None) -> Metric:
@@ -143,12 +147,12 @@ def resolve_metric(metric: Metric, known: dict[object, Any] | None = None) -> Me
     What is `known` of vectors is not looked up again, and new entries are added to it.
     """
     known = {} if known is None else known
-    metric = metric.resolved()
+    metric = resolved(metric)
     matcher = matcher_of(metric)
     if metric.requires.vectors or isinstance(matcher, SoftMatcher):
         choice = metric.vector_choice
-        resolved = _once(known, ("choice", choice.key), choice.resolved)
-        layers, exact_words = resolved.layers, resolved.exact_words
+        found = _once(known, ("choice", choice.key), choice.resolved)
+        layers, exact_words = found.layers, found.exact_words
         if (choice.layers, choice.exact_words) != (layers, exact_words):
             metric = replace(metric, vector_choice=replace(choice, layers=layers, exact_words=exact_words))
     choice, asked = metric.vector_choice, threshold_of(metric)
@@ -203,7 +207,7 @@ def _in_words_given(metric: Metric) -> Metric:
     """Return the metric without the tokenizer that its language chooses."""
     language = metric.requires.language
     chosen = language_of_data(language).tokenize if language else None
-    return metric.revised({"tokenize": "none"}) if chosen and metric.tokenizer.name == chosen else metric
+    return metric.replaced(tokenize="none") if chosen and metric.tokenizer.name == chosen else metric
 
 
 def threshold_of(metric: Metric) -> float | str | None:
@@ -215,7 +219,7 @@ def threshold_of(metric: Metric) -> float | str | None:
 def with_threshold(metric: M, threshold: float | str, quantile: str | None = None) -> M:
     """Return the metric with another threshold, which may be the similarity at a quantile."""
     choice = replace(metric.vector_choice, quantile=quantile)
-    return replace(metric.revised({"threshold": threshold}), vector_choice=choice)
+    return replace(metric.replaced(threshold=threshold), vector_choice=choice)
 
 
 def distinct(metrics: Iterable[Metric]) -> list[Metric]:

@@ -58,7 +58,10 @@ from softbleu.matching.ngrams import (
     WordTable,
     frequency_weights,
 )
-from softbleu.metrics.base import IdfCorpus, Requirements, checked_rows, rarity_of
+from softbleu.metrics.guards import checked_rows
+from softbleu.metrics.protocols import at_level
+from softbleu.metrics.requirements import Requirements
+from softbleu.metrics.settings import IdfCorpus, rarity_of
 from softbleu.text.coded import Tokens, Vocabulary, chosen_places, lines_before
 from softbleu.text.parts import word_features
 from softbleu.text.tokens import Tokenizer
@@ -69,7 +72,7 @@ if TYPE_CHECKING:
     from softbleu.embeddings import VectorCase, VectorSource
     from softbleu.encoders import Encoder, Pieces
     from softbleu.metrics.base import Metric
-    from softbleu.metrics.result import Score
+    from softbleu.metrics.score import Score
     from softbleu.types import Flags, Floats, Integers
 
 
@@ -493,7 +496,7 @@ class SentenceScorer:
 
     def __init__(self, metric: Metric) -> None:
         (metric,) = make_plan([metric]).metrics
-        self._metric, self._kernels = metric.at_level("segment"), choose_kernels("numpy")
+        self._metric, self._kernels = at_level(metric, "segment"), choose_kernels("numpy")
         self._requires, self._aggregation = self._metric.requires, self._metric.aggregation
         choice = metric.vector_choice
         self._words = self._requires.vectors and not (choice.in_context or choice.without_vectors)
@@ -536,6 +539,6 @@ class SentenceScorer:
         with nullcontext() if words is None else single_threaded_blas():
             rows = checked_rows(metric, chunk, words, self._kernels)
         if self._aggregation.sum_is_enough:  # A single row is the sum of all
-            return metric.score_rows(rows)[0]
+            return metric.columns(rows)[0]
         score: Score = self._aggregation.segment_scores(rows, np.array([0, len(rows)]))[0]
         return score

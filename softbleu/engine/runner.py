@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from bisect import bisect_right
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -35,9 +35,12 @@ from softbleu.io.progress import note
 from softbleu.kernels import KernelName, Kernels, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.sweep import matched_by_all
-from softbleu.metrics.base import Level, Metric, Requirements, checked_rows
-from softbleu.metrics.protocols import ReadsRows, shares_matches
-from softbleu.metrics.result import Coverage, DocumentScore, Result, Score, failure_of
+from softbleu.metrics.base import Level, Metric
+from softbleu.metrics.guards import checked_rows, failure_of, rows_of_pairs
+from softbleu.metrics.protocols import ComparesPairs, ReadsRows, at_level, in_percent, shares_matches
+from softbleu.metrics.requirements import Requirements
+from softbleu.metrics.result import Coverage, Result
+from softbleu.metrics.score import DocumentScore, Score
 from softbleu.text.coded import Vocabulary
 from softbleu.text.tokens import Tokenizer
 from softbleu.version import __version__
@@ -45,7 +48,7 @@ from softbleu.version import __version__
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Against, Blank, Corpus
     from softbleu.matching.ngrams import Vectors, WordTable
-    from softbleu.metrics.result import Aggregation
+    from softbleu.metrics.aggregation import Aggregation
     from softbleu.types import Integers, Progress
 
     Rows = NDArray[Any]
@@ -195,7 +198,7 @@ class Statistics:
 
         Yields the number of a part, how many segments it has, and the score of each system.
         """
-        metric = self.metric.at_level("corpus")
+        metric = at_level(self.metric, "corpus")
         of_rows = np.repeat(numbers, self.counts)
         for number, size in enumerate(np.bincount(numbers).tolist()):
             if size:
@@ -222,7 +225,7 @@ class Statistics:
 
     def _scorer(self, level: Level) -> Metric:
         """The metric as it scores at a level; documents are scored as corpora."""
-        return self.metric.at_level("corpus" if level == "document" else level)
+        return at_level(self.metric, "corpus" if level == "document" else level)
 
     def results(self, level: Level = "corpus") -> list[Result]:
         """Score every system; for levels see `softbleu.score`."""
@@ -247,7 +250,7 @@ class Statistics:
             else:
                 with nullcontext() if aggregation.sum_is_enough else single_threaded_blas():
                     score = aggregation.score(rows, offsets)
-            parts: dict[str, Any] = {"in_percent": scorer.in_percent}
+            parts: dict[str, Any] = {"in_percent": in_percent(scorer)}
             if level == "segment" and self.streamed is not None:
                 parts["segments"] = self.streamed.segments(number)
                 parts["statistics"] = self.streamed.statistics(number)
@@ -404,9 +407,11 @@ class Worker:
             one, other = lists.texts(number)
             # The same texts are prepared once; of many candidates only some are compared at a time.
             parts = [one] if one is other else in_parts(one)
-            # References end elsewhere for each candidate.
-            compute = partial(Metric.pair_statistics, metric) if metric.partial else metric.pair_statistics
-            by_list[number] = np.concatenate([compute(part, other, words, kernels) for part in parts])
+            # With `partial`, references end elsewhere for each candidate.
+            compare: Callable[..., Integers] = partial(rows_of_pairs, metric)
+            if isinstance(metric, ComparesPairs) and not metric.partial:
+                compare = metric.pair_statistics
+            by_list[number] = np.concatenate([compare(part, other, words, kernels) for part in parts])
         return [by_list[number] for number in range(len(lists))]
 
 
@@ -768,7 +773,7 @@ def _note_blank(blank: int, way: Blank, names: Sequence[str]) -> None:
 
 def _streaming(metric: Metric, level: Level) -> SegmentRows | None:
     """Make what takes the rows of a metric whose score needs more than their sum but not all rows at once."""
-    aggregation, segments = metric.at_level(level).aggregation, level == "segment"
+    aggregation, segments = at_level(metric, level).aggregation, level == "segment"
     streams = aggregation.by_segment if segments else not aggregation.sum_is_enough
     return SegmentRows(aggregation, segments=segments) if streams and aggregation.has_corpus_score else None
 

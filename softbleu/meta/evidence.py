@@ -38,10 +38,12 @@ from softbleu.io.progress import note
 from softbleu.io.tabular import Value
 from softbleu.meta.agreement import FEWEST_POINTS, Columns, Marks, check_samples, join_assessments, join_systems
 from softbleu.meta.rankings import RankedSystem, play_matches, rank_by_skill, rank_by_wins, win_shares
-from softbleu.metrics.base import Level, Metric, make_metric, metric_from_signature
+from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.protocols import matcher_of
+from softbleu.metrics.reading import fit_metric
 from softbleu.metrics.result import Coverage, Result
 from softbleu.metrics.scores import less_is_better
+from softbleu.metrics.signatures import metric_from_signature
 from softbleu.results.explain import unmatched_spans
 from softbleu.types import Progress
 
@@ -340,10 +342,10 @@ def read_metrics(
     """
     pairs: Iterable[Any] = (split_name(m) if isinstance(m, str) else (None, m) for m in metrics)
     named_metrics: dict[str, Metric] = {}
-    settings: dict[str, Any] = {} if language is None else {"language": language, "unused": []}
+    settings: dict[str, Any] = {} if language is None else {"language": language}
     for label, text in metrics.items() if isinstance(metrics, Mapping) else pairs:
         signature = str(text) if isinstance(text, str) and ":" in text.partition("(")[0] else None
-        metric = make_metric(text, **settings) if signature is None else metric_from_signature(signature)
+        metric = fit_metric(text, settings).metric if signature is None else metric_from_signature(signature)
         matcher = matcher_of(metric)
         soft = f" {matcher.name}" if matcher is not None and matcher.name != "exact" else ""
         name = label or f"{metric.name}{soft}"

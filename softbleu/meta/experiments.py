@@ -25,7 +25,9 @@ from softbleu.meta.metaeval import POOLED, QUESTIONS, MetaEvaluation, metaeval
 from softbleu.meta.pooling import pooled_table
 from softbleu.meta.spurious import COMBINATIONS, CREDIT_TABLES, VARIANTS, Analysis, credit_table, spurious
 from softbleu.meta.sweep import SweepRow, read_thresholds, sweep_corpus, sweep_points, table_of
-from softbleu.metrics.base import Metric, every_setting, make_metric, read_settings
+from softbleu.metrics.base import Metric
+from softbleu.metrics.declared import every_setting
+from softbleu.metrics.reading import fit_metric, read_settings
 from softbleu.types import Progress
 from softbleu.version import __version__
 
@@ -131,7 +133,8 @@ class Definition:
         for name, text in self.tables.get("metrics", {}).items():
             try:
                 head, settings = read_settings(str(text))
-                metrics[name] = make_metric(head, unused=[], **common | self._located(f"metrics.{name}", settings))
+                settings = common | self._located(f"metrics.{name}", settings)
+                metrics[name] = fit_metric(head, settings).metric
             except InputError as error:
                 raise InputError(f"{self.path}, [metrics]: {name!r}: {error}") from error
         return metrics
@@ -149,7 +152,7 @@ class Definition:
     def _located(self, name: str, options: dict[str, Any]) -> dict[str, Any]:
         """Options whose vectors, if they are a file or a store beside the definition, are found from anywhere."""
         try:
-            make_metric(unused=[], **options)
+            fit_metric(str(options.get("metric", "bleu")), {key: options[key] for key in options if key != "metric"})
         except InputError as error:
             raise InputError(f"{self.path}, [{name}]: {error}") from error
         placed = dict(options)

@@ -10,7 +10,7 @@ import numpy as np
 
 from softbleu.errors import InputError
 from softbleu.io.tabular import Records, Value
-from softbleu.metrics.result import normal_interval
+from softbleu.metrics.aggregation import normal_interval
 
 if TYPE_CHECKING:
     from softbleu.types import Floats

@@ -39,8 +39,11 @@ from softbleu.matching.matchers import MATCHERS, SoftMatcher
 from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.matching.sweep import MatchIntervals, match_intervals
 from softbleu.meta.sweep import read_thresholds
-from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, make_metric
+from softbleu.metrics.base import Metric
 from softbleu.metrics.protocols import matcher_of
+from softbleu.metrics.reading import read_metric
+from softbleu.metrics.requirements import Requirements
+from softbleu.metrics.settings import DEFAULT_ENCODER
 from softbleu.text.tokens import Whitespace
 from softbleu.types import Progress
 
@@ -127,7 +130,17 @@ def make_variants(base: Mapping[str, Any], matchers: Sequence[str], names: Seque
         raise InputError("nothing to compare: name a matcher and a variant")
     return [
         MatcherVariant(
-            matcher, name, make_metric(**{**base, "matcher": matcher, "threshold": 0.0, **find_variant(name)})
+            matcher,
+            name,
+            read_metric(
+                **{
+                    "text": base.get("metric", "bleu"),
+                    **base,
+                    "matcher": matcher,
+                    "threshold": 0.0,
+                    **find_variant(name),
+                }
+            ),
         )
         for matcher in dict.fromkeys(matchers)
         for name in dict.fromkeys(names)

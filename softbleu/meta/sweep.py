@@ -21,8 +21,10 @@ from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.arguments import check_run, listed
 from softbleu.io.progress import shown
 from softbleu.io.tabular import Records, Tabular
-from softbleu.metrics.base import Metric, every_setting, make_metric
+from softbleu.metrics.base import Metric
+from softbleu.metrics.declared import every_setting
 from softbleu.metrics.protocols import ReadsRows
+from softbleu.metrics.reading import fit_metric
 from softbleu.metrics.result import Coverage, Result
 from softbleu.types import Progress
 
@@ -90,7 +92,7 @@ def sweep_points(
     for label, options in (variants or {"": {}}).items():
         for values in product(*map(dict.fromkeys, vary.values())):
             settings = {"metric": "bleu", **base, **options, **dict(zip(vary, values, strict=True))}
-            metric = make_metric(settings.pop("metric"), unused=[], **settings)
+            metric = fit_metric(settings.pop("metric"), settings).metric
             # Vectors in memory cannot be hashed, nor always compared.
             points[label, key_of(metric)] = SweepPoint(label, metric)
     return list(points.values())

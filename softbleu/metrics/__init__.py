@@ -5,12 +5,14 @@ from __future__ import annotations
 from importlib import import_module
 from importlib.util import find_spec
 
+from softbleu.metrics.aggregation import BestReference as BestReference
 from softbleu.metrics.base import METRICS as METRICS
 from softbleu.metrics.base import Level as Level
 from softbleu.metrics.base import Metric as Metric
-from softbleu.metrics.base import Requirements as Requirements
-from softbleu.metrics.result import Score as Score
-from softbleu.metrics.result import column as column
+from softbleu.metrics.requirements import Requirements as Requirements
+from softbleu.metrics.score import Score as Score
+from softbleu.metrics.score import ScoreColumns as ScoreColumns
+from softbleu.metrics.score import column as column
 
 
 def __getattr__(name: str) -> object:

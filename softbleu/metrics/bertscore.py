@@ -12,9 +12,12 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.io.arguments import Limit
-from softbleu.metrics.base import DEFAULT_ENCODER, UNCORRECTED, IdfCorpus, Metric, Requirements, idf_setting, needed
+from softbleu.metrics.aggregation import best_rows
+from softbleu.metrics.base import Metric
 from softbleu.metrics.protocols import SimilarityTable, WordPair, best_references, pairs_of
-from softbleu.metrics.result import Score, best_rows, column, f_of
+from softbleu.metrics.requirements import Requirements, needed
+from softbleu.metrics.score import Score, ScoreColumns, column, f_of
+from softbleu.metrics.settings import DEFAULT_ENCODER, UNCORRECTED, IdfCorpus, idf_setting
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
@@ -111,27 +114,16 @@ class BertScore(Metric):
         """For each word of a candidate the word of its best reference that its most similar piece matches."""
         return pairs_of(chunk, self.tables(chunk, words))
 
-    def score(self, row: Integers) -> BertScoreScore:
-        """Score one row of statistics, or a sum of rows."""
-        precision, recall, f, segments, matched, weight, recalled, other = (float(number) for number in row)
-        if self.average == "pieces":
-            precision, recall = matched / max(weight, 1), recalled / max(other, 1)
-            return BertScoreScore(100 * f_of(precision, recall), 100 * precision, 100 * recall)
-        mean_f, mean_precision, mean_recall = (
-            100 * total / max(segments, 1) / PARTS for total in (f, precision, recall)
-        )
-        return BertScoreScore(mean_f, mean_precision, mean_recall)
-
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows at once, as `score` gives them."""
-        _, _, f, segments, matched, weight, recalled, other = np.asarray(rows, np.float64).T
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[BertScoreScore]:
+        """Score rows of statistics, or sums of rows."""
+        precision, recall, f, segments, matched, weight, recalled, other = np.asarray(rows, np.float64).T
         if self.average == "pieces":
             precision, recall = matched / np.maximum(weight, 1), recalled / np.maximum(other, 1)
             below = precision + recall
-            scores: Floats = 100 * np.divide(2 * precision * recall, below, out=np.zeros(len(f)), where=below > 0)
-        else:
-            scores = 100 * f / np.maximum(segments, 1) / PARTS
-        return scores
+            f = np.divide(2 * precision * recall, below, out=np.zeros(len(f)), where=below > 0)
+            return ScoreColumns(BertScoreScore, 100 * f, precision=100 * precision, recall=100 * recall)
+        f, precision, recall = (100 * total / np.maximum(segments, 1) / PARTS for total in (f, precision, recall))
+        return ScoreColumns(BertScoreScore, f, precision=precision, recall=recall)
 
 
 def match_pieces(

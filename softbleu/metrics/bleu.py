@@ -14,8 +14,10 @@ from softbleu.errors import InputError
 from softbleu.kernels import SCALE
 from softbleu.matching.matchers import Exact, SleuMatcher, VleuMatcher, XleuMatcher
 from softbleu.matching.ngrams import Chunk, ngram_totals, shared_counts
-from softbleu.metrics.base import UNCORRECTED, GivenMatcher, Level, MatcherMetric, order_setting, tokenizer_setting
-from softbleu.metrics.result import Score, column
+from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric
+from softbleu.metrics.guards import rows_of_pairs
+from softbleu.metrics.score import Score, ScoreColumns, column
+from softbleu.metrics.settings import UNCORRECTED, order_setting, tokenizer_setting
 from softbleu.text.coded import Tokens
 from softbleu.text.tokens import Tokenizer, Tokenizer13a
 
@@ -142,7 +144,7 @@ class Bleu(MatcherMetric):
     ) -> Integers:
         """Statistics of every candidate with every reference; exact matches are found in each line's counts."""
         if self.matching.name != "exact":
-            return super().pair_statistics(candidates, references, words, kernels)
+            return rows_of_pairs(self, candidates, references, words, kernels)
         matched = np.stack([*shared_counts(candidates, references, self.order)], axis=-1) * SCALE
         shape = matched.shape[:2]
         lengths = np.broadcast_to(candidates.lengths[:, None], shape).reshape(-1)
@@ -173,23 +175,21 @@ class Bleu(MatcherMetric):
             summed[:, order - 1] = np.where(present, totals[:, [n - 1 for n in orders]].sum(axis=1), 0)
         return summed
 
-    def score(self, row: Integers) -> BleuScore:
-        """Score one row of statistics, or a sum of rows."""
-        return self.score_rows(np.asarray(row, np.int64)[None])[0]
-
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows at once, as `score` gives them."""
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[BleuScore]:
+        """Score rows of statistics, or sums of rows."""
         distinct, places = _distinct_rows(rows)
-        scores: Floats = self._scores(distinct, *self._precisions(distinct))[0][places]
-        return scores
-
-    def score_rows(self, rows: Integers | Floats) -> list[BleuScore]:
-        """Score each row, as `score` does."""
-        precisions, orders = self._precisions(rows)
-        scores, penalties = self._scores(rows, precisions, orders)
-        matches, totals = rows[:, 2 : 2 + self.order] / SCALE, rows[:, 2 + self.order :]
-        columns = scores, matches, totals, precisions.T, penalties, rows[:, 0], rows[:, 1]
-        return [BleuScore(*parts) for parts in zip(*(column.tolist() for column in columns), strict=True)]
+        precisions, orders = self._precisions(distinct)
+        scores, penalties = self._scores(distinct, precisions, orders)
+        return ScoreColumns(
+            BleuScore,
+            scores[places],
+            matches=rows[:, 2 : 2 + self.order] / SCALE,
+            totals=rows[:, 2 + self.order :],
+            precisions=precisions.T[places],
+            brevity_penalty=penalties[places],
+            candidate_length=rows[:, 0],
+            reference_length=rows[:, 1],
+        )
 
     def _scores(self, rows: Integers | Floats, precisions: Floats, orders: Integers) -> tuple[Floats, Floats]:
         """Score and brevity penalty of each row, given the smoothed precisions, and how many of them count."""
@@ -223,7 +223,7 @@ class Bleu(MatcherMetric):
         if not len(matches) == len(totals) == self.order:
             raise InputError(f"{self.order} matches and totals are needed, not {len(matches)} and {len(totals)}")
         counts = (round(SCALE * count) for count in matches)
-        return self.score(np.array([candidate_length, reference_length, *counts, *totals]))
+        return self.columns(np.array([[candidate_length, reference_length, *counts, *totals]]))[0]
 
     def _precisions(self, rows: Integers | Floats) -> tuple[Floats, Integers]:
         """Smoothed precisions in percent, (order, rows), and how many of them each score averages, (rows,)."""

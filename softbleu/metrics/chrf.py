@@ -11,8 +11,11 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.matching.ngrams import Chunk, shared_counts
-from softbleu.metrics.base import MAX_ORDER, UNCORRECTED, Metric, Requirements, needed
-from softbleu.metrics.result import Score, column, keep_best
+from softbleu.metrics.aggregation import keep_best
+from softbleu.metrics.base import Metric
+from softbleu.metrics.requirements import Requirements, needed
+from softbleu.metrics.score import Score, ScoreColumns, column
+from softbleu.metrics.settings import MAX_ORDER, UNCORRECTED
 from softbleu.text.coded import Tokens
 from softbleu.text.tokens import ChangedTokenizer, Whitespace
 
@@ -90,7 +93,7 @@ class Chrf(Metric):
                 # As in sacrebleu, a candidate's n-grams do not count where the reference has none.
                 columns += [np.where(other > 0, proposed, 0), other, matches[:, n]]
         rows = np.column_stack(columns)
-        return keep_best(rows, chunk.segment_offsets, self.scores)
+        return keep_best(rows, chunk.segment_offsets, self)
 
     def pair_statistics(
         self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
@@ -113,29 +116,20 @@ class Chrf(Metric):
                 one = candidates.spread(words.parts(part))
                 yield one, one if references is candidates else references.spread(words.parts(part)), order
 
-    def score(self, row: Integers) -> ChrfScore:
-        """Score one row of statistics, or a sum of rows."""
-        return self.score_rows(np.asarray(row)[None])[0]
-
-    def score_rows(self, rows: Integers | Floats) -> list[ChrfScore]:
-        """Score each row, as `score` does."""
-        columns = [self.scores(rows), *(100 * part for part in self._parts(rows))]
-        return [ChrfScore(*parts) for parts in zip(*(column.tolist() for column in columns), strict=True)]
-
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows at once, as `score` gives them."""
-        precision, recall = self._parts(rows)
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[ChrfScore]:
+        """Score rows of statistics, or sums of rows."""
+        precisions, recalls = self._parts(rows)
         factor = self.beta**2
         if self.eps_smoothing:
+            below = factor * precisions + recalls
+            f = np.where(below > 0, (1 + factor) * precisions * recalls / np.where(below > 0, below, 1), _EPSILON)
+            scores = 100 * _mean(f, np.ones(f.shape, bool))
+        else:
+            counted = (rows[:, 0::3] > 0) & (rows[:, 1::3] > 0)
+            precision, recall = _mean(precisions, counted), _mean(recalls, counted)
             below = factor * precision + recall
-            f = np.where(below > 0, (1 + factor) * precision * recall / np.where(below > 0, below, 1), _EPSILON)
-            mean: Floats = 100 * _mean(f, np.ones(f.shape, bool))
-            return mean
-        counted = (rows[:, 0::3] > 0) & (rows[:, 1::3] > 0)
-        precision, recall = _mean(precision, counted), _mean(recall, counted)
-        below = factor * precision + recall
-        corpus: Floats = 100 * (1 + factor) * precision * recall / np.where(below > 0, below, 1)
-        return corpus
+            scores = 100 * (1 + factor) * precision * recall / np.where(below > 0, below, 1)
+        return ScoreColumns(ChrfScore, scores, precisions=100 * precisions, recalls=100 * recalls)
 
     def _parts(self, rows: Integers | Floats) -> tuple[Floats, Floats]:
         """Precision and recall of each order, next to nothing where there are no n-grams: (rows, orders) each."""

@@ -15,10 +15,13 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.corpora.edits import EditedSegment, TextEdit, apply_edits
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.metrics.base import DEFAULT_ENCODER, EditMetric, Level, Requirements, edit_language, needed
+from softbleu.metrics.aggregation import BestReference, running_choice
+from softbleu.metrics.base import EditMetric, Level
 from softbleu.metrics.bertscore import PARTS, match_pieces
 from softbleu.metrics.edits import JudgedEdits, judge_by_links
-from softbleu.metrics.result import BestReference, ReferenceScore, Score, column, running_choice, shares_of
+from softbleu.metrics.requirements import Requirements, needed
+from softbleu.metrics.score import ReferenceScore, Score, ScoreColumns, column, shares_of
+from softbleu.metrics.settings import DEFAULT_ENCODER, edit_language
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
@@ -148,13 +151,11 @@ class KindMetric(EditMetric):
         """Sums of weights by kind, (rows, 5), which are the counts where all weigh the same."""
         return np.asarray(rows, np.float64)
 
-    def score(self, row: Integers | Floats) -> Score:
-        """Score one row of counts, or a sum of rows."""
-        return self.scored(self.weighed(row[None])[0].tolist())
-
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows at once, 0 to 100."""
-        return np.array([100 * self.shares(sums)[0] for sums in self.weighed(rows).tolist()], np.float64)
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[Score]:
+        """Score rows of counts, or sums of rows."""
+        sums = self.weighed(rows).tolist()
+        scores = [100 * self.shares(of_row)[0] for of_row in sums]
+        return ScoreColumns(lambda _, row: self.scored(sums[row]), scores, row=np.arange(len(sums)))
 
     def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
         """Values by which the best reference is chosen: the score, then those that decide between equal ones."""

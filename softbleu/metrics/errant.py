@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.metrics.base import edit_language, needed
 from softbleu.metrics.cleme import HIT, OVER, UNDER, KindMetric, ReferenceChoice
 from softbleu.metrics.edits import JudgedEdits, judge_by_links
-from softbleu.metrics.result import Score, column, shares_of
+from softbleu.metrics.requirements import needed
+from softbleu.metrics.score import Score, column, shares_of
+from softbleu.metrics.settings import edit_language
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import EditedSegment, TextEdit

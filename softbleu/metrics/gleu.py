@@ -16,20 +16,20 @@ from softbleu.io.arguments import Limit
 from softbleu.kernels import SCALE
 from softbleu.matching.matchers import Exact, Matcher
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Requirements, needed, order_setting
-from softbleu.metrics.protocols import CANDIDATE, Mark
-from softbleu.metrics.result import (
+from softbleu.metrics.aggregation import (
     Aggregation,
     BestReference,
     MeanOfReferences,
-    ReferenceScore,
     SampledReferences,
-    Sampling,
-    Score,
     SumOfRows,
     best_rows,
-    column,
 )
+from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric
+from softbleu.metrics.protocols import CANDIDATE, Mark
+from softbleu.metrics.requirements import Requirements, needed
+from softbleu.metrics.resampling import Sampling
+from softbleu.metrics.score import ReferenceScore, Score, ScoreColumns, column
+from softbleu.metrics.settings import order_setting
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
@@ -153,13 +153,14 @@ class Gleu(MatcherMetric):
         usual = {"penalty": None} if self.penalty == self.usual_penalty else {}
         return super().revised({**usual, **settings})
 
-    def settings(self, without: str = "") -> Iterator[tuple[Setting, Any]]:
-        """All settings; signatures name the penalty of soft matchers, which had another one in version 0.3."""
+    def settings(self, without: str = "") -> list[tuple[Setting, Any]]:
+        """List all settings; signatures name the penalty of soft matchers, which had another one in version 0.3."""
+        usual, found = self.usual_penalty, []
         for declared, value in super().settings(without):
             if declared.name == "penalty":
-                usual = self.usual_penalty
                 declared = replace(declared, default=usual, always_signed=usual != "exact")
-            yield declared, value
+            found.append((declared, value))
+        return found
 
     @property
     def requires(self) -> Requirements:
@@ -257,27 +258,24 @@ class Gleu(MatcherMetric):
         more = counts.by_unit(np.where((counts.source == 0) & (gained > 0), -(-gained // SCALE), 0))
         return matches + bonus, penalties, totals + more
 
-    def score(self, row: Integers | Floats) -> GleuScore:
-        """Score one row of statistics, or a sum of rows."""
-        return self.score_rows(np.asarray(row, np.float64)[None])[0]
-
-    def score_rows(self, rows: Integers | Floats) -> list[GleuScore]:
-        """Score each row, as `score` does."""
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[GleuScore]:
+        """Score rows of statistics, or sums of rows."""
         n, numbers = self.order, np.asarray(rows, np.float64)
         matches, penalties = numbers[:, 2 : 2 + n] / SCALE, numbers[:, 2 + n : 2 + 2 * n] / SCALE
         logs, penalty = self.logs(numbers)
-        scores = 100 * np.exp(penalty + logs.mean(axis=1))
-        counts = matches, penalties, matches - penalties, numbers[:, 2 + 2 * n :]
-        shares = 100 * np.exp(logs), 100 * np.exp(penalty[:, None] + logs)
-        columns = [part.tolist() for part in (scores, *counts, *shares)]
-        columns += [list(map(math.exp, penalty)), numbers[:, 0].astype(np.int64).tolist(), numbers[:, 1].tolist()]
-        return [GleuScore(*parts) for parts in zip(*columns, strict=True)]
-
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows at once, 0 to 100."""
-        logs, penalty = self.logs(np.asarray(rows, np.float64))
-        scores: Floats = 100 * np.exp(penalty + logs.mean(axis=1))
-        return scores
+        return ScoreColumns(
+            GleuScore,
+            100 * np.exp(penalty + logs.mean(axis=1)),
+            matches=matches,
+            penalties=penalties,
+            numerators=matches - penalties,
+            totals=numbers[:, 2 + 2 * n :],
+            precisions=100 * np.exp(logs),
+            order_scores=100 * np.exp(penalty[:, None] + logs),
+            brevity_penalty=[math.exp(value) for value in penalty.tolist()],
+            candidate_length=numbers[:, 0].astype(np.int64),
+            reference_length=numbers[:, 1],
+        )
 
     def logs(self, rows: Floats) -> tuple[Floats, Floats]:
         """Logarithms of the precisions (rows, order) and of the brevity penalty (rows,)."""

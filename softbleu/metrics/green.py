@@ -12,8 +12,11 @@ from softbleu.config.declare import setting
 from softbleu.io.arguments import Limit
 from softbleu.kernels.numpy_backend import ngram_ids
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.base import Metric, Requirements, needed, order_setting
-from softbleu.metrics.result import Score, column, keep_best
+from softbleu.metrics.aggregation import keep_best
+from softbleu.metrics.base import Metric
+from softbleu.metrics.requirements import Requirements, needed
+from softbleu.metrics.score import Score, ScoreColumns, column
+from softbleu.metrics.settings import order_setting
 from softbleu.text.coded import Tokens
 
 if TYPE_CHECKING:
@@ -66,7 +69,7 @@ class Green(Metric):
         units = chunk.by_reference()
         _LIMIT.check_sum(**units.sizes)
         rows = np.concatenate([self._counts(piece) for piece in units.pieces(_PIECE)])
-        return keep_best(rows, chunk.segment_offsets, self.scores)
+        return keep_best(rows, chunk.segment_offsets, self)
 
     def _counts(self, units: Chunk) -> Integers:
         """Count the n-grams of candidates that have one reference each."""
@@ -83,23 +86,16 @@ class Green(Metric):
                 rows[:, index, n] = np.bincount(owner, counts, segments)
         return rows.reshape(segments, -1)
 
-    def score(self, row: Integers) -> GreenScore:
-        """Score one row of statistics, or a sum of rows."""
-        return self.score_rows(np.asarray(row)[None])[0]
-
-    def score_rows(self, rows: Integers | Floats) -> list[GreenScore]:
-        """Score each row, as `score` does."""
-        counts = np.moveaxis(rows.reshape(len(rows), len(_CLASSES), self.order), 1, 0)
-        columns = [self.scores(rows), *counts, *(100 * part for part in self._parts(rows))]
-        return [GreenScore(*parts) for parts in zip(*(column.tolist() for column in columns), strict=True)]
-
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows at once, as `score` gives them."""
-        precision, recall = map(_geometric_mean, self._parts(rows))
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[GreenScore]:
+        """Score rows of statistics, or sums of rows."""
+        shares = self._parts(rows)
+        precision, recall = map(_geometric_mean, shares)
         factor = self.beta**2
         below = factor * precision + recall
-        f: Floats = 100 * ((1 + factor) * precision * recall / np.where(below > 0, below, 1))
-        return f
+        f = 100 * ((1 + factor) * precision * recall / np.where(below > 0, below, 1))
+        counts = np.moveaxis(rows.reshape(len(rows), len(_CLASSES), self.order), 1, 0)
+        named = dict(zip(_CLASSES, counts, strict=True))
+        return ScoreColumns(GreenScore, f, **named, precisions=100 * shares[0], recalls=100 * shares[1])
 
     def _parts(self, rows: Integers | Floats) -> tuple[Floats, Floats]:
         """Precision and recall of each order: (rows, orders) each."""

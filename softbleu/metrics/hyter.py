@@ -17,15 +17,18 @@ from softbleu.kernels.lattices import HUNDRED, CandidateTexts, EditPrices, PathS
 from softbleu.lattices.lattice import ARC_KINDS, WordNetwork
 from softbleu.lattices.rules import LatticeLines, NetworkRules, arc_words, lattices_of, network_tokenizer
 from softbleu.matching.ngrams import Chunk, WordTable
-from softbleu.metrics.base import IdfCorpus, Metric, Requirements, idf_setting, tokenizer_setting
+from softbleu.metrics.aggregation import best_rows, keep_best
+from softbleu.metrics.base import Metric
 from softbleu.metrics.protocols import ClosestPath, EditStep
-from softbleu.metrics.result import Score, best_rows, column, keep_best
+from softbleu.metrics.requirements import Requirements
+from softbleu.metrics.score import Score, ScoreColumns, column
+from softbleu.metrics.settings import IdfCorpus, idf_setting, tokenizer_setting
 from softbleu.metrics.ter import fewest_edits
 from softbleu.text.coded import Tokens, Vocabulary
 from softbleu.text.tokens import Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
-    from softbleu.types import Integers
+    from softbleu.types import Floats, Integers
 
 Replacing = Literal["greater", "both"]
 MOST_REFERENCES = Limit("hyter", "references", 20_000, "20 references", "leave some out")
@@ -132,7 +135,7 @@ class Hyter(Metric):
         if self.shifts:
             ways = search.closest_ways(costs, lengths)
             rows[:, 0] = np.minimum(rows[:, 0], _shifted_costs(search, single.candidates, ways))
-        return keep_best(rows, chunk.segment_offsets, lambda rows: -self.scores(rows))
+        return keep_best(rows, chunk.segment_offsets, self)
 
     def paths(self, chunk: Chunk, words: WordTable | None, forms: Sequence[str]) -> list[ClosestPath]:
         """Show the path behind the statistics of each segment; `forms` are the words of the codes.
@@ -153,7 +156,7 @@ class Hyter(Metric):
         ways = search.closest_ways(costs, lengths)
         return [
             _path(number, texts[number], arcs, search, ways[number], rows[number])
-            for number in best_rows(chunk.segment_offsets, -self.scores(rows))
+            for number in best_rows(chunk.segment_offsets, -self.columns(rows).score)
         ]
 
     def _search(self, single: Chunk, words: WordTable | None) -> PathSearch:
@@ -194,10 +197,11 @@ class Hyter(Metric):
         by_word = np.maximum(np.rint(HUNDRED * rarity).astype(np.int64), 1)
         return np.where(codes >= 0, by_word[codes], HUNDRED)
 
-    def score(self, row: Integers) -> HyterScore:
-        """Score one row of statistics, or a sum of rows."""
-        path = ClosestPath((), float(row[0]) / _FULL, float(row[1]) / HUNDRED)
-        return HyterScore(path.score, path.edits, path.length)
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[HyterScore]:
+        """Score rows of statistics, or sums of rows."""
+        edits, length = rows[:, 0] / _FULL, rows[:, 1] / HUNDRED
+        rates = np.divide(edits, length, out=(edits > 0) * 1.0, where=length != 0)
+        return ScoreColumns(HyterScore, 100 * rates, edits=edits, length=length)
 
 
 def _shifted_costs(search: PathSearch, candidates: Tokens, ways: Sequence[Sequence[tuple[int, int]]]) -> Integers:

@@ -15,10 +15,13 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.io.arguments import Limit
 from softbleu.kernels import Kernels, choose_kernels
-from softbleu.metrics.base import UNCORRECTED, Metric, Requirements, needed
+from softbleu.metrics.aggregation import BestReference, best_rows
+from softbleu.metrics.base import Metric
 from softbleu.metrics.edits import common_ends
 from softbleu.metrics.protocols import CANDIDATE, REFERENCE, SOURCE, Mark
-from softbleu.metrics.result import BestReference, Score, best_rows, column, shares_of
+from softbleu.metrics.requirements import Requirements, needed
+from softbleu.metrics.score import Score, ScoreColumns, column
+from softbleu.metrics.settings import UNCORRECTED
 from softbleu.types import Words
 
 if TYPE_CHECKING:
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
 
     from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.types import Floats, Integers
+
+
+_COUNTS = ("true_positives", "true_negatives", "false_positives", "false_negatives", "both")
 
 
 @dataclass(frozen=True)
@@ -84,19 +90,25 @@ class IMeasure(Metric):
             rows[index, :COLUMNS] = count_alignment((sources[owner], candidates[owner], references[index]))
         return rows
 
-    def score(self, row: Integers | Floats) -> IMeasureScore:
-        """Score one row of counts, or a sum of rows."""
-        right, kept, wrong, missed, both = (int(number) for number in row[:5])
-        f1, precision, recall = shares_of(right, wrong, missed)
-        improvement, weighted, accuracy, baseline = (
-            float(ratio[0]) for ratio in self.ratios(np.asarray(row, np.float64)[None])
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[IMeasureScore]:
+        """Score rows of counts, or sums of rows, from -100 to 100."""
+        numbers = np.asarray(rows, np.float64)
+        right, _, wrong, missed, _ = numbers.T[:5]
+        precision, recall = _share(right, right + wrong), _share(right, right + missed)
+        below = precision + recall
+        f1 = np.divide(2 * precision * recall, below, out=np.zeros(len(below)), where=below > 0)
+        improvement, weighted, accuracy, baseline = self.ratios(numbers)
+        return ScoreColumns(
+            IMeasureScore,
+            100 * improvement,
+            **dict(zip(_COUNTS, numbers.T[:5].astype(np.int64), strict=True)),
+            precision=100 * precision,
+            recall=100 * recall,
+            f1=100 * f1,
+            accuracy=100 * accuracy,
+            weighted_accuracy=100 * weighted,
+            baseline_weighted_accuracy=100 * baseline,
         )
-        shares = (100 * share for share in (precision, recall, f1, accuracy, weighted, baseline))
-        return IMeasureScore(100 * improvement, right, kept, wrong, missed, both, *shares)
-
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows at once, -100 to 100."""
-        return 100 * self.ratios(np.asarray(rows, np.float64))[0]
 
     def ratios(self, rows: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Improvement, weighted accuracy, accuracy, and weighted accuracy of the source."""

@@ -16,9 +16,12 @@ from softbleu.io.arguments import Limit
 from softbleu.kernels import SCALE
 from softbleu.kernels.beam import best_matches
 from softbleu.matching.ngrams import Vectors, WordTable, round_millionths, threshold_in_millionths
-from softbleu.metrics.base import Metric, Requirements, needed, tokenizer_setting
+from softbleu.metrics.aggregation import best_rows
+from softbleu.metrics.base import Metric
 from softbleu.metrics.protocols import Mark, WordPair, marks_of_pairs
-from softbleu.metrics.result import Score, best_rows, column
+from softbleu.metrics.requirements import Requirements, needed
+from softbleu.metrics.score import Score, ScoreColumns, column
+from softbleu.metrics.settings import tokenizer_setting
 from softbleu.text.coded import Tokens
 from softbleu.text.meteor import MeteorData, needed_data
 from softbleu.text.tokens import Blanks, Tokenizer, data_setting, meteor_language
@@ -429,17 +432,12 @@ class Meteor(Metric):
         matches = _aligned(single, matches)
         kinds = len(STAGES) + self._is_soft
         rows = _counted(single, matches, words.feature("meteor_function"), kinds)
-        return matches, rows, best_rows(chunk.segment_offsets, self.scores(rows))
+        return matches, rows, best_rows(chunk.segment_offsets, self.columns(rows).score)
 
-    def score(self, row: Integers) -> MeteorScore:
-        """Score one row of statistics, or a sum of rows."""
-        precision, recall, penalty, score = (float(part[0]) for part in self._parts(np.asarray(row)[None]))
-        return MeteorScore(100 * score, 100 * precision, 100 * recall, 100 * penalty)
-
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows at once, as `score` gives them."""
-        in_percent: Floats = 100 * self._parts(rows)[3]
-        return in_percent
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[MeteorScore]:
+        """Score rows of statistics, or sums of rows."""
+        precision, recall, penalty, score = (100 * part for part in self._parts(rows))
+        return ScoreColumns(MeteorScore, score, precision=precision, recall=recall, penalty=penalty)
 
     def _parts(self, rows: Integers | Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Precision, recall, penalty and score of each row."""

@@ -9,8 +9,10 @@ from typing import Any
 from softbleu.errors import InputError
 from softbleu.io.tabular import Records
 from softbleu.matching.matchers import MATCHERS
-from softbleu.metrics.base import METRICS, make_metric
+from softbleu.metrics.base import METRICS
+from softbleu.metrics.declared import data_language
 from softbleu.metrics.protocols import ReadsRows, matcher_of
+from softbleu.metrics.reading import read_metric
 from softbleu.text.tokens import TOKENIZERS
 
 
@@ -30,7 +32,7 @@ def describe_metrics(language: str | None = None) -> Records:
     rows = []
     for name in METRICS.names():
         with suppress(InputError):
-            made = make_metric(name, language=language)
+            made = read_metric(name, language=language)
             rows.append((*_metric_row(made)[:-2], str(made)))
     return Records((*columns[:-2], "as"), rows)
 
@@ -73,7 +75,7 @@ def _metric_row(metric: Any) -> tuple[str | None, ...]:
     if matcher_of(metric) is not None and not requires.vectors:
         needs.append("vectors for soft matchers")
     better = "higher" if metric.higher_is_better else "lower"
-    language, rewards = metric.data_language or "any", metric.also_rewards or None
+    language, rewards = data_language(metric) or "any", metric.also_rewards or None
     return metric.name, _about(metric), ", ".join(needs), better, language, rewards
 
 

@@ -7,22 +7,29 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 
 from softbleu.kernels import choose_kernels
 from softbleu.matching.ngrams import Chunk
+from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import MatcherMetric, Metric
-from softbleu.metrics.result import best_rows
+from softbleu.metrics.guards import is_ours
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import EditedSegment
+    from softbleu.kernels import Kernels
     from softbleu.language import Finding
     from softbleu.matching.matchers import Matcher
     from softbleu.matching.ngrams import Vectors, WordTable
+    from softbleu.metrics.base import Level
     from softbleu.metrics.edits import JudgedEdits
+    from softbleu.text.coded import Tokens
     from softbleu.types import Floats, Integers
+
+
+AnyMetric = TypeVar("AnyMetric", bound=Metric)
 
 
 class Capability(ABC):  # noqa: B024 - those below have the methods
@@ -93,6 +100,36 @@ class BleuFormula(SharedMatches):
     @abstractmethod
     def parts_of(self, rows: Integers) -> tuple[Integers, Integers]:
         """Take rows (…, k) apart: clipped matches by order, and both lengths with the totals by order."""
+
+
+class ScoresByLevel(Capability):
+    """Scores corpora otherwise than segments, unless a setting says how."""
+
+    @abstractmethod
+    def at_level(self, level: Level) -> Metric:
+        """Return the metric as it scores at a level."""
+
+
+class ReadsData(Capability):
+    """Reads data that no setting needs to name."""
+
+    @abstractmethod
+    def resolved(self) -> Metric:
+        """Return the metric with all data that it reads named."""
+
+
+class ComparesPairs(Capability):
+    """Compares many texts with many others faster than one after the other."""
+
+    @abstractmethod
+    def pair_statistics(
+        self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
+    ) -> Integers:
+        """Compute the statistics of every candidate with every reference, as segments: (candidates, references, k).
+
+        Both may be the same object, if the lines are the same. `words` and `kernels` are the parameters of
+        `Metric.statistics`.
+        """
 
 
 class ReadsRows(Capability):
@@ -193,6 +230,21 @@ class ShowsSimilarities(Capability):
     @abstractmethod
     def tables(self, chunk: Chunk, words: WordTable | None) -> Iterator[SimilarityTable]:
         """Compare the words of each segment of a chunk: a table each; `words` are those of `Metric.statistics`."""
+
+
+def at_level(metric: AnyMetric, level: Level) -> AnyMetric:
+    """Return a metric as it scores at a level."""
+    return metric.at_level(level) if isinstance(metric, ScoresByLevel) else metric
+
+
+def resolved(metric: AnyMetric) -> AnyMetric:
+    """Return a metric with all data that it reads named."""
+    return metric.resolved() if isinstance(metric, ReadsData) else metric
+
+
+def in_percent(metric: Metric) -> bool:
+    """Tell whether scores are known to lie on a scale to 100, as our metrics' do unless they are read from files."""
+    return is_ours(type(metric)) and not isinstance(metric, ReadsRows)
 
 
 def matcher_of(metric: Metric) -> Matcher | None:
@@ -308,8 +360,8 @@ def best_references(metric: Metric, chunk: Chunk, words: WordTable | None) -> In
     """
     if len(chunk.references.lengths) == len(chunk):
         return np.arange(len(chunk))
-    scores = metric.scores(metric.statistics(chunk.by_reference(), words, choose_kernels("numpy")))
-    return best_rows(chunk.segment_offsets, scores)
+    columns = metric.columns(metric.statistics(chunk.by_reference(), words, choose_kernels("numpy")))
+    return best_rows(chunk.segment_offsets, columns.score)
 
 
 class Mark(NamedTuple):

@@ -29,9 +29,10 @@ from softbleu.language.values import (
     open_language,
 )
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.base import Metric, Requirements, needed
+from softbleu.metrics.base import Metric
 from softbleu.metrics.meteor import STAGES, Meteor, MeteorWords
-from softbleu.metrics.result import Score, column
+from softbleu.metrics.requirements import Requirements, needed
+from softbleu.metrics.score import Score, ScoreColumns, column
 from softbleu.text.coded import Tokens
 from softbleu.text.meteor import MeteorData, needed_data
 from softbleu.text.tokens import data_setting
@@ -275,7 +276,7 @@ class Refless(Metric):
     also_rewards: ClassVar[str] = (
         "errors added to the source (11% of sentences); one good sentence for all lines, with fluency alone"
     )
-    language: ClassVar[str] = "en"
+    language: ClassVar[str] = "en"  # type: ignore[misc]  # it has no other
     label: ClassVar[str] = "Refless"
 
     @property
@@ -357,20 +358,14 @@ class Refless(Metric):
         means: Floats = 100 * total / (_PARTS * np.maximum(rows[:, 0], 1) * (sum(weights) or 1))
         return means
 
-    def score(self, row: Integers) -> ReflessScore:
-        """Score one row of statistics, or a sum of rows."""
-        segments, grammar, fluency, kept, better = (float(number) for number in row)
-        shares = [100 * total / max(segments, 1) / _PARTS for total in (grammar, fluency, kept)]
-        score = float(self.scores(np.asarray(row)[None])[0])
-        return ReflessScore(score, shares[0], shares[1], shares[2], 100 * better / max(segments, 1))
-
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows at once, as `score` gives them."""
-        columns = np.asarray(rows, np.float64)
-        if self.aggregate == "share":
-            better: Floats = 100 * columns[:, 4] / np.maximum(columns[:, 0], 1)
-            return better
-        return self._means(columns)
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[ReflessScore]:
+        """Score rows of statistics, or sums of rows."""
+        numbers = np.asarray(rows, np.float64)
+        segments = np.maximum(numbers[:, 0], 1)
+        grammar, fluency, meaning = (100 * total / segments / _PARTS for total in numbers.T[1:4])
+        better = 100 * numbers[:, 4] / segments
+        scores = better if self.aggregate == "share" else self._means(numbers)
+        return ScoreColumns(ReflessScore, scores, grammar=grammar, fluency=fluency, meaning=meaning, better=better)
 
 
 def surface_forms(tokens: Tokens, words: WordTable) -> list[list[str]]:

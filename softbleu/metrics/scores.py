@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from softbleu import results
 from softbleu.config.declare import parse_expression, setting, split_name
 from softbleu.corpora.corpus import Segments
 from softbleu.corpora.files import split_file
@@ -17,12 +18,18 @@ from softbleu.corpora.judgements import ScoreTable, in_order_of, merge_scores, r
 from softbleu.errors import InputError, Parameter, SoftbleuError, UnknownNameError, counted
 from softbleu.io.progress import note
 from softbleu.matching.matchers import MATCHERS
-from softbleu.metrics.base import METRICS, Level, Metric, Requirements, read_metric
-from softbleu.metrics.result import ChosenSums, Score, SumOfRows
+from softbleu.metrics.aggregation import SumOfRows
+from softbleu.metrics.base import METRICS, Level, Metric
+from softbleu.metrics.protocols import at_level
+from softbleu.metrics.reading import read_metric
+from softbleu.metrics.requirements import Requirements
+from softbleu.metrics.resampling import ChosenSums
+from softbleu.metrics.score import Score, ScoreColumns
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, WordTable
+    from softbleu.metrics.result import Results
     from softbleu.types import Floats, Integers
 
 Statistic = Literal["mean", "median", "sum"]
@@ -122,11 +129,6 @@ class Scores(Metric):
         return self.table
 
     @property
-    def in_percent(self) -> bool:
-        """No: any program's scores."""
-        return False
-
-    @property
     def label(self) -> str:
         """Name of the metric, as its file has it, or of the mean of its sentences that stands in its place."""
         if self.table is None:
@@ -154,7 +156,7 @@ class Scores(Metric):
 
     def at_level(self, level: Level) -> Self:
         """With the metric that made the statistics as it scores at this level."""
-        return self if self.pool is None else replace(self, pool=self.pool.at_level(level))
+        return self if self.pool is None else replace(self, pool=at_level(self.pool, level))
 
     def signature(self, *, short: bool = False, vectors: str | None = None, **more: object) -> str:
         """Say also what the corpus scores are made of, where that is not the mean; see `Metric.signature`."""
@@ -238,11 +240,9 @@ class Scores(Metric):
             raise InputError(f"{said}: ", *way)
         note(f"{said}: {lost:,} of {segments:,} segments are left out of every system")
 
-    def results(self) -> Any:
+    def results(self) -> Results:
         """Score all systems of the table, without texts."""
-        from softbleu.config.interface import interface
-
-        return interface().score_corpus(corpus_of([self]), [self])
+        return results.score_corpus(corpus_of([self]), [self])
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Refuse text, of which nothing is known here."""
@@ -250,27 +250,17 @@ class Scores(Metric):
             f"{self.label} has scores of whole corpora, by system and segment: it cannot score other text"
         )
 
-    def score(self, row: Any) -> Score:
-        """Score the sum of some rows; NaN where no segment has a score."""
-        return self.score_rows(row[None])[0]
-
-    def score_rows(self, rows: Integers | Floats) -> Sequence[Score]:
-        """Score each row, as the metric does that made the statistics, or as a number alone."""
-        if self.pool is None:
-            return [Score(score) for score in self.scores(rows).tolist()]
-        scores = self.pool.score_rows(rows[:, :-1])
-        return [score if there else Score(np.nan) for score, there in zip(scores, rows[:, -1] > 0, strict=True)]
-
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows, or sums of rows, at once."""
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[Score]:
+        """Score rows, or sums of rows, by the metric that made them; NaN where no segment has a score."""
         if self.pool is not None:
-            pooled: Floats = np.where(rows[:, -1] > 0, self.pool.scores(rows[:, :-1]), np.nan)
-            return pooled
+            pooled, there = self.pool.columns(rows[:, :-1]), rows[:, -1] > 0
+            scores = np.where(there, pooled.score, np.nan)
+            kind = lambda score, row: pooled[row] if there[row] else Score(score)  # noqa: E731
+            return ScoreColumns(kind, scores, row=np.arange(len(rows)))
         if self.statistic == "sum":
-            return np.where(rows[:, 1] > 0, rows[:, 0], np.nan)
+            return ScoreColumns(Score, np.where(rows[:, 1] > 0, rows[:, 0], np.nan))
         with np.errstate(invalid="ignore"):
-            means: Floats = rows[:, 0] / rows[:, 1]
-        return means
+            return ScoreColumns(Score, rows[:, 0] / rows[:, 1])
 
     @property
     def aggregation(self) -> AllRows:
@@ -374,11 +364,11 @@ def _pool_of(table: ScoreTable) -> Metric | None:
     metric = _made(table.made_by)
     if metric is None:
         return None
-    scorer = metric.at_level("segment")
+    scorer = at_level(metric, "segment")
     for system, rows in table.statistics.items():
         scores, there = table.segments[system], ~np.isnan(table.segments[system])
         try:
-            made = scorer.scores(rows[there])
+            made = scorer.columns(rows[there]).score
         except (IndexError, ValueError):  # Rows of another length
             return None
         if not np.allclose(made, scores[there], rtol=0, atol=_SAME):

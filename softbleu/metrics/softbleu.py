@@ -14,21 +14,15 @@ from softbleu.config.declare import setting
 from softbleu.io.arguments import Limit
 from softbleu.kernels import Kernels, choose_kernels
 from softbleu.matching.ngrams import Chunk, WordTable, products_of_pairs
-from softbleu.metrics.base import (
-    IN_CONTEXT,
-    UNCORRECTED,
-    WITHOUT_VECTORS,
-    IdfCorpus,
-    Metric,
-    Requirements,
-    needed,
-    order_setting,
-    read_idf,
-    tokenizer_setting,
-)
+from softbleu.metrics.aggregation import keep_best
+from softbleu.metrics.base import Metric
+from softbleu.metrics.declared import IN_CONTEXT, WITHOUT_VECTORS
+from softbleu.metrics.guards import rows_of_pairs
 from softbleu.metrics.meteor import MeteorWords, find_matches
 from softbleu.metrics.protocols import SimilarityTable, WordPair, best_references, pairs_of
-from softbleu.metrics.result import Score, column, keep_best
+from softbleu.metrics.requirements import Requirements, needed
+from softbleu.metrics.score import Score, ScoreColumns, column
+from softbleu.metrics.settings import UNCORRECTED, IdfCorpus, order_setting, read_idf, tokenizer_setting
 from softbleu.text.coded import TokenPairs, Tokens
 from softbleu.text.meteor import MeteorData, needed_data
 from softbleu.text.tokens import Tokenizer, Tokenizer13a, data_setting
@@ -166,7 +160,7 @@ class Softbleu(Metric):
                 plain = self._similarities(piece, pairs, words, kernels)
             similarities = self._raised(plain, pairs, piece, words)
             rows[start:end] = self._rows(similarities, pairs, piece, words, kernels)
-        return keep_best(rows, chunk.segment_offsets, self.scores)
+        return keep_best(rows, chunk.segment_offsets, self)
 
     def pair_statistics(
         self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
@@ -175,7 +169,7 @@ class Softbleu(Metric):
         kinds = [len(np.unique(text.codes)) for text in (candidates, references)]
         cells = max(prod(kinds), len(references.codes) * int(candidates.lengths.max(initial=0)))
         if words is None or self._stages or words.vectors.in_context or cells > _LIMIT.most:
-            return super().pair_statistics(candidates, references, words, kernels)
+            return rows_of_pairs(self, candidates, references, words, kernels)
         mine, theirs, known = self._distinct(candidates, references, words, kernels)
         count = len(references.lengths)
         rows = []
@@ -255,20 +249,11 @@ class Softbleu(Metric):
         weights: Floats = words.feature("rarity")[codes] ** self.rarity
         return weights
 
-    def score(self, row: Integers) -> SoftbleuScore:
-        """Score one row of statistics, or a sum of rows."""
-        return self.score_rows(np.asarray(row)[None])[0]
-
-    def score_rows(self, rows: Integers | Floats) -> list[SoftbleuScore]:
-        """Score each row, as `score` does."""
-        columns = [self.scores(rows), *self._parts(rows)[:3]]
-        return [SoftbleuScore(*parts) for parts in zip(*(column.tolist() for column in columns), strict=True)]
-
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows at once, as `score` gives them."""
-        _, _, scores, counted = self._parts(rows)
-        means: Floats = scores.sum(axis=1) / np.maximum(counted.sum(axis=1), 1)
-        return means
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[SoftbleuScore]:
+        """Score rows of statistics, or sums of rows."""
+        precisions, recalls, scores, counted = self._parts(rows)
+        means = scores.sum(axis=1) / np.maximum(counted.sum(axis=1), 1)
+        return ScoreColumns(SoftbleuScore, means, precisions=precisions, recalls=recalls, order_scores=scores)
 
     def _parts(self, rows: NDArray[Any]) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
         """Precision, recall and F of each order in per cent, and whether it counts: (rows, order) each."""

@@ -18,9 +18,10 @@ from softbleu.errors import Parameter
 from softbleu.io.arguments import Limit
 from softbleu.io.platform import cached_property
 from softbleu.io.progress import note
-from softbleu.metrics.base import UNCORRECTED, Metric, tokenizer_setting
+from softbleu.metrics.base import Metric
 from softbleu.metrics.protocols import WordPair
-from softbleu.metrics.result import Score, column
+from softbleu.metrics.score import Score, ScoreColumns, column
+from softbleu.metrics.settings import UNCORRECTED, tokenizer_setting
 from softbleu.text.tokens import ChangedTokenizer, Split, Tokenizer, Whitespace
 
 if TYPE_CHECKING:
@@ -96,18 +97,12 @@ class Ter(Metric):
             aligned = aligned_words(candidate, references[number])
             yield tuple(WordPair(kind, at, size, number, *other) for at, size, *other, kind in aligned)
 
-    def score(self, row: Integers) -> TerScore:
-        """Score one row of statistics, or a sum of rows."""
-        edits, shares = (int(number) for number in row)
-        length = shares / _SHARES
-        rate = edits / length if shares else float(edits > 0)
-        return TerScore(100 * rate, edits, length)
-
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows at once, as `score` gives them."""
-        edits, shares = np.asarray(rows, np.float64).T
-        rates: Floats = 100 * np.divide(edits, shares / _SHARES, out=(edits > 0) * 1.0, where=shares > 0)
-        return rates
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[TerScore]:
+        """Score rows of statistics, or sums of rows."""
+        edits, shares = np.asarray(rows).T
+        lengths = shares / _SHARES
+        rates = np.divide(edits, lengths, out=(edits > 0) * 1.0, where=shares > 0)
+        return ScoreColumns(TerScore, 100 * rates, edits=edits.astype(np.int64), reference_length=lengths)
 
 
 def _compared(chunk: Chunk) -> Iterator[tuple[Words, list[Words], list[int]]]:

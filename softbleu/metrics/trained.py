@@ -26,9 +26,14 @@ from softbleu.io.reading import parse_score, read_json
 from softbleu.language import DEFAULT_LANGUAGE, Finding
 from softbleu.language.values import WordList, split_words
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.base import DEFAULT_ENCODER, Metric, Requirements, make_metric, needed, tokenizer_setting
+from softbleu.metrics.aggregation import best_rows
+from softbleu.metrics.base import Metric
 from softbleu.metrics.meteor import equal_lines
-from softbleu.metrics.result import Score, best_rows, column
+from softbleu.metrics.protocols import resolved
+from softbleu.metrics.reading import read_metric
+from softbleu.metrics.requirements import Requirements, needed
+from softbleu.metrics.score import Score, ScoreColumns, column
+from softbleu.metrics.settings import DEFAULT_ENCODER, tokenizer_setting
 from softbleu.text.coded import Tokens
 from softbleu.text.tokens import Tokenizer, Whitespace, make_tokenizer
 
@@ -303,7 +308,7 @@ class Trained(Metric):
             directions.append(mean / (math.sqrt(mean @ mean) or 1.0))
         distances[:, _ALIGNED : len(FEATURES)] = _surface(single, words)
         for place, metric in enumerate(self._metrics, start=len(FEATURES)):
-            scores = metric.scores(metric.statistics(single, words, kernels)) / 100
+            scores = metric.columns(metric.statistics(single, words, kernels)).score / 100
             distances[:, place] = np.clip(1 - scores if metric.higher_is_better else scores, 0, None)
         equal = equal_lines(single.candidates, single.references)
         distances[equal | ~known] = 0
@@ -311,28 +316,22 @@ class Trained(Metric):
         known |= equal & (single.candidates.lengths > 0)
         return distances, np.array(directions).reshape(len(single), size), known
 
-    def score(self, row: Integers) -> TrainedScore:
-        """Score one row of statistics, or a sum of rows."""
-        points, segments, *lost = (float(number) for number in row)
-        count = POINT_PARTS * max(segments, 1)
-        return TrainedScore(points / count, [part / count for part in lost])
-
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows at once, as `score` gives them."""
-        columns = np.asarray(rows, np.float64)
-        points: Floats = columns[:, 0] / POINT_PARTS / np.maximum(columns[:, 1], 1)
-        return points
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[TrainedScore]:
+        """Score rows of statistics, or sums of rows."""
+        points, segments, *lost = np.asarray(rows, np.float64).T
+        counts = POINT_PARTS * np.maximum(segments, 1)
+        return ScoreColumns(TrainedScore, points / counts, lost=np.column_stack(lost) / counts[:, None])
 
     def causes(self, row: Integers) -> tuple[Finding, ...]:
         """Distances that cost points, the most expensive first."""
-        lost = zip(self.used.names, self.score(row).lost, strict=True)
+        lost = zip(self.used.names, self.columns(row[None])[0].lost, strict=True)
         ranked = sorted(((points, name) for name, points in lost if points > 0), reverse=True)
         return tuple(Finding("lost", name, points) for points, name in ranked)
 
 
 @lru_cache(64)
 def _column_metric(expression: str, tokenizer: Tokenizer) -> Metric:
-    return replace(make_metric(expression), tokenizer=tokenizer).resolved()
+    return resolved(replace(read_metric(expression), tokenizer=tokenizer))
 
 
 def _pieces(single: Chunk, words: WordTable) -> Iterator[tuple[Floats, Floats, Floats, float]]:

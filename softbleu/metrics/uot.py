@@ -17,10 +17,13 @@ from softbleu.embeddings.choice import VectorChoice
 from softbleu.io.arguments import Limit
 from softbleu.io.progress import note
 from softbleu.kernels.transport import transport
-from softbleu.metrics.base import DEFAULT_ENCODER, EditMetric, Requirements, edit_language, needed
+from softbleu.metrics.aggregation import BestReference
+from softbleu.metrics.base import EditMetric
 from softbleu.metrics.bertscore import PARTS
 from softbleu.metrics.edits import JudgedEdits, judge_by_links
-from softbleu.metrics.result import BestReference, Score, column, shares_of
+from softbleu.metrics.requirements import Requirements, needed
+from softbleu.metrics.score import Score, ScoreColumns, column
+from softbleu.metrics.settings import DEFAULT_ENCODER, edit_language
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
@@ -222,21 +225,19 @@ class Uot(EditMetric):
             views.append((after, apply_edits(part, [*inside.values()])))
         return views
 
-    def score(self, row: Integers | Floats) -> UotScore:
-        """Score one row of masses, or a sum of rows."""
-        moved, left, missed = (float(number) for number in row)
-        _, precision, recall = shares_of(moved, left, missed)
-        score = float(self.scores(row[None])[0])
-        moved, left, missed = (mass / PARTS for mass in (moved, left, missed))
-        return UotScore(score, moved, left, missed, 100 * precision, 100 * recall)
-
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows at once, 0 to 100."""
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[UotScore]:
+        """Score rows of masses, or sums of rows."""
         moved, left, missed = np.asarray(rows, np.float64).T
         weight = self.beta**2
+        ones = np.ones(len(moved))
         below = (1 + weight) * moved + weight * missed + left
-        scores: Floats = 100 * np.divide((1 + weight) * moved, below, out=np.ones(len(moved)), where=below > 0)
-        return scores
+        scores = 100 * np.divide((1 + weight) * moved, below, out=ones.copy(), where=below > 0)
+        precision, recall = (
+            100 * np.divide(moved, moved + other, out=ones.copy(), where=moved + other > 0)
+            for other in (left, missed)
+        )
+        masses = {"moved": moved / PARTS, "left": left / PARTS, "missed": missed / PARTS}
+        return ScoreColumns(UotScore, scores, **masses, precision=precision, recall=recall)
 
     @property
     def aggregation(self) -> BestReference:

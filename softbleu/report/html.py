@@ -21,7 +21,7 @@ import numpy as np
 
 from softbleu.errors import one_line
 from softbleu.io.tabular import Records, Value
-from softbleu.metrics.protocols import BleuFormula
+from softbleu.metrics.protocols import BleuFormula, in_percent
 from softbleu.report.records import PROBABILITIES, Layout, Writers, dump, p_text, table_writers
 from softbleu.report.scores import best_places
 from softbleu.version import __version__
@@ -137,7 +137,7 @@ def _visible(value: Any) -> Any:
 
 def _decimals(page: Page, layout: Layout) -> int:
     scores = (result.score for result in page.scores.results)
-    return layout.decimals(scores, in_percent=page.scores.metric.in_percent)
+    return layout.decimals(scores, in_percent=in_percent(page.scores.metric))
 
 
 def _shown(score: float) -> float | None:

@@ -35,7 +35,7 @@ from softbleu.engine.runner import Runner, RunOptions, Statistics, running
 from softbleu.errors import InputError, Parameter
 from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
-from softbleu.metrics.protocols import BleuFormula, ShowsEdits, ShowsSimilarities
+from softbleu.metrics.protocols import BleuFormula, ShowsEdits, ShowsSimilarities, at_level
 from softbleu.results.significance import (
     SAMPLES,
     ComparisonTable,
@@ -50,7 +50,8 @@ if TYPE_CHECKING:
     from softbleu.corpora.judgements.spans import SpanTable
     from softbleu.engine.encode import CodedBlock
     from softbleu.metrics.base import Level, Metric
-    from softbleu.metrics.result import Result, Score
+    from softbleu.metrics.result import Result
+    from softbleu.metrics.score import Score
     from softbleu.types import Integers, Progress
 
 ROWS = 15_000  # Candidates on a page; the systems' scores are always of all segments
@@ -235,7 +236,7 @@ def _scores_of(
     """Score the systems, and the first `shown` segments by the first metric and the others."""
     first, *more = statistics
     # The page shows its metric as scored at its level; the rows are the same.
-    metric = first.metric.at_level(level)
+    metric = at_level(first.metric, level)
     results = first.results(level)
     by_segment = results if level == "segment" else excerpt_statistics(first, shown).results("segment")
     segments = [(result.segments or ())[:shown] for result in by_segment]
@@ -245,7 +246,7 @@ def _scores_of(
     significance = significance.settled(len(results))
     return PageScores(
         metric,
-        first.metric.at_level("segment"),
+        at_level(first.metric, "segment"),
         results,
         [scored.results(level) for scored in more],
         _intervals(first, metric, significance),

@@ -22,7 +22,8 @@ from softbleu.report.records import (
 
 if TYPE_CHECKING:
     from softbleu.metrics import Score
-    from softbleu.metrics.result import Coverage, Result, Unit
+    from softbleu.metrics.result import Coverage, Result
+    from softbleu.metrics.score import Unit
     from softbleu.results.pairs import PairScores
     from softbleu.results.significance import ComparisonTable
 

@@ -14,7 +14,7 @@ from softbleu.engine.prepare import SentenceScorer as SentenceScorer
 from softbleu.engine.runner import RunOptions, collect_statistics, running
 from softbleu.errors import InputError
 from softbleu.io.progress import shown
-from softbleu.metrics.base import Level, Metric, make_metric
+from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.result import Result, Results
 from softbleu.results.significance import (
     ComparisonTable,
@@ -334,7 +334,7 @@ class Accumulator:
     """
 
     def __init__(self, metric: str | Metric = "bleu") -> None:
-        self.metric = make_metric(metric)
+        (self.metric,) = make_metrics(metric)
         self.reset()
 
     def __len__(self) -> int:

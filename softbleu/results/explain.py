@@ -22,8 +22,9 @@ from softbleu.io.platform import single_threaded_blas
 from softbleu.io.tabular import Tabular, spread
 from softbleu.kernels import SCALE
 from softbleu.language.values import Finding
-from softbleu.metrics.base import Metric, Requirements, compared, make_metric
+from softbleu.metrics.base import Metric
 from softbleu.metrics.edits import SAME_EDIT, JudgedEdit, JudgedEdits, touch
+from softbleu.metrics.guards import compared
 from softbleu.metrics.protocols import (
     EditPlan,
     JudgesLines,
@@ -32,9 +33,11 @@ from softbleu.metrics.protocols import (
     ShowsEdits,
     ShowsPairs,
     ShowsPaths,
+    at_level,
     matcher_of,
 )
-from softbleu.metrics.result import Score
+from softbleu.metrics.requirements import Requirements
+from softbleu.metrics.score import Score
 from softbleu.results.significance import segment_numbers
 from softbleu.text.tokens import token_places
 
@@ -232,7 +235,7 @@ def explain(
     [(('a',), ('a',), 1.0)]
     """
     corpus = make_corpus(candidates, references, source, against=against)
-    return explain_corpus(corpus, make_metric(metric, **settings), segments)
+    return explain_corpus(corpus, make_plan(metric, **settings), segments)
 
 
 def explain_corpus(
@@ -319,7 +322,7 @@ def _findings(
     texts: Segments, metric: Metric, segments: Sequence[int], corpus: Corpus, numbers: Sequence[int]
 ) -> Explanations:
     """Explain chosen segments, of these numbers in the corpus, by what their score is made of, and by findings."""
-    measure: Any = metric.at_level("segment")
+    measure: Any = at_level(metric, "segment")
     split = metric.tokenizer.split
     (statistics,) = collect_statistics(corpus, Plan((metric,)), _CHOSEN, keep_rows=True)
     explanations = Explanations()
@@ -339,7 +342,7 @@ def _findings(
 
 def _judged(corpus: Corpus, metric: Metric, numbers: Sequence[int]) -> Explanations:
     """Explain by edits; which reference counts may go by the segments before."""
-    alone = metric.at_level("segment")
+    alone = at_level(metric, "segment")
     part = pick_segments(corpus, numbers)
     judged, scores = judge_corpus(part if alone.aggregation.by_segment else corpus, Plan((alone,)))
     explanations = Explanations()

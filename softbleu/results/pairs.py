@@ -20,6 +20,7 @@ from softbleu.engine.runner import RunOptions, running
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
 from softbleu.io.tabular import Tabular
+from softbleu.metrics.protocols import at_level
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -80,7 +81,7 @@ def _comparing(
         statistics, rows = runner.compare()
         (coverage,) = statistics.coverage or (None,)
         signatures = statistics.signature(level), statistics.signature(level, short=True)
-        yield statistics.metric.at_level(level), signatures, coverage, rows
+        yield at_level(statistics.metric, level), signatures, coverage, rows
 
 
 def _size(texts: Sequence[str]) -> int:
@@ -106,7 +107,8 @@ def score_pairs(
     options, plan = RunOptions(jobs, executor, progress=progress), make_plan(metric)
     with _comparing(lists, plan, options) as (scorer, signatures, coverage, compared):
         for some in compared:
-            scores = scorer.scores(np.concatenate([rows.reshape(-1, rows.shape[-1]) for rows in some]))
+            every = np.concatenate([rows.reshape(-1, rows.shape[-1]) for rows in some])
+            scores = scorer.columns(every).score
             shapes = [rows.shape[:2] for rows in some]
             by_list = np.split(scores, np.cumsum([one * other for one, other in shapes])[:-1])
             for shape, matrix in zip(shapes, by_list, strict=True):

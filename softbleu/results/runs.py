@@ -15,7 +15,7 @@ from softbleu.corpora.judgements.programs.own import scored_rows
 from softbleu.errors import InputError, Parameter
 from softbleu.io.reading import parse_score
 from softbleu.io.tabular import Tabular
-from softbleu.metrics.base import settings_of
+from softbleu.metrics.reading import settings_of
 
 
 def broken_promises(promised: Mapping[str, str], made: str, but: Collection[str] = ()) -> Iterator[str]:

@@ -20,7 +20,7 @@ from softbleu.io.platform import cached_property, single_threaded_blas
 from softbleu.io.progress import note
 from softbleu.io.reading import parse_whole
 from softbleu.io.tabular import Tabular
-from softbleu.metrics.protocols import ReadsRows
+from softbleu.metrics.protocols import ReadsRows, at_level, in_percent
 from softbleu.metrics.result import Coverage
 
 if TYPE_CHECKING:
@@ -305,7 +305,7 @@ def compare_systems(
     systems = len(statistics.systems)
     settings = settings.settled(systems)
     place = statistics.systems.index(baseline)
-    metric = statistics.metric.at_level("corpus")
+    metric = at_level(statistics.metric, "corpus")
     scores = np.array([metric.aggregation.score(rows, statistics.offsets).score for rows in statistics.rows])
     upward = scores if metric.higher_is_better else -scores
     samples, trials = settings.samples or SAMPLES, settings.trials or TRIALS
@@ -363,7 +363,7 @@ def compare_systems(
         settings,
         resampled,
         differing.pairs([(one, other) for one in range(systems) for other in range(one)]) if every_pair else tested,
-        metric.in_percent,
+        in_percent(metric),
     )
 
 
@@ -422,7 +422,7 @@ class _Differing:
 
 def segment_numbers(statistics: Statistics) -> Floats:
     """Scores of the segments of every system, as at level `segment`: (systems, segments)."""
-    metric = statistics.metric.at_level("segment")
+    metric = at_level(statistics.metric, "segment")
     return np.stack([metric.aggregation.segment_numbers(rows, statistics.offsets) for rows in statistics.rows])
 
 
@@ -493,7 +493,7 @@ def bootstrap_scores(
             by_unit, weights = weights, np.zeros((stop - start, segments), np.int64)
             weights[:, counted] = by_unit[:, units]
         for system, sums in enumerate(chosen.weighted(weights, start)):
-            scores[system, start:stop] = metric.scores(sums)
+            scores[system, start:stop] = metric.columns(sums).score
         if progress is not None:
             progress(stop, samples)
     return scores
@@ -588,7 +588,7 @@ def _pairs_with(baselines: Sequence[int], systems: int) -> list[tuple[int, slice
 
 def _scores_of(metric: Metric, sums: Floats) -> Floats:
     """Scores of sums of any shape, whose first axis has the columns."""
-    return metric.scores(sums.reshape(len(sums), -1).T).reshape(sums.shape[1:])
+    return metric.columns(sums.reshape(len(sums), -1).T).score.reshape(sums.shape[1:])
 
 
 def _batches(count: int, segments: int) -> Iterator[tuple[int, int]]:

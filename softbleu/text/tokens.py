@@ -467,8 +467,8 @@ class ChangedTokenizer(Tokenizer):
         """Split one line."""
         return self.inner.tokens(line)
 
-    def settings(self, without: str = "") -> Iterator[tuple[Setting, Any]]:
-        """Yield the settings of `inner`."""
+    def settings(self, without: str = "") -> list[tuple[Setting, Any]]:
+        """List the settings of the inner tokenizer."""
         return self.inner.settings(without)
 
     def revised(self, settings: Mapping[str, Any]) -> Tokenizer:  # type: ignore[override]  # the metric changes it again

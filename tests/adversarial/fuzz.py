@@ -27,7 +27,8 @@ from pathlib import Path
 
 import atheris
 
-from softbleu.metrics.base import make_metric, metric_from_signature, read_settings
+from softbleu.metrics.reading import read_metric, read_settings
+from softbleu.metrics.signatures import metric_from_signature
 
 TESTS = Path(__file__).resolve().parents[1]
 SECONDS = 60  # Of one input; more is a hang
@@ -113,7 +114,7 @@ def define(text: str) -> None:
 
 PARSERS: dict[str, tuple[Callable[[str], object], list[str]]] = {
     "expressions": (
-        lambda text: make_metric(read_settings(text)[0], **read_settings(text)[1]),
+        lambda text: read_metric(read_settings(text)[0], **read_settings(text)[1]),
         ["bleu(matcher=vleu(threshold=0.8), order = 3)", 'gleu(variant="gleu0", weight=1)', "softbleu(beta=2.5)"],
     ),
     "signatures": (metric_from_signature, ["metric:bleu|matcher:vleu|threshold:p99.9|idf:a%7Cb.txt#0|version:0.1.0"]),

@@ -32,7 +32,7 @@ from softbleu.corpora import read_m2
 from softbleu.embeddings import vectors
 from softbleu.encoders import kept
 from softbleu.metrics import refless
-from softbleu.metrics.base import make_metric
+from softbleu.metrics.reading import read_metric
 
 METRICS = """
 bleu|chrf|ter|gleu|green|imeasure|cleme|m2|hyter|vleu(vectors=v.txt)|vleu(vectors=st)|softbleu(vectors=v.txt)
@@ -145,7 +145,7 @@ def main(minutes: float) -> int:
     os.environ["SOFTBLEU_CACHE"] = f"{folder}/cache"
     make(Path())
     write_texts(Path())
-    INHERITED.extend(make_metric(each) for each in METRICS.strip().replace("\n", "|").split("|"))
+    INHERITED.extend(read_metric(each) for each in METRICS.strip().replace("\n", "|").split("|"))
     work = Work(INHERITED)
     calls = [(metric, place) for metric in range(len(INHERITED)) for place in range(LINES + CORPORA)]
     right = {call: work.call(call) for call in calls}

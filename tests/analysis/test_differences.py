@@ -20,8 +20,8 @@ from softbleu.corpora import Segments
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, MissingExtraError, UnknownNameError
-from softbleu.metrics.base import make_metric
 from softbleu.metrics.cleme import Cleme2Score
+from softbleu.metrics.reading import read_metric
 from softbleu.text.tokens import Whitespace
 
 REFERENCES = [
@@ -78,7 +78,7 @@ def test_words_are_counted_one_by_one(lines: list[tuple[str, str, str]]) -> None
 def test_words_with_a_vector_and_orders() -> None:
     vectors = {"cat": [1.0, 0.0], "mat": [0.0, 1.0], "the": [1.0, 1.0]}
     corpus = Segments.of(["the dog sat"], ["the cat sat"])
-    rows = bucket_scores(corpus, make_metric("vleu", vectors=vectors, tokenize="none"), by="coverage")
+    rows = bucket_scores(corpus, read_metric("vleu", vectors=vectors, tokenize="none"), by="coverage")
     found = {(row["coverage"], row["metric"]): (row["words"], row["candidate"]) for row in rows.records()}
     assert [found["with a vector", name] for name in ("recall", "precision")] == [(2, 50.0), (2, 100.0)]
     assert [found["without", name] for name in ("recall", "precision")] == [(1, 100.0), (1, 50.0)]
@@ -237,7 +237,7 @@ CORRECTED = {
 }
 EDITED = Segments.of_gold(CORRECTED, GOLD)
 # Else M2 joins neighbouring edits that are no gold edits.
-APART = make_metric("m2", max_unchanged_words=0)
+APART = read_metric("m2", max_unchanged_words=0)
 
 
 def told(system: str, by: Any = "type") -> list[list[tuple[Any, ...]]]:
@@ -275,7 +275,7 @@ def test_every_edit_has_its_verdict_and_kind(by: str) -> None:
 def test_all_kinds_together_are_the_score(by: Any, annotators: str, soft: Any) -> None:
     # Soft M2: of `ate`, `eats` is another spelling, so that more than equal edits are correct.
     soft = {"threshold": 0.2, "characters": 1.0} if soft else {}
-    measure = make_metric("m2", annotators=annotators, **soft)
+    measure = read_metric("m2", annotators=annotators, **soft)
     kinds = correction_kinds(EDITED, measure, by)
     for result in softbleu.score_corpus(EDITED, measure):
         own = [each for each in kinds if each.system == result.name]
@@ -297,7 +297,7 @@ CHUNKS = ["cleme", "cleme2", "cleme(assumption=independent)"]
 def test_all_kinds_of_chunks_together_are_the_score(metric: str, texts: bool) -> None:
     references = [segment.references() for segment in GOLD]
     own = Segments.of(CORRECTED, references, [segment.source for segment in GOLD]) if texts else EDITED
-    measure = make_metric(metric)
+    measure = read_metric(metric)
     kinds = {each.system: each for each in correction_kinds(own, measure, "type") if each.kind == "all"}
     for result in softbleu.score_corpus(own, measure):
         counts, numbers = kinds[result.name], result.numbers
@@ -312,7 +312,7 @@ def test_all_kinds_of_chunks_together_are_the_score(metric: str, texts: bool) ->
 
 
 def test_corrections_in_chunks_have_spans_and_links() -> None:
-    (line, _), _, _ = find_corrections(EDITED, make_metric("cleme"))
+    (line, _), _, _ = find_corrections(EDITED, read_metric("cleme"))
     edits = [((1, 3, 1, 3), "ate an", "Vform"), ((4, 4, 4, 5), "at", "Prep"), ((5, 6, 6, 6), "", "Mec")]
     assert [(edit.spans, " ".join(edit.text), edit.kind) for edit in line.edits] == edits
     assert {edit.verdict for edit in line.edits} == {"hit"}

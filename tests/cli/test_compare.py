@@ -14,7 +14,8 @@ from cli.conftest import CANDIDATE, LINES, REFERENCE, scored
 
 from softbleu.analysis import bucket_scores, choose_lines, ngram_differences
 from softbleu.corpora import Segments
-from softbleu.metrics.base import make_metric, metric_from_signature
+from softbleu.metrics.reading import read_metric
+from softbleu.metrics.signatures import metric_from_signature
 from softbleu.results.api import compare_corpus
 from softbleu.results.significance import SignificanceSettings
 
@@ -31,7 +32,7 @@ def given(files):
 def table(baseline=None, **how):
     """What the Python interface says of the same systems."""
     corpus = Segments.of({"candidate": CANDIDATE, "good": GOOD, "poor": POOR}, REFERENCE)
-    return compare_corpus(corpus, make_metric(order=2), baseline=baseline, significance=SignificanceSettings(**how))
+    return compare_corpus(corpus, read_metric(order=2), baseline=baseline, significance=SignificanceSettings(**how))
 
 
 def compared(command, *arguments):

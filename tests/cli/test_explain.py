@@ -13,14 +13,14 @@ import softbleu
 from softbleu.corpora import ParallelFiles
 from softbleu.corpora.directions import read_directions
 from softbleu.meta.pooling import pooled_table
-from softbleu.metrics.base import make_metric
+from softbleu.metrics.reading import read_metric
 from softbleu.results.explain import explain_corpus
 
 
 def test_json_is_the_python_interface(command, files):
     how = ("-m", "vleu", "-t", 0.8, "--vectors", "vectors.txt", "-l", "2-3")
     found = scored(command, *TEXTS, *how, name="explain")
-    measure = make_metric(matcher="vleu", threshold=0.8, vectors="vectors.txt")
+    measure = read_metric(matcher="vleu", threshold=0.8, vectors="vectors.txt")
     with ParallelFiles.open(["candidate.txt"], ["reference.txt"]) as corpus:
         expected = explain_corpus(corpus, measure, [2, 3])
     segments = json.loads(json.dumps([asdict(explanation) for explanation in expected]))

@@ -29,7 +29,7 @@ from softbleu.io.executors import run_in_order
 from softbleu.matching import make_matcher
 from softbleu.meta.sweep import sweep_corpus, sweep_points
 from softbleu.metrics import Bleu, Metric
-from softbleu.metrics.base import make_metric
+from softbleu.metrics.reading import read_metric
 from softbleu.report.pages import make_page
 from softbleu.results.api import compare_corpus, score_corpus
 from softbleu.results.explain import explain_corpus
@@ -65,11 +65,11 @@ def all_lines(corpus: Segments, *, source: bool) -> list[str]:
     return [line for each in texts for line in each]
 
 
-VLEU = make_metric("vleu", threshold=0.3, vectors=VECTORS, tokenize="none")
-XLEU = make_metric("xleu", threshold=0.0, vectors=VECTORS, tokenize="none")
-SOFTBLEU = make_metric("softbleu", vectors=VECTORS, tokenize="none")
-BLEU, GLEU = make_metric("bleu", tokenize="none"), make_metric("gleu", iterations=20)
-SOFT_GLEU = make_metric("gleu", matcher="vleu", threshold=0.0, vectors=VECTORS, iterations=20)
+VLEU = read_metric("vleu", threshold=0.3, vectors=VECTORS, tokenize="none")
+XLEU = read_metric("xleu", threshold=0.0, vectors=VECTORS, tokenize="none")
+SOFTBLEU = read_metric("softbleu", vectors=VECTORS, tokenize="none")
+BLEU, GLEU = read_metric("bleu", tokenize="none"), read_metric("gleu", iterations=20)
+SOFT_GLEU = read_metric("gleu", matcher="vleu", threshold=0.0, vectors=VECTORS, iterations=20)
 
 
 @pytest.fixture(params=["none"])
@@ -88,7 +88,7 @@ def split(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Co
 
 
 TOGETHER = {
-    "exact": [BLEU, make_metric(order=2, tokenize="none")],
+    "exact": [BLEU, read_metric(order=2, tokenize="none")],
     "exact and source": [BLEU, GLEU],
     "one table": [VLEU, XLEU],
     "features": [VLEU, SOFTBLEU],
@@ -148,7 +148,7 @@ def test_explanations_tokenise_what_they_show(split: Counter[str]) -> None:
 @pytest.mark.parametrize("lowercase", [False, True])
 def test_13a_tokenises_each_word_once(split: Counter[str], lowercase: bool) -> None:
     """A word that was seen in one line is not looked at again in another."""
-    score_corpus(make_corpus(), [make_metric("bleu", lowercase=lowercase, order=order) for order in (4, 2)])
+    score_corpus(make_corpus(), [read_metric("bleu", lowercase=lowercase, order=order) for order in (4, 2)])
     words = {word for text in all_lines(make_corpus(), source=False) for word in text.split()}
     assert words == set(WORDS)
     assert split == Counter(word.lower() if lowercase else word for word in words)
@@ -207,7 +207,7 @@ def test_measures_in_one_run_are_those_one_by_one(level: Any, monkeypatch: pytes
 
 
 @pytest.mark.parametrize("workers", [None, 2])
-@pytest.mark.parametrize("measures", [[BLEU], [VLEU], [XLEU], [BLEU, make_metric("bleu", tokenize="13a")]], ids=str)
+@pytest.mark.parametrize("measures", [[BLEU], [VLEU], [XLEU], [BLEU, read_metric("bleu", tokenize="13a")]], ids=str)
 def test_progress_goes_through_all_passes(measures: list[Metric], workers: int | None) -> None:
     seen: list[tuple[int, int]] = []
     with ThreadPoolExecutor(workers) as pool:
@@ -250,7 +250,7 @@ def test_coverage_counts_tokens_with_a_vector_where_vectors_were_looked_at() -> 
     result = score_corpus(make_corpus(), Bleu(make_matcher("vleu", threshold=0.3)))[0]
     assert parse_signature(result.signature)["vectors"].startswith(f"{DEFAULT_VECTORS}#")
     assert result.coverage is not None
-    for measure in (BLEU, make_metric("vleu", threshold=1.0, vectors=VECTORS)):
+    for measure in (BLEU, read_metric("vleu", threshold=1.0, vectors=VECTORS)):
         assert score_corpus(make_corpus(), measure)[0].coverage is None
     corpus = Segments.of(["cat oov DOG", "", "nil cat"], [["cat cat", "x"], [""], ["nil dog"]])
     vectors = {"cat": [1.0, 1.0], "dog": [2.0, 1.0], "nil": [0.0, 0.0]}
@@ -287,6 +287,6 @@ def test_the_signature_by_its_keys() -> None:
 
 def test_contents_of_models_are_in_the_signature(tmp_path: Path) -> None:
     (tmp_path / "m.arpa").write_text("\\data\\\nngram 1=3\n\n\\1-grams:\n-99 <s>\n-1 </s>\n-1 a\n\n\\end\\\n")
-    given = make_metric("refless", language_model=str(tmp_path / "m.arpa"))
+    given = read_metric("refless", language_model=str(tmp_path / "m.arpa"))
     assert "m.arpa#" in given.signature()
-    assert given.signature() != make_metric("refless").signature()
+    assert given.signature() != read_metric("refless").signature()

@@ -13,7 +13,6 @@ from softbleu import InputError, pairwise, read_metric
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.engine import prepare
 from softbleu.metrics import METRICS
-from softbleu.metrics.base import make_metric
 
 VECTORS = {"cat": [1.0, 0.2, 0.0], "cats": [2.0, 0.5, 0.1], "dog": [0.9, 0.3, 0.1], "the": [0.1, 1.0, 0.3]}
 VECTORS |= {"a": [0.2, 1.0, 0.2], "mat": [0.0, 0.1, 3.0], "not": [-1.0, 0.0, 0.0], "zero": [0.0, 0.0, 0.0]}
@@ -67,14 +66,14 @@ def test_a_metric_that_scored_sentences_is_what_it_was_and_opens_vectors_once(
 ) -> None:
     opened, real = [], prepare.open_vectors
     monkeypatch.setattr(prepare, "open_vectors", lambda where: opened.append(where) or real(where))
-    metric = make_metric("vleu", threshold=0.3, vectors=VECTORS)
+    metric = read_metric("vleu", threshold=0.3, vectors=VECTORS)
     score, *_ = [metric.sentence_score(candidate, "the cat") for candidate in ("a dog", "a cat", "a dog")]
     assert opened == [VECTORS]
     again = pickle.loads(pickle.dumps(metric))
-    assert again == metric == make_metric("vleu", threshold=0.3, vectors=VECTORS)
+    assert again == metric == read_metric("vleu", threshold=0.3, vectors=VECTORS)
     assert ("_sentences" in vars(metric), "_sentences" in vars(again)) == (True, False)
     assert again.sentence_score("a dog", "the cat") == score
-    bleu = make_metric("bleu", order=2)
+    bleu = read_metric("bleu", order=2)
     bleu.sentence_score("a", "a")
     assert (repr(bleu), hash(bleu)) == ("bleu(order=2)", hash(read_metric("bleu(order=2)")))
 

@@ -11,9 +11,11 @@ from softbleu import score
 from softbleu.cli.command import open_sample
 from softbleu.config.declare import parse_signature, signature_of
 from softbleu.errors import InputError
-from softbleu.metrics.base import make_metric, metric_from_signature, read_metric
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.gleu import Gleu
+from softbleu.metrics.protocols import at_level
+from softbleu.metrics.reading import read_metric
+from softbleu.metrics.signatures import metric_from_signature
 from softbleu.metrics.softbleu import Softbleu
 from softbleu.results.api import score_corpus
 from softbleu.text.meteor import PACKAGE
@@ -39,13 +41,13 @@ def test_short_form_leaves_out_defaults_only(value: Any, own: list[str]) -> None
 def test_an_effective_order_that_was_given_is_read_back(given_order: bool, level: Any) -> None:
     result = score(["a b"], [["a b c"]], level=level, effective_order=given_order)
     for signature in (result.short_signature, result.signature):
-        assert metric_from_signature(signature).at_level(level).effective_order is given_order  # type: ignore[attr-defined]
+        assert at_level(metric_from_signature(signature), level).effective_order is given_order  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("key", ["tokenize", "tok"])
 def test_settings_of_a_tokenizer_are_read_under_each_key_that_names_it(key: str) -> None:
     metric = metric_from_signature(f"metric:bleu|matcher:exact|{key}:meteor|language:de")
-    assert metric == make_metric("bleu", tokenize="meteor", language="de")
+    assert metric == read_metric("bleu", tokenize="meteor", language="de")
 
 
 def test_a_file_of_any_name_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +55,7 @@ def test_a_file_of_any_name_is_read_back(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     name = 'a|b:c%7C,d=(e)#f "g".txt'
     Path(name).write_text("cat 1 2\ndog 2 1\n", encoding="utf-8")
-    given = make_metric("softbleu", idf=name, vectors=name)
+    given = read_metric("softbleu", idf=name, vectors=name)
     assert read_metric(str(given)) == given
     result = score(["a cat"], ["a dog"], metric=given)
     for signature in (result.signature, result.short_signature):

@@ -19,10 +19,10 @@ from softbleu.engine.plan import make_plan
 from softbleu.engine.runner import RunOptions, SegmentRows, SegmentScores, running
 from softbleu.errors import InputError
 from softbleu.metrics import M2, METRICS, Bleu, Cleme, Gleu, IMeasure
-from softbleu.metrics.base import make_metric
+from softbleu.metrics.aggregation import BestReference, SumOfRows
 from softbleu.metrics.cleme import Cleme2
 from softbleu.metrics.protocols import matcher_of, shares_matches
-from softbleu.metrics.result import BestReference, SumOfRows
+from softbleu.metrics.reading import read_metric
 from softbleu.report import WRITERS, Layout
 from softbleu.results.api import score_corpus
 
@@ -125,7 +125,7 @@ def test_a_batch_is_smaller_towards_the_end() -> None:
 
 def test_a_text_that_changes_during_a_run_is_refused(tmp_path: Path) -> None:
     candidate, _, reference, *_ = written(tmp_path, 100)
-    measure = make_metric("vleu", threshold=0.5)
+    measure = read_metric("vleu", threshold=0.5)
     with (
         ParallelFiles.open([candidate], [reference]) as corpus,
         ThreadPoolExecutor(1) as executor,
@@ -203,5 +203,5 @@ def test_the_best_of_a_metric_whose_lower_scores_are_better() -> None:
 
 @pytest.mark.parametrize("metric", ["bertscore(average=segments)", "bertscore(average=pieces)", "trained"])
 def test_many_rows_score_as_each_of_them(metric: str) -> None:
-    read, rows = make_metric(metric), np.random.default_rng(3).integers(2, 9, (5, 8))
-    assert read.scores(rows).tolist() == pytest.approx([read.score(row).score for row in rows])
+    read, rows = read_metric(metric), np.random.default_rng(3).integers(2, 9, (5, 8))
+    assert read.columns(rows).score.tolist() == pytest.approx([read.score(row).score for row in rows])

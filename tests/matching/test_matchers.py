@@ -22,7 +22,7 @@ from softbleu.matching import SoftMatcher, make_matcher
 from softbleu.matching.matchers import VleuMatcher
 from softbleu.matching.ngrams import Chunk, TokenVectors
 from softbleu.matching.sweep import match_intervals, matched_by_all
-from softbleu.metrics.base import make_metric
+from softbleu.metrics.reading import read_metric
 from softbleu.results.api import score_corpus
 from softbleu.text.coded import Vocabulary
 
@@ -226,7 +226,7 @@ class Shorter(SoftMatcher):
 
 def masses(matcher, candidate, reference):
     vectors = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
-    measure = make_metric(matcher=replace(matcher, threshold=0.0), order=2, vectors=vectors)
+    measure = read_metric(matcher=replace(matcher, threshold=0.0), order=2, vectors=vectors)
     (result,) = score_corpus(Segments.of([candidate], [reference]), measure)
     return result.numbers.matches
 

@@ -22,7 +22,7 @@ from softbleu.engine.runner import MINI_BATCH
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.meta import spurious
 from softbleu.meta.spurious import Analysis, MatchedText, credit_table, find_spurious, make_variants
-from softbleu.metrics.base import make_metric
+from softbleu.metrics.reading import read_metric
 from softbleu.report.plots import Lines, spurious_lines
 
 GRID = [0.0, 0.3, 0.5, 0.8, 0.95]
@@ -177,7 +177,7 @@ def test_tables_7_and_8() -> None:
     cases = [(*moved, "mean"), (*moved, "aligned"), ("drove around the store", "went around the store", "mean")]
     vectors, matches = shared("data", "googlenews-26k", "googlenews-26k-300d.bin"), []
     for one, other, composition in cases:
-        metric = make_metric("vleu", vectors=vectors, threshold=0.0, composition=composition, smooth="none")
+        metric = read_metric("vleu", vectors=vectors, threshold=0.0, composition=composition, smooth="none")
         matches.append(score([one], [other], metric=metric).numbers.matches[3])  # type: ignore[union-attr]
     equal, less, verbs = matches
     assert 0 < less < 0.5 < equal == 1

@@ -158,7 +158,8 @@ def test_annotators_are_chosen_as_by_the_literal_scorer(segments, beta):
     chosen = rows[M2(beta).aggregation.chosen(rows, offsets), :3].sum(axis=0).tolist()
     score = M2(beta).aggregation.score(rows, offsets)
     assert score.score == pytest.approx(100 * m2_oracle.f_measure(*chosen, beta), abs=1e-12)
-    assert M2(beta).scores(rows).tolist() == pytest.approx([M2(beta).score(row).score for row in rows], abs=1e-12)
+    each = [M2(beta).score(row).score for row in rows]
+    assert M2(beta).columns(rows).score.tolist() == pytest.approx(each, abs=1e-12)
 
 
 REPEATED = {
@@ -233,5 +234,5 @@ def test_the_best_reference_and_its_ratios(source, candidate, references):
     (score,) = IMeasure().aggregation.segment_scores(rows, offsets)
     expected = 100 * float(imeasure_oracle.improvement(counts, base, 2))
     assert score.score == pytest.approx(expected, abs=1e-9)
-    assert IMeasure().scores(rows)[number] == pytest.approx(expected, abs=1e-9)
+    assert IMeasure().columns(rows).score[number] == pytest.approx(expected, abs=1e-9)
     assert -100 <= score.score <= 100

@@ -22,7 +22,8 @@ from softbleu.engine.prepare import prepare_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError
 from softbleu.kernels import KernelName, choose_kernels
-from softbleu.metrics.base import IdfCorpus, make_metric
+from softbleu.metrics.reading import read_metric
+from softbleu.metrics.settings import IdfCorpus
 from softbleu.metrics.softbleu import Softbleu, SoftbleuScore
 from softbleu.results.api import score_corpus
 from softbleu.text.tokens import Whitespace
@@ -106,7 +107,7 @@ def test_a_score_follows_from_its_row(case: SoftbleuCase) -> None:
         assert score.precisions == pytest.approx([100 * one.precision for one in orders], abs=1e-9)
         assert score.recalls == pytest.approx([100 * one.recall for one in orders], abs=1e-9)
         assert score.order_scores == pytest.approx([one.score(options.beta) for one in orders], abs=1e-9)
-        assert metric.scores(row[None])[0] == score.score
+        assert metric.columns(row[None]).score[0] == score.score
 
 
 @given(case=cases())
@@ -197,7 +198,7 @@ SHARES = st.tuples(st.sampled_from([0.0, 0.5, 0.8]), st.sampled_from([0.0, 0.6, 
 def test_synonyms_and_paraphrases_count_as_in_the_oracle(candidate, reference, shares, order, power, data):
     given = dict(zip(("synonyms", "paraphrases"), shares, strict=True)) | {"order": order, "power": power}
     given |= {"rarity": 1.0, "characters": 0.0, "tokenize": "none", "vectors": {"unknown": [1.0]}}
-    measure = make_metric("softbleu", meteor_data=data, **given)
+    measure = read_metric("softbleu", meteor_data=data, **given)
     found = measure.sentence_score(" ".join(candidate), " ".join(reference))
     options = oracle.Options(order=order, power=power, rarity=1, characters=0)
     weigh = oracle.weights_from([reference], options)

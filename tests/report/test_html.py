@@ -16,7 +16,7 @@ import softbleu
 from softbleu.corpora import Segments
 from softbleu.corpora.checks import Oddities, Oddity
 from softbleu.errors import one_line
-from softbleu.metrics.base import make_metric
+from softbleu.metrics.reading import read_metric
 from softbleu.report import Layout
 from softbleu.report.html import escape_json, pack, write_html, write_odd_segments
 from softbleu.report.pages import make_comparison_page, make_page
@@ -47,7 +47,7 @@ class Elements(HTMLParser):
 
 
 def page_of(candidates, references, **settings) -> str:
-    page = make_page(Segments.of(candidates, references), make_metric(**settings))
+    page = make_page(Segments.of(candidates, references), read_metric(**settings))
     return "".join(write_html(page, Layout()))
 
 
@@ -146,8 +146,8 @@ NOTES = {
 @pytest.mark.parametrize("metric", [*NOTES, "softbleu(order=1)"])
 def test_data_of_a_page_has_the_marks_of_a_metric(metric):
     corpus = Segments.of({"A": ["a dog", "mat"], "B": ["cat", ""]}, ["a cat", "the mat"], ["cat", "mats"])
-    measure = make_metric(metric, **({"vectors": VECTORS} if metric not in NOTES else {}))
-    page = make_comparison_page(corpus, [measure, make_metric("chrf")])
+    measure = read_metric(metric, **({"vectors": VECTORS} if metric not in NOTES else {}))
+    page = make_comparison_page(corpus, [measure, read_metric("chrf")])
     data = data_of("".join(write_html(page, Layout())))
     assert data["slider"] == NOTES.get(metric, NOTES["chrf"])
     columns = unpacked(data["packed"])

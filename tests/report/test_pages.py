@@ -24,9 +24,9 @@ from softbleu.corpora.judgements import MarkedOutput, MarkedSpan, SpanTable
 from softbleu.engine.plan import resolve_metric
 from softbleu.engine.prepare import prepare_corpus
 from softbleu.metrics import Requirements
-from softbleu.metrics.base import make_metric
 from softbleu.metrics.edits import JudgedEdit, JudgedEdits
 from softbleu.metrics.protocols import Mark, WordPair, marks_of_pairs
+from softbleu.metrics.reading import read_metric
 from softbleu.report.pages import make_comparison_page, make_page
 from softbleu.results.explain import explain_corpus
 
@@ -75,7 +75,7 @@ def literal_matches(page, corpus, chosen, threshold):
 @settings(max_examples=8)
 def test_matches_at_a_threshold_are_those_of_the_matcher_and_add_up_to_its_masses(kind, segments, threshold):
     corpus = corpus_of(segments)
-    chosen = resolve_metric(make_metric(**{"threshold": threshold, "vectors": VECTORS, **kind}))
+    chosen = resolve_metric(read_metric(**{"threshold": threshold, "vectors": VECTORS, **kind}))
     page = make_page(corpus, chosen)
     thresholds, run = page.matches.thresholds.values, page.matches.thresholds.run
     assert thresholds[run] == threshold
@@ -95,7 +95,7 @@ def test_matches_at_a_threshold_are_those_of_the_matcher_and_add_up_to_its_masse
 
 SEGMENTS = [("a b c", "d e", ["b b c", "a c"]), ("", "a", ["e"]), ("c d e a b", "c", ["d d e a b c"])]
 CORPUS = corpus_of(SEGMENTS)
-VLEU = make_metric(matcher="vleu", threshold=0.8, vectors=VECTORS)
+VLEU = read_metric(matcher="vleu", threshold=0.8, vectors=VECTORS)
 
 
 def test_pages_have_the_threshold_of_the_run():
@@ -106,9 +106,9 @@ def test_pages_have_the_threshold_of_the_run():
     swept = make_page(CORPUS, odd).matches.thresholds
     assert len(swept.values) == 102
     assert swept.values[swept.run] == 0.123456
-    preset = make_metric(matcher="vleu", preset="morgan2014", consumption="similarity", vectors=VECTORS)
+    preset = read_metric(matcher="vleu", preset="morgan2014", consumption="similarity", vectors=VECTORS)
     assert make_page(CORPUS, preset).matches.thresholds.values == tuple(step / 20 for step in range(21))
-    page = make_page(CORPUS, make_metric())
+    page = make_page(CORPUS, read_metric())
     thresholds = page.matches.thresholds
     assert thresholds.values == ()
     # "b c" of the first candidate; the second system's third candidate, "c".
@@ -118,7 +118,7 @@ def test_pages_have_the_threshold_of_the_run():
 
 def test_gleu_has_matches_and_no_slider():
     corpus = Segments.of(["a b d"], [["a c d", "b d"]], ["a a d"])
-    page = make_page(corpus, make_metric("gleu", matcher="vleu", threshold=0.8, vectors=VECTORS))
+    page = make_page(corpus, read_metric("gleu", matcher="vleu", threshold=0.8, vectors=VECTORS))
     assert (page.matches.thresholds.values, page.text.tokens.source is None, page.scores.intervals[0] is None) == (
         (),
         False,
@@ -128,7 +128,7 @@ def test_gleu_has_matches_and_no_slider():
         (row, order, start) for row, order, start, *_ in made_at(page, page.matches.thresholds.run)
     }
     # Where it scores no corpus there is none.
-    assert make_page(corpus, make_metric("gleu", multi="mean"), level="segment").scores.intervals == [None]
+    assert make_page(corpus, read_metric("gleu", multi="mean"), level="segment").scores.intervals == [None]
 
 
 def test_a_long_segment_is_matched_at_the_run_s_threshold(monkeypatch):
@@ -151,7 +151,7 @@ WRITTEN += ["a  b\u3000c", "", "AT&amp;T", "مرحبا، كيف"]
 def test_text_stands_as_it_was_written(metric: str, tokenize: str) -> None:
     """Words and blanks of a page put together give the lines; only entities are those of the tokens."""
     corpus = Segments.of({"A": WRITTEN, "B": WRITTEN[::-1]}, [[line, line[::-1]] for line in WRITTEN], WRITTEN)
-    page = make_page(corpus, make_metric(metric, tokenize=tokenize, lowercase=True))
+    page = make_page(corpus, read_metric(metric, tokenize=tokenize, lowercase=True))
     lines = [[page.text.tokens.words[code] for code in text.codes] for text in page.text.tokens.lines]
     words, blanks = [word for text in lines for word in text], iter(page.text.blanks.tolist())
     written = [f"{' ' * bool(next(blanks))}{word}" for word in words]
@@ -170,7 +170,7 @@ def test_text_stands_as_it_was_written(metric: str, tokenize: str) -> None:
 )
 def test_a_page_has_a_language(line: str, tokenize: str, language: str) -> None:
     corpus = Segments.of({"A": [line]}, [line], ["a source in English"])
-    page = make_page(corpus, make_metric("chrf", tokenize=tokenize))
+    page = make_page(corpus, read_metric("chrf", tokenize=tokenize))
     assert (page.text.language, page.text.plain) == (language, True)
 
 
@@ -189,7 +189,7 @@ def marks_of(page: Any, row: int, side: int | None = None) -> list[tuple[Any, ..
 
 
 def test_edits_are_those_that_m2_counts() -> None:
-    page = make_page(EDITED, make_metric("m2", max_unchanged_words=0))
+    page = make_page(EDITED, read_metric("m2", max_unchanged_words=0))
     assert [mark[1:4] for mark in marks_of(page, 2, 0)] == [(1, 1, "hit"), (2, 1, "wrong"), (6, 1, "over")]
     assert [mark for mark in marks_of(page, 2, 2) if mark[3] == "missed"] == [
         (2, 4, 0, "missed", "missed, Prep: 0 words should become “at”"),
@@ -208,7 +208,7 @@ def test_given_spans_are_marked_in_words_as_written(metric: str) -> None:
     spans = (MarkedSpan(5, 12, "major"), MarkedSpan(15, 15, ""))
     judges = SpanTable("judges", {"A": {0: [MarkedOutput("f, line 1", spans)]}})
     corpus = Segments.of({"A": ["Ein  Haus, das brennt"]}, ["Ein Haus brennt"])
-    page = make_page(corpus, make_metric(metric), spans=[judges])
+    page = make_page(corpus, read_metric(metric), spans=[judges])
     words = [page.text.tokens.words[code] for code in page.text.tokens.candidates[0].codes]
     marked = [(words[start : start + size], kind, said) for _, start, size, kind, said in marks_of(page, 0)]
     major, other = (["Haus", ",", "das"], "major", "major, by judges"), (["brennt"], "marked", "marked, by judges")
@@ -228,7 +228,7 @@ def test_edits_that_are_like_gold_edits_say_how_much() -> None:
 
 @pytest.mark.parametrize("weight", [2.0, 0.5])
 def test_columns_are_those_that_the_i_measure_counts(weight: float) -> None:
-    page = make_page(EDITED, make_metric("imeasure", weight=weight))
+    page = make_page(EDITED, read_metric("imeasure", weight=weight))
     shown: Any = page.marks
     marks = {*zip(shown.row, shown.link, shown.kind, strict=True)}
     for number, result in enumerate(page.scores.results):
@@ -241,14 +241,14 @@ def test_columns_are_those_that_the_i_measure_counts(weight: float) -> None:
 
 def test_gleu_marks_words_as_kept_corrected_spoiled_or_missed() -> None:
     corpus = Segments.of(["the cat sits on on a mat"], [["the cat sits on the mat"]], ["the cat sit on a a mat"])
-    page = make_page(corpus, make_metric("gleu", tokenize="none"))
+    page = make_page(corpus, read_metric("gleu", tokenize="none"))
     assert " ".join(mark[3] for mark in marks_of(page, 0)) == "kept kept corrected kept spoiled missed kept"
 
 
 def test_the_alignment_is_that_of_meteor() -> None:
     texts = ["cats sat the mat", "nothing here the cat sat on mats"]
     corpus = Segments.of(texts[:1], [["nothing here", "the cat sat on mats"]])
-    page = make_page(corpus, make_metric("meteor", stages="exact+stem"))
+    page = make_page(corpus, read_metric("meteor", stages="exact+stem"))
     met: dict[int, list[str]] = {}
     shown: Any = page.marks
     for side, start, link in zip(shown.side, shown.start, shown.link, strict=True):
@@ -261,7 +261,7 @@ def test_the_alignment_is_that_of_meteor() -> None:
 def test_similarities_are_those_that_precision_is_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = {"a": [1.0, 0.1], "b": [0.9, 0.5], "c": [0.2, 1.0], "d": [0.5, 0.9]}
     corpus = Segments.of({"A": ["a c", "b"], "B": ["d d a", ""]}, [["b d", "c a b"], ["a c"]])
-    measure = make_metric("softbleu", vectors=vectors, order=1, credit="greedy", rarity=0, tokenize="none")
+    measure = read_metric("softbleu", vectors=vectors, order=1, credit="greedy", rarity=0, tokenize="none")
     page = make_page(corpus, measure)
     heat: Any = page.similarities
     assert heat.heights.tolist() == [2, 1, 3, 0]
@@ -281,13 +281,13 @@ def test_similarities_are_those_that_precision_is_made_of(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("metric", ["chrf", "ter", "refless", "m2", "cleme2", "imeasure", "gleu", "softbleu", "bleu"])
 def test_any_metric_has_a_page(metric: str) -> None:
-    page = make_comparison_page(EDITED, [make_metric(metric)])
+    page = make_comparison_page(EDITED, [read_metric(metric)])
     assert page.pair == (0, 1)
     by_segment = softbleu.score_corpus(EDITED, metric, level="segment")
     assert page.scores.segments == [[one.score for one in each.segments] for each in by_segment]
     assert page.scores.segment_signature == by_segment[0].signature
     table = softbleu.compare_corpus(EDITED, metric)
-    assert make_page(EDITED, make_metric(metric)).scores.intervals == [each.interval for each in table.comparisons]
+    assert make_page(EDITED, read_metric(metric)).scores.intervals == [each.interval for each in table.comparisons]
     kinds = [table for table in page.tables if table.title == "Corrections by kind"]
     assert len(kinds) == (metric in ("m2", "cleme2"))
     assert all(row.keys() == table.rows[0].keys() for table in page.tables for row in table.rows)

@@ -20,7 +20,7 @@ import softbleu
 from softbleu.cli.output import Output
 from softbleu.errors import InputError, one_line
 from softbleu.io.tabular import Records
-from softbleu.metrics.result import Score
+from softbleu.metrics.score import Score
 from softbleu.report.comparisons import COMPARERS
 from softbleu.report.explanations import EXPLAINERS
 from softbleu.report.records import BINARY_FORMATS, RECORD_WRITERS, Layout, format_by_suffix, lay_out

@@ -19,7 +19,7 @@ from softbleu.corpora import Segments
 from softbleu.corpora.records import TextList
 from softbleu.errors import InputError
 from softbleu.matching.ngrams import shared_counts
-from softbleu.metrics.base import make_metric, read_metric
+from softbleu.metrics.reading import read_metric
 from softbleu.report import WRITERS, Layout
 from softbleu.results.explain import explain_corpus
 from softbleu.results.pairs import pair_systems, score_pairs, score_systems
@@ -34,14 +34,14 @@ CORPUS = Segments.of(
 
 
 def test_segments_are_explained_in_the_order_asked_for_and_exact_matchers_need_no_vectors() -> None:
-    found = explain_corpus(CORPUS, make_metric("vleu", order=1, vectors=VECTORS, threshold=0.0), [3, 1, 3])
+    found = explain_corpus(CORPUS, read_metric("vleu", order=1, vectors=VECTORS, threshold=0.0), [3, 1, 3])
     assert [(entry.segment, entry.system) for entry in found] == [(n, name) for n in (3, 1, 3) for name in "AB"]
     assert found[0].matches == ()
     assert found[0] == found[4]
-    found = explain_corpus(CORPUS, make_metric(order=1, vectors="no/such.txt"), [2])
+    found = explain_corpus(CORPUS, read_metric(order=1, vectors="no/such.txt"), [2])
     assert [match.exact for match in found[0].matches] == [False, True, False]
     # As for scores: a soft matcher must not turn into an exact one in silence.
-    soft = make_metric("vleu", order=1, vectors="no/such.txt")
+    soft = read_metric("vleu", order=1, vectors="no/such.txt")
     refused(VectorError, r"no/such\.txt", explain_corpus, CORPUS, soft, [2])
 
 
@@ -52,7 +52,7 @@ NETWORKS = Segments.of(
 
 
 def test_the_best_path_stands_beside_the_candidate() -> None:
-    first, second = explain_corpus(NETWORKS, make_metric("hyter", notation="brackets"), [1])
+    first, second = explain_corpus(NETWORKS, read_metric("hyter", notation="brackets"), [1])
     assert (first.system, first.references) == ("A", (("the", "big", "hound", "barked"),))
     assert first.path is not None
     met = [("a", "the", 1.0), ("big", "big", 0.0), ("hound", "hound", 0.0), ("barked", "barked", 0.0)]
@@ -62,15 +62,15 @@ def test_the_best_path_stands_beside_the_candidate() -> None:
     assert (second.score, second.references) == (50.0, (("the", "hound"),))
     # Words that no candidate has.
     unseen = Segments.of({"A": ["x"]}, [["a (dog|hound)"]])
-    (found,) = explain_corpus(unseen, make_metric("hyter", notation="brackets"), [1])
+    (found,) = explain_corpus(unseen, read_metric("hyter", notation="brackets"), [1])
     assert found.references in ((("a", "dog"),), (("a", "hound"),))
-    shifting = make_metric("hyter", notation="brackets", shifts=True)
+    shifting = read_metric("hyter", notation="brackets", shifts=True)
     refused(InputError, "leave out shifts", explain_corpus, NETWORKS, shifting, [1])
 
 
 @pytest.mark.parametrize("settings", [{}, {"idf": "references", "extra": 0.25, "replacing": "both"}])
 def test_costs_of_a_path_are_those_of_the_score(settings: dict[str, Any]) -> None:
-    measure = make_metric("hyter", notation="brackets", **settings)
+    measure = read_metric("hyter", notation="brackets", **settings)
     found = explain_corpus(NETWORKS, measure, [3, 2])
     scored = softbleu.score_corpus(NETWORKS, measure, level="segment")
     for (segment, system), explanation in zip(product((3, 2), (0, 1)), found, strict=True):
@@ -84,7 +84,7 @@ def test_costs_of_a_path_are_those_of_the_score(settings: dict[str, Any]) -> Non
 
 def test_word_pairs_are_those_of_the_best_reference() -> None:
     # The second reference is the better one; `the` stands for its fifth word, `cats` has a stem in common.
-    metric, references = make_metric("meteor", stages="exact+stem"), ["no dog", "a cat sat on the"]
+    metric, references = read_metric("meteor", stages="exact+stem"), ["no dog", "a cat sat on the"]
     (found,) = explain_corpus(Segments({"A": ["the cats sat"]}, [references]), metric)
     assert [tuple(vars(pair).values()) for pair in found.word_pairs()] == [
         ("exact", "the", "the", 0, 1, 4, None),
@@ -94,7 +94,7 @@ def test_word_pairs_are_those_of_the_best_reference() -> None:
     assert found.score == pytest.approx(float(metric.sentence_score("the cats sat", references)))
     # Of softbleu each word has the most similar one.
     vectors = {"cat": [1.0, 0.0], "dog": [0.6, 0.8], "ran": [0.0, -1.0]}
-    metric = make_metric("softbleu", vectors=vectors, power=1.0, characters=0.0, position=0.0, rarity=0.0)
+    metric = read_metric("softbleu", vectors=vectors, power=1.0, characters=0.0, position=0.0, rarity=0.0)
     (found,) = explain_corpus(Segments({"A": ["dog cat ran"]}, [["no", "cat cat"]]), metric)
     assert [tuple(vars(pair).values()) for pair in found.word_pairs()] == [
         ("similar", "dog", "cat", 0, 1, 0, pytest.approx(0.6)),

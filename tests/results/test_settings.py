@@ -24,9 +24,10 @@ from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.errors import VectorError, spelt
 from softbleu.matching import make_matcher
 from softbleu.metrics import METRICS, Metric
-from softbleu.metrics.base import make_metric, metric_from_signature, read_metric
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.chrf import Chrf
+from softbleu.metrics.reading import fit_metric, read_metric
+from softbleu.metrics.signatures import metric_from_signature
 
 
 @given(measure=measures(), short=st.booleans(), level=st.sampled_from(["corpus", "segment"]))
@@ -43,11 +44,10 @@ def test_an_expression_and_a_signature_are_read_back(measure: Metric, short: boo
 @given(measure=measures())
 @settings(max_examples=40)
 def test_a_measure_is_what_its_parts_make(measure: Metric) -> None:
-    assert make_metric(measure) == measure
-    assert make_metric(measure) == complete(measure)
-    values = {each.name: value for each, value in measure.settings() if each.name != "metric"}
+    assert measure.replaced() == measure == complete(measure)
+    values = {each.name: value for each, value in measure.settings()}
     try:
-        again = make_metric(measure.name, **values)
+        again = read_metric(measure.name, **values)
     except VectorError:
         # A tokenizer's own language, when it is named, is compared with that of vectors, which are not there.
         reject()
@@ -101,9 +101,9 @@ def test_an_expression_is_read_and_written_in_one_form(text: str, metric: str) -
 
 
 def test_settings_that_are_given_go_before_those_written() -> None:
-    assert read_metric("vleu(threshold=0.8, order=2)", order=3) == make_metric("vleu", threshold=0.8, order=3)
-    assert metric_from_signature(Chrf(beta=3.0).signature(), beta=1.0) == make_metric("chrf", beta=1.0)
-    assert [str(make_metric(name)) for name in METRICS.names()] == METRICS.names()
+    assert read_metric("vleu(threshold=0.8, order=2)", order=3) == read_metric("vleu", threshold=0.8, order=3)
+    assert metric_from_signature(Chrf(beta=3.0).signature(), beta=1.0) == read_metric("chrf", beta=1.0)
+    assert [str(read_metric(name)) for name in METRICS.names()] == METRICS.names()
 
 
 VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
@@ -111,9 +111,9 @@ VECTORS = {"cat": [1.0, 0.0], "dog": [0.6, 0.8]}
 
 @pytest.mark.parametrize("matcher", ["sleu", "vleu", "xleu"])
 def test_the_threshold_unless_given(matcher: str) -> None:
-    measure = make_metric(matcher, order=1, vectors=VECTORS)
+    measure = read_metric(matcher, order=1, vectors=VECTORS)
     assert threshold_of(measure) is None
-    assert resolve_metric(measure) == make_metric(matcher, order=1, vectors=VECTORS, threshold=0.8)
+    assert resolve_metric(measure) == read_metric(matcher, order=1, vectors=VECTORS, threshold=0.8)
     # "cat" and "dog" are 0.6 alike.
     default, lower = (measure.corpus_score(["dog"], ["cat"]), score(["dog"], ["cat"], metric=measure, threshold=0.5))
     assert (default.score, lower.score) == (0, pytest.approx(60, abs=1e-4))
@@ -125,10 +125,10 @@ def test_the_threshold_unless_given(matcher: str) -> None:
 def test_vectors_may_recommend_a_threshold(tmp_path: Path, recommended: float) -> None:
     rows, place = np.array(list(VECTORS.values()), np.float32), tmp_path / "store"
     write_store(place, VECTORS, rows, extra={"threshold": recommended})
-    soft: dict[str, Any] = {"metric": "vleu", "order": 1, "vectors": place}
-    measure = make_metric(**soft)
+    soft: dict[str, Any] = {"order": 1, "vectors": place}
+    measure = read_metric("vleu", **soft)
     assert resolve_metric(measure).threshold == recommended
-    found = score(["dog"], ["cat"], **soft)
+    found = score(["dog"], ["cat"], metric="vleu", **soft)
     assert found.score == pytest.approx(60, abs=1e-4)
     assert found.score == float(measure.sentence_score("dog", "cat"))
     assert f"|threshold:{float(recommended)}|" in found.short_signature
@@ -137,20 +137,20 @@ def test_vectors_may_recommend_a_threshold(tmp_path: Path, recommended: float) -
     assert [(row.score, row.threshold) for row in swept] == [(found.score, recommended)] * 2
     (explained,) = explain(["dog"], ["cat"], metric=measure)
     assert explained.matches[0].similarity == pytest.approx(0.6, abs=1e-4)
-    assert score(["dog"], ["cat"], threshold=0.8, **soft).score == 0
+    assert score(["dog"], ["cat"], metric="vleu", threshold=0.8, **soft).score == 0
 
 
 def test_a_preset_sets_what_is_not_given() -> None:
-    measure = make_metric(matcher="xleu", threshold=0.5, preset="morgan2014")
+    measure = read_metric(matcher="xleu", threshold=0.5, preset="morgan2014")
     matcher = make_matcher("xleu", threshold=0.5, assignment="sequential")
     assert measure == Bleu(matcher, smooth="none", denominator="reference", tokenize="none", vector_case="exact")
-    in_context = make_metric(matcher="vleu", preset="morgan2014", vectors="minilm-l6")
+    in_context = read_metric(matcher="vleu", preset="morgan2014", vectors="minilm-l6")
     assert {each.name: value for each, value in in_context.settings()}["vector_case"] == "fallback"
-    assert make_metric(matcher="xleu", preset="morgan2014").threshold == 0.0
-    assert make_metric(preset="morgan2014").matcher == make_matcher("exact")
+    assert read_metric(matcher="xleu", preset="morgan2014").threshold == 0.0
+    assert read_metric(preset="morgan2014").matcher == make_matcher("exact")
     # What is given goes before the preset.
     given: dict[str, Any] = {"assignment": "optimal", "vector_case": "fallback", "smooth": "exp"}
-    metric = make_metric(matcher="vleu", preset="morgan2014", **given)
+    metric = read_metric(matcher="vleu", preset="morgan2014", **given)
     assert isinstance(metric, Bleu)
     assert metric.matcher == make_matcher("vleu", threshold=0.0, assignment="optimal")
     assert (metric.smooth, metric.denominator) == ("exp", "reference")
@@ -171,11 +171,10 @@ IDLE: list[tuple[dict[str, Any], list[str]]] = [
 
 def test_idle_settings_are_named_and_checked() -> None:
     for chosen, idle in IDLE:
-        unused: list[str] = []
-        make_metric(**chosen, unused=unused)
-        assert sorted(unused) == sorted(idle), chosen
+        settings = {"metric": "bleu", **chosen}
+        assert fit_metric(settings.pop("metric"), settings).idle == {*idle}, chosen
     for name, value in (("threshold", 7.0), ("matcher", "mleu"), ("matcher", 5), ("multi", "most")):
-        refused(InputError, name, make_metric, metric="softbleu", unused=[], **{name: value})
+        refused(InputError, name, fit_metric, "softbleu", {name: value})
     message = "^bleu over 'exact' has no setting 'threshold'; it has: matcher, order, "
     refused(InputError, message, score, ["a cat"], ["a dog"], threshold=0.5)
 
@@ -212,9 +211,9 @@ def test_a_language_sets_what_is_not_named(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("cs.vec").write_text("pes 1 0\n", encoding="utf-8")
-    assert str(make_metric(metric, language=language)) == made
+    assert str(read_metric(metric, language=language)) == made
     if metric.isalpha():
-        assert make_metric(f"{metric}(language={language})") == make_metric(metric, language=language)
+        assert read_metric(f"{metric}(language={language})") == read_metric(metric, language=language)
 
 
 def test_low_coverage_is_noted_once(capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,11 +22,10 @@ from softbleu.corpora import Segments
 from softbleu.engine.runner import Statistics, collect_statistics
 from softbleu.errors import InputError
 from softbleu.matching.ngrams import SCALE
-from softbleu.metrics import Metric
-from softbleu.metrics import result as aggregation
-from softbleu.metrics.base import make_metric
+from softbleu.metrics import Metric, resampling
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.gleu import Gleu
+from softbleu.metrics.reading import read_metric
 from softbleu.results import significance
 from softbleu.results.api import compare_corpus, score_corpus
 from softbleu.results.significance import SignificanceSettings, approximate_randomization, bootstrap_scores
@@ -91,7 +90,7 @@ def test_scores_are_those_of_single_rows(data: Any, metric: Bleu | Gleu) -> None
     rows = data.draw(rows_of(metric.order, penalties=isinstance(metric, Gleu)))
     expected = [metric.score(row).score for row in rows]
     for each in (rows, rows.astype(np.float64)):
-        assert metric.scores(each).tolist() == pytest.approx(expected, rel=0, abs=1e-10)
+        assert metric.columns(each).score.tolist() == pytest.approx(expected, rel=0, abs=1e-10)
 
 
 def literal_bootstrap(statistics: Statistics, metric: Metric, samples: int, seed: int) -> list[list[float]]:
@@ -380,7 +379,7 @@ def test_false_discovery_rate() -> None:
 )
 def test_numbers_of_segments_are_their_scores(measure: str) -> None:
     corpus = Segments.of(SYSTEMS, REFERENCES, SOURCE)
-    (statistics,) = collect_statistics(corpus, [make_metric(measure)], keep_rows=True)
+    (statistics,) = collect_statistics(corpus, [read_metric(measure)], keep_rows=True)
     expected = [[each.score for each in one.segments] for one in score_corpus(corpus, measure, level="segment")]
     assert significance.segment_numbers(statistics) == pytest.approx(np.array(expected), rel=1e-12)
 
@@ -400,7 +399,7 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
     statistics.rows[:, :, 2:4] *= 1_000_000
 
     def numbers() -> list[Any]:
-        aggregation.ReferenceDraws.shared.cache_clear()
+        resampling.ReferenceDraws.shared.cache_clear()
         return [
             [metric.aggregation.score(rows, statistics.offsets) for rows in statistics.rows],
             bootstrap_scores(statistics, metric, 30, 3).tolist(),
@@ -410,7 +409,7 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
     whole = numbers()
     assert len(set(whole[1][0])) == 30
     for limit, small in (("_MOST_KEPT", 0), ("_MOST_CONVERTED", 0), ("_SEGMENTS", 8), ("_ITERATIONS", 3)):
-        monkeypatch.setattr(aggregation, limit, small)
+        monkeypatch.setattr(resampling, limit, small)
         assert numbers() == whole
     monkeypatch.setattr(significance, "_CELLS", 60)
     assert numbers() == whole
@@ -419,9 +418,9 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
 def test_draws_take_a_bit_each_and_memory_of_a_great_corpus_is_that_of_its_rows() -> None:
     counts, metric = np.full(100_000, 2), Gleu()
     statistics = random_statistics(metric, 1, [2] * 30_000)
-    aggregation.ReferenceDraws.shared.cache_clear()
+    resampling.ReferenceDraws.shared.cache_clear()
     tracemalloc.start()
-    kept, endless = (aggregation.ReferenceDraws(counts, iterations, 0) for iterations in (100, 1_000_000))
+    kept, endless = (resampling.ReferenceDraws(counts, iterations, 0) for iterations in (100, 1_000_000))
     held = tracemalloc.get_traced_memory()[0]
     metric.aggregation.score(statistics.rows[0], statistics.offsets)
     peak = tracemalloc.get_traced_memory()[1] - held

@@ -13,7 +13,8 @@ from refusing import refused
 from softbleu import InputError, score
 from softbleu.corpora import Segments
 from softbleu.errors import MissingExtraError
-from softbleu.metrics.base import make_metric, rarity_of
+from softbleu.metrics.reading import read_metric
+from softbleu.metrics.settings import rarity_of
 from softbleu.metrics.softbleu import Softbleu
 from softbleu.results.api import score_corpus
 from softbleu.thesaurus.resources import _lemmatizer
@@ -32,7 +33,7 @@ CORPUS = Segments.of({"one": lines(1), "two": lines(2, 6)}, list(zip(lines(3), l
 
 
 def scored(**settings: Any) -> float:
-    return score_corpus(CORPUS, make_metric("softbleu", vectors=VECTORS, **settings))[0].score
+    return score_corpus(CORPUS, read_metric("softbleu", vectors=VECTORS, **settings))[0].score
 
 
 def test_the_references_say_it_unless_another_text_does(tmp_path: Path) -> None:
@@ -67,7 +68,7 @@ def test_lengths_of_vectors_do_not_matter_great_weights_add_up_and_a_millionth_i
     assert scored(normalize=False) == scored()
     texts = [f"w{number}" for number in range(2000)]
     assert score(texts, texts, metric="softbleu", vectors=VECTORS, rarity=4.0).score == 100
-    assert Softbleu(order=1).scores(np.array([[1, 10**6, 1, 10**6]])) == pytest.approx([1e-4])
+    assert Softbleu(order=1).columns(np.array([[1, 10**6, 1, 10**6]])).score == pytest.approx([1e-4])
 
 
 def test_words_are_as_similar_as_a_list_says(tmp_path: Path) -> None:

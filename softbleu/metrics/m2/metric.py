@@ -15,10 +15,12 @@ from softbleu.io.arguments import Limit
 from softbleu.kernels import SCALE, Kernels, choose_kernels
 from softbleu.matching.matchers import threshold_setting
 from softbleu.matching.ngrams import Chunk, WordTable, products_of_pairs, threshold_in_millionths
-from softbleu.metrics.base import Metric, Requirements, needed
+from softbleu.metrics.aggregation import BestReference, running_choice
+from softbleu.metrics.base import Metric
 from softbleu.metrics.edits import JudgedEdits, judge_by_links, placed
 from softbleu.metrics.m2.lattice import EditTables, Excerpt, LatticeTooLargeError, Span, match_edits
-from softbleu.metrics.result import BestReference, Score, column, running_choice
+from softbleu.metrics.requirements import Requirements, needed
+from softbleu.metrics.score import Score, ScoreColumns, column
 from softbleu.text.coded import TokenPairs, Tokens
 
 if TYPE_CHECKING:
@@ -156,26 +158,18 @@ class M2(Metric):
             judged.append(judge_by_links(spelt(sources[len(judged)]), proposed, others, shares, number))
         return judged
 
-    def score(self, row: Integers | Floats) -> M2Score:
-        """Score one row of counts, or a sum of rows."""
-        correct: float
-        correct, proposed, gold = (int(number) for number in row[:3])
-        correct = correct / SCALE if self.soft else correct
-        precision = correct / proposed if proposed else 1.0
-        recall = correct / gold if gold else 1.0
-        score = float(self.scores(row[None])[0])
-        return M2Score(score, correct, proposed, gold, 100 * precision, 100 * recall)
-
-    def scores(self, rows: Integers | Floats) -> Floats:
-        """Scores of many rows at once, 0 to 100."""
-        correct, proposed, gold = np.asarray(rows, np.float64).T[:3]
-        correct = correct / SCALE if self.soft else correct
-        precision = np.where(proposed == 0, 1, correct / np.where(proposed == 0, 1, proposed))
-        recall = np.where(gold == 0, 1, correct / np.where(gold == 0, 1, gold))
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[M2Score]:
+        """Score rows of counts, or sums of rows."""
+        counts, proposed, gold = np.asarray(rows)[:, :3].astype(np.int64).T
+        correct = counts / SCALE if self.soft else counts
+        precision, recall = (
+            np.where(every == 0, 1, correct / np.where(every == 0, 1, every)) for every in (proposed, gold)
+        )
         weight = self.beta**2
         below = weight * precision + recall
-        scores: Floats = 100 * (1 + weight) * precision * recall / np.where(below == 0, 1, below)
-        return scores
+        scores = 100 * (1 + weight) * precision * recall / np.where(below == 0, 1, below)
+        shares = {"precision": 100 * precision, "recall": 100 * recall}
+        return ScoreColumns(M2Score, scores, correct=correct, proposed=proposed, gold=gold, **shares)
 
     @property
     def aggregation(self) -> BestReference:
@@ -194,7 +188,8 @@ class _ChosenAnnotators(BestReference):
 
     def singles(self, rows: Integers) -> list[M2Score]:
         """Score single rows, and say whose they are."""
-        return [replace(self.metric.score(row), annotator=int(row[3])) for row in rows]
+        scores = self.metric.columns(rows)
+        return [replace(score, annotator=int(row[3])) for score, row in zip(scores, rows, strict=True)]
 
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
         """Choose the row of one annotator for each segment."""

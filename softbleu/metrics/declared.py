@@ -1,0 +1,351 @@
+"""Metrics as values: made from settings of all their parts, changed, compared, and written as text."""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from inspect import Parameter as Argument
+from inspect import Signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+
+from softbleu.config.declare import (
+    Declared,
+    Setting,
+    all_settings,
+    check_given,
+    format_expression,
+    own_settings,
+    registry,
+    setting,
+    signature_of,
+)
+from softbleu.config.languages import Language, find_language, language_of_data
+from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
+from softbleu.encoders import is_encoder
+from softbleu.errors import InputError, UnknownNameError
+from softbleu.matching.matchers import MATCHERS
+from softbleu.metrics.requirements import Requirements
+from softbleu.metrics.settings import tokenizer_setting
+from softbleu.text.tokens import TOKENIZERS, Tokenizer, Whitespace
+
+if TYPE_CHECKING:
+    from softbleu.metrics.keywords import PartFields
+else:
+    # Only type checkers need fields for the settings of parts.
+    PartFields = Declared
+
+IN_CONTEXT, WITHOUT_VECTORS = "in context", "without vectors"
+"""Presets that a metric takes by itself where vectors are in context, and where there are no vectors."""
+
+
+class SettingsSignature(Signature):
+    """Settings of a metric as `help` shows them."""
+
+    def format(self, **_: Any) -> str:
+        """Write one setting per line, by group."""
+        groups = {"matcher": "matching", "tokenize": "text", "preset": "papers"}
+        kinds: dict[str, list[type[Declared]]]
+        kinds = {"matching": MATCHERS.classes(), "text": TOKENIZERS.classes(), "vectors": [VectorChoice]}
+        for title, owners in kinds.items():
+            groups |= {setting.name: title for owner in owners for setting in all_settings(owner, shared=True)}
+        text, last = "(\n    *,", ""
+        for name, argument in self.parameters.items():
+            group = groups.get(name, "the metric's own")
+            text += "" if group == last else f"\n    # {group}"
+            text, last = f"{text}\n    {name}: {argument.annotation} = {argument.default!r},", group
+        return f"{text}\n)"
+
+    __str__ = format
+
+
+class MetricClass(ABCMeta):
+    """Class of classes of metrics, which take the settings of all parts: `Vleu(threshold=0.8, tokenize="none")`."""
+
+    def __call__(cls, *values: object, **settings: Any) -> Any:
+        """Make a metric; see `Metric`."""
+        known, parts, plain = _fields_of(cls)
+        whole = all(
+            settings[name] is None or isinstance(settings[name], Declared) for name in parts & settings.keys()
+        )
+        # A language chooses the tokenizer unless one is given, even if it is a setting of the metric itself.
+        spoken = "language" in settings and "tokenizer" not in settings
+        if whole and not spoken and settings.keys() <= known:
+            return super().__call__(*values, **settings)
+        named = {name: settings.pop(name) for name in plain & settings.keys()}
+        return changed(cls(*values, **named), settings)
+
+    @property
+    def __signature__(cls) -> Signature:
+        """All settings by name, with their defaults, for `help` and completion."""
+        value: DeclaredMetric = cls()
+        arguments = {one.name: (default, one.hint) for one, default in value.settings() if one.name != "quantile"}
+        if {*value.presets} - {IN_CONTEXT, WITHOUT_VECTORS}:
+            arguments["preset"] = None, "str | None"
+        arguments.setdefault("language", (None, "str | None"))
+        described = ((name, {"default": default, "annotation": hint}) for name, (default, hint) in arguments.items())
+        return SettingsSignature([Argument(name, Argument.KEYWORD_ONLY, **more) for name, more in described])
+
+
+@cache
+def _fields_of(kind: Any) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Names of the fields of a class of metrics; of those that hold parts; of those that are no settings."""
+    own = {setting.field: setting for setting in own_settings(kind)}
+    names = frozenset(declared.name for declared in fields(kind) if declared.init)
+    return names, frozenset(name for name in own if own[name].part is not None), names - own.keys()
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class DeclaredMetric(PartFields, metaclass=MetricClass):
+    """A metric as a value, which is complete: its number depends on nothing but its settings and its parts' settings.
+
+    The fields are its settings, and the settings of its parts (matcher, tokenizer, vectors) are attributes as well.
+    `str` of a metric is the expression that makes it.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        The metric has no setting of that name, or the setting cannot have that value.
+    """
+
+    tokenizer: Tokenizer = tokenizer_setting(Whitespace())
+    vector_choice: VectorChoice = setting(VectorChoice())
+    partial: bool = setting(
+        False,
+        "Score unfinished outputs: references count as far as candidates have come",
+        signed_if_set=True,
+        shared=False,
+    )
+    called: str = field(default="", repr=False)  # Name in tables, instead of the usual one; no score depends on it
+
+    kind: ClassVar[str] = "metric"
+    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
+    """Settings of papers, by name; a metric takes `IN_CONTEXT` and `WITHOUT_VECTORS` by itself."""
+
+    if not TYPE_CHECKING:
+        language = None  # Of metrics and tokenizers that have no such setting
+
+    def __str__(self) -> str:
+        written = {}
+        head, usual = self._head, _shared_defaults(type(self))
+        # Values that the kind of vectors chooses are written, for a reader would take the default.
+        taken = taken_settings(self, self.vector_choice.in_context, self.vector_choice.without_vectors)
+        for declared, value in self.settings("" if self.requires.vectors else "vector_choice"):
+            default = usual.get(declared.name, declared.default)
+            if declared.part is not None:
+                default = value if declared.name == "matcher" and head != self.name else declared.default.name
+            if value != default or declared.name in taken:
+                written[declared.name] = _written(value)
+        return format_expression(head, written)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the scorer of sentences."""
+        return {name: value for name, value in vars(self).items() if name != "_sentences"}
+
+    def replaced(self, **settings: Any) -> Self:
+        """Return the metric with other settings, its own or its parts'; they override those of a `preset`.
+
+        A `language` chooses the tokenizer and the similarity. Raises `UnknownNameError` and `InputError` for settings
+        that the metric does not have.
+
+        Examples
+        --------
+        >>> import softbleu
+        >>> softbleu.Vleu(threshold=0.8).replaced(threshold=0.7, order=2)
+        vleu(threshold=0.7, order=2)
+        """
+        return changed(self, settings)
+
+    def signature(self, *, short: bool = False, vectors: str | None = None, **more: object) -> str:
+        """Write all that a number depends on, in the long form or the `short` one, and `more` keys with their values.
+
+        `vectors` names the set and its content, if the metric looks at vectors.
+        """
+        metric, without = self, "vector_choice"
+        if vectors is not None:
+            metric, without = replace(self, vector_choice=replace(self.vector_choice, vectors=vectors)), ""
+        return signature_of(metric, short=short, without=without, more=more)
+
+    @property
+    def _head(self) -> str:
+        """First word of its expression."""
+        return self.name
+
+    @property
+    def label(self) -> str:
+        """Usual name of the score."""
+        return self.name.upper()
+
+    @property
+    def requires(self) -> Requirements:
+        """Inputs that the metric must have."""
+        return Requirements()
+
+
+@cache
+def _shared_defaults(kind: type[DeclaredMetric]) -> dict[str, Any]:
+    """Defaults of a class of metrics for the settings that all tokenizers and vectors have."""
+    shared = [setting.default for setting in own_settings(kind) if setting.shared]
+    return {setting.name: value for part in shared for setting, value in part.settings()}
+
+
+def _written(value: Any) -> Any:
+    """Write a value for an expression: a file by its path, a value in memory by its name or its kind."""
+    if value is None or isinstance(value, str | int | float):
+        return value
+    if isinstance(value, Path):
+        return str(value)
+    return getattr(value, "location", None) or getattr(value, "name", None) or type(value).__name__
+
+
+_M = TypeVar("_M", bound=DeclaredMetric)
+
+
+def changed(metric: _M, settings: Mapping[str, Any], *, plain: bool = False) -> _M:
+    """Return a metric with other settings; see `DeclaredMetric.replaced`.
+
+    `plain` leaves out the settings that the metric takes by itself for vectors in context, or without vectors.
+    """
+    settings = dict(settings)
+    if "called" in settings:
+        metric = replace(metric, called=settings.pop("called"))
+    preset, tag = settings.pop("preset", None), settings.pop("language", None)
+    _check_preset(preset)
+    language = None if tag is None else find_language(tag)
+    spoken = {} if language is None else _language_settings(metric, settings, language, plain=plain)
+    known = known_settings(metric, settings)
+    for name in [name for name in settings if name not in known]:
+        every = every_setting()
+        if name not in every:
+            over = {**settings, "matcher": "vleu"} if "matcher" in known else settings
+            raise UnknownNameError("setting", name, known_settings(metric, over))
+        check_given(every[name], settings[name])
+        raise InputError(f"{_named(metric, settings)} has no setting {name!r}; it has: {', '.join(known)}")
+    encoder = is_encoder(settings.get("vectors"))
+    similarity = {**spoken, **settings}.get("similarity")
+    compared = similarity not in (None, "none") or str(settings.get("vectors")) == NO_VECTORS
+    usual = {} if plain else taken_settings(metric, encoder, compared)
+    chosen = dict(metric.presets.get(preset or "", {}))
+    # A preset has settings of vectors and matchers, which may have no use for them.
+    if encoder or "threshold" not in known:
+        chosen.pop("vector_case", None)
+    made = metric.revised({**usual, **chosen, **spoken, **settings})
+    if language is not None:
+        _check_language(made, language)
+    return made
+
+
+def known_settings(metric: DeclaredMetric, settings: Mapping[str, Any]) -> dict[str, Setting]:
+    """List the settings of a metric over the matcher and the tokenizer that `settings` name, or else it has."""
+    parts = {"matcher": getattr(metric, "matcher", None), "tokenize": metric.tokenizer, **settings}
+    return {setting.name: setting for setting in all_settings(type(metric), parts, shared=True)}
+
+
+def idle_settings(metric: DeclaredMetric, settings: Mapping[str, Any]) -> set[str]:
+    """List the names of `settings` that have no effect on a metric, which does not have them.
+
+    Raises `UnknownNameError` and `InputError` for names that no metric has, and for wrong values.
+    """
+    known, idle = {*known_settings(metric, settings), "called", "language"}, set()
+    for name, value in settings.items():
+        if name == "preset":
+            _check_preset(value)
+            idle |= set() if value is None or value in metric.presets else {name}
+        elif name not in known:
+            every = every_setting()
+            if name not in every:
+                raise UnknownNameError("setting", name, sorted(every))
+            check_given(every[name], value)
+            idle.add(name)
+    return idle
+
+
+def _check_preset(preset: str | None) -> None:
+    if preset is not None and preset not in preset_names():
+        raise UnknownNameError("preset", preset, preset_names())
+
+
+def _named(metric: DeclaredMetric, settings: Mapping[str, Any]) -> str:
+    matcher = settings.get("matcher", getattr(metric, "matcher", None))
+    matcher = matcher.name if isinstance(matcher, Declared) else matcher
+    return f"{metric.name} over {matcher!r}" if matcher else metric.name
+
+
+def taken_settings(metric: DeclaredMetric, in_context: bool, without_vectors: bool) -> Mapping[str, object]:
+    """Return the settings that a metric takes by itself for a kind of vectors."""
+    return metric.presets.get(IN_CONTEXT if in_context else WITHOUT_VECTORS if without_vectors else "", {})
+
+
+def _language_settings(
+    metric: DeclaredMetric, settings: Mapping[str, Any], language: Language, *, plain: bool
+) -> dict[str, Any]:
+    """Return the settings that a language implies: itself, and unless `plain` tokens and similarity."""
+    names = known_settings(metric, settings)
+    spoken: dict[str, Any] = {"language": language.code} if "language" in names else {}
+    if plain:
+        return spoken
+    requires = metric.revised({**spoken, **settings}).requires
+    counted = requires.edits or not (requires.gold or requires.pieces or "char_order" in names)
+    if language.tokenize and counted and metric.tokenizer == type(metric)().tokenizer:
+        spoken["tokenize"] = language.tokenize
+    named = settings.get("vectors", NO_VECTORS) != NO_VECTORS or metric.vector_choice != VectorChoice()
+    if language.code != "en" and requires.vectors and not named:
+        spoken["similarity"] = language.similarity
+    return {name: value for name, value in spoken.items() if name not in settings}
+
+
+def data_language(metric: DeclaredMetric) -> str | None:
+    """Return the language of a metric's data and vectors; None if it has none, or their language is not known.
+
+    Examples
+    --------
+    >>> import softbleu
+    >>> [data_language(each) for each in (softbleu.Bleu(), softbleu.Meteor(stages="exact"), softbleu.Vleu())]
+    [None, 'en', 'en']
+    """
+    of_vectors = metric.vector_choice.language if metric.requires.vectors else None
+    # Some metrics have data or rules of one language, beside vectors.
+    return metric.language if of_vectors is None else of_vectors
+
+
+def _check_language(metric: DeclaredMetric, language: Language) -> None:
+    """Check that the data and the vectors of a metric are for a language."""
+    code, function_words = data_language(metric), metric.vector_choice.measure.function_words
+    if code is None and metric.requires.vectors and function_words == "exact" and language.code != "en":
+        code = "en"
+    if code is not None and language_of_data(code).code != language.code:
+        of_vectors = metric.requires.vectors and metric.vector_choice.language == code
+        data = f"vectors ({metric.vector_choice.vectors})" if of_vectors else "data"
+        said = f"{metric.label}: its {data} are {language_of_data(code).name}, and the text is {language.name}: "
+        pieces = metric.requires.pieces or metric.vector_choice.in_context
+        there = "name an encoder of this language" if pieces else "name vectors of this language, or none"
+        raise InputError(said, there if of_vectors else "take a metric for any language, such as softbleu or chrf")
+
+
+def preset_names() -> list[str]:
+    """List the names of the settings of papers, including those of other packages' metrics."""
+    named = (name for owner in registry("metric").classes() for name in owner.presets)  # type: ignore[attr-defined]
+    return [name for name in named if name not in (IN_CONTEXT, WITHOUT_VECTORS)]
+
+
+def every_setting() -> dict[str, Setting]:
+    """List the settings of all metrics, matchers, tokenizers and vectors, by name.
+
+    Where several have one name, the bounds and choices are the widest.
+    """
+    return _widened((*MATCHERS.classes(), *TOKENIZERS.classes(), *registry("metric").classes()))
+
+
+@cache
+def _widened(owners: tuple[type[Declared], ...]) -> dict[str, Setting]:
+    """List the settings of classes; kept, because points of a sweep ask for them thousands of times."""
+    widened: dict[str, Setting] = {}
+    for owner in owners:
+        for declared in all_settings(owner, shared=True):
+            widened[declared.name] = declared.widened(widened.get(declared.name, declared))
+    return widened

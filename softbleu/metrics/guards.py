@@ -1,0 +1,159 @@
+"""Checks of the rows and scores that a metric gives, so that an error names the metric of another package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from softbleu.errors import InputError, SoftbleuError
+from softbleu.matching.ngrams import Chunk
+from softbleu.matching.partial import begun
+from softbleu.metrics.score import Score, ScoreColumns
+
+if TYPE_CHECKING:
+    from softbleu.kernels import Kernels
+    from softbleu.matching.ngrams import WordTable
+    from softbleu.text.coded import Tokens
+    from softbleu.types import Floats, Integers
+
+_Made = TypeVar("_Made")
+_MOST = float(1 << 63)  # Of numbers in rows, which add up
+
+
+def is_ours(kind: type[Any]) -> bool:
+    """Tell whether a class of metrics is of this package, not of another one."""
+    return kind.__module__.startswith("softbleu.")
+
+
+def failure_of(metric: Any, wrong: str, where: str = "") -> InputError:
+    """Make the error of a metric of another package that breaks its contract."""
+    return InputError(f"metric {metric.name!r} of {type(metric).__module__} fails{where}: {wrong}")
+
+
+def scored_by_row(score: Callable[[Any, Any], Score]) -> Callable[..., ScoreColumns[Score]]:
+    """Make the method `columns` of a metric that has a method `score` of single rows."""
+
+    def columns(metric: Any, rows: Integers | Floats) -> ScoreColumns[Score]:
+        return ScoreColumns.of([_checked(metric, lambda row: score(metric, row), row, "score") for row in rows])
+
+    return columns
+
+
+def checked_columns(columns: Callable[[Any, Any], ScoreColumns[Score]]) -> Callable[..., ScoreColumns[Score]]:
+    """Make a method `columns` whose errors name the metric."""
+
+    @wraps(columns)
+    def checked(metric: Any, rows: Integers | Floats) -> ScoreColumns[Score]:
+        return _checked(metric, lambda rows: columns(metric, rows), rows, "columns")
+
+    return checked
+
+
+def _checked(metric: Any, compute: Callable[[Any], _Made], numbers: Any, method: str) -> _Made:
+    try:
+        return compute(numbers)
+    except (SoftbleuError, MemoryError):
+        raise
+    except Exception as error:
+        where = f" at {method}({np.asarray(numbers).tolist()})"
+        raise failure_of(metric, f"{type(error).__name__}: {error}", where if len(where) < 200 else "") from error
+
+
+def rows_of_pairs(
+    metric: Any, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
+) -> Integers:
+    """Compute the statistics of every candidate with every reference: (candidates, references, k).
+
+    One candidate is compared after the other. `words` and `kernels` are the parameters of `Metric.statistics`.
+    """
+    bounds = np.arange(len(references.lengths) + 1)
+    again = np.zeros(len(bounds) - 1, np.int64)
+    chunks = (Chunk(candidates.chosen(again + line), references, bounds) for line in range(len(candidates.lengths)))
+    return np.stack([checked_rows(metric, chunk, words, kernels) for chunk in chunks])
+
+
+def compared(metric: Any, chunk: Chunk) -> Chunk:
+    """Return the chunk that `metric` compares: with `partial`, references end where candidates have come to."""
+    return begun(chunk, metric.tokenizer) if metric.partial else chunk
+
+
+def checked_rows(
+    metric: Any,
+    chunk: Chunk,
+    words: WordTable | None,
+    kernels: Kernels,
+    *,
+    matched: Integers | None = None,
+    first: int | None = None,
+) -> Integers:
+    """Compute the rows of a chunk, and see that there is one for each segment or reference, of numbers that add up.
+
+    Parameters
+    ----------
+    metric
+        Gives the rows; asked again for single segments where those of all are wrong.
+    chunk, words, kernels
+        What `Metric.statistics` is given.
+    matched
+        The matches of the chunk, where these are known.
+    first
+        Segments of the corpus before the chunk; None where segments have no numbers.
+
+    Raises
+    ------
+    InputError
+        The rows are others, or a metric of another package fails: the message says where.
+    """
+
+    def compute(some: Chunk) -> Integers:
+        known = some is chunk and matched is not None
+        some = some if known else compared(metric, some)
+        rows: Integers = metric.statistics_of(some, matched) if known else metric.statistics(some, words, kernels)
+        return rows
+
+    rows, wrong, cause = _tried(metric, chunk, compute)
+    if not wrong:
+        return rows
+    where = ""
+    if first is not None:
+        where = f" in segments {first + 1} to {first + len(chunk)}"
+        for place in range(len(chunk)):
+            _, alone, error = _tried(metric, chunk.part(place, place + 1), compute)
+            if alone:
+                where, wrong, cause = f" in segment {first + 1 + place}", alone, error
+                break
+    raise failure_of(metric, wrong, where) from cause
+
+
+def _tried(metric: Any, chunk: Chunk, compute: Callable[[Chunk], Integers]) -> tuple[Integers, str, Exception | None]:
+    """Rows of a chunk, what is wrong with them, and what made them fail."""
+    try:
+        rows = compute(chunk)
+    except (SoftbleuError, MemoryError):
+        raise
+    except Exception as error:
+        if is_ours(type(metric)):
+            raise
+        return np.zeros((0, 0), np.int64), f"{type(error).__name__}: {error}", error
+    return rows, _wrong(rows, chunk), None
+
+
+def _wrong(rows: Any, chunk: Chunk) -> str:
+    """Say what is wrong with rows; nothing if they are as they must be."""
+    if not isinstance(rows, np.ndarray) or rows.ndim != 2:
+        shape = f"an array of shape {rows.shape}" if isinstance(rows, np.ndarray) else type(rows).__name__
+        return f"statistics must be an array (segments, numbers), not {shape}"
+    if len(rows) not in (len(chunk), int(chunk.segment_offsets[-1])):
+        return f"{len(rows):,} rows of statistics for {len(chunk):,} segments"
+    kind = rows.dtype.kind
+    if kind in "iub" or (kind == "f" and np.abs(rows).max(initial=0) < _MOST):
+        return ""
+    value = next(value for value in rows.ravel().tolist() if not _is_number(value))
+    return f"statistics must be numbers that add up, not {value!r}"
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and abs(value) < _MOST

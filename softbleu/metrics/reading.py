@@ -1,0 +1,120 @@
+"""Metrics read from text: expressions and names, with settings that some of them may not have."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from softbleu.config.declare import Setting, all_settings, check_given, parse_expression, split_name
+from softbleu.errors import InputError, Parameter, UnknownNameError, keys_named
+from softbleu.matching.matchers import MATCHERS
+from softbleu.metrics.base import METRICS, Metric
+from softbleu.metrics.declared import changed, idle_settings
+
+_BETWEEN = re.compile(r"[,;|&](?![^(]*\))|(?<=\w)\+(?=\w)")
+
+
+def read_metric(text: str = "bleu", **settings: Any) -> Metric:
+    """Read a metric from an expression, such as ``vleu(threshold=0.8)``; `settings` override its settings.
+
+    The name of a matcher means BLEU over this matcher.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        The expression cannot be read, or names no metric or setting.
+
+    Examples
+    --------
+    >>> read_metric("vleu(threshold=0.8)", order=2)
+    vleu(threshold=0.8, order=2)
+    >>> read_metric("bleu(matcher=vleu, threshold=0.8)") == read_metric("vleu", threshold=0.8)
+    True
+    """
+    name, read = read_settings(text)
+    settings = read | settings
+    return changed(class_of(name, settings)(), settings)
+
+
+class Fitted(NamedTuple):
+    """A metric, and the names of settings that it does not have."""
+
+    metric: Metric
+    idle: set[str]
+
+
+def fit_metric(metric: str | Metric, settings: Mapping[str, Any]) -> Fitted:
+    """Make a metric from an expression or a value with those of `settings` that it has.
+
+    >>> fit_metric("chrf", {"char_order": 4, "threshold": 0.8})
+    Fitted(metric=chrf(char_order=4), idle={'threshold'})
+    """
+    if isinstance(metric, str):
+        name, read = read_settings(metric)
+        settings = read | dict(settings)
+        metric = class_of(name, settings)()
+    check_metric(metric)
+    idle = idle_settings(metric, settings)
+    return Fitted(changed(metric, {name: settings[name] for name in settings if name not in idle}), idle)
+
+
+def check_metric(metric: object) -> None:
+    """Check that a value is a metric."""
+    if not isinstance(metric, Metric):
+        raise InputError(f"a metric is a name, an expression or a value, not {type(metric).__name__}")
+
+
+def class_of(name: str, settings: Mapping[str, Any]) -> type[Metric]:
+    """Find the class of a metric by its name: BLEU over some matchers, which `settings` may name, has its own."""
+    kind: type[Metric] = METRICS.find(name)
+    matcher = settings.get("matcher")
+    named = (own for own in kind.__subclasses__() if own.__module__ == kind.__module__ and own.name == kind.name)
+    return next((own for own in named if matcher == own.__name__.lower()), kind)
+
+
+def _check_single(expression: str) -> None:
+    """Check that what cannot be read is not several metrics with something between them: `bleu,chrf`."""
+    parts = [part.strip() for part in _BETWEEN.split(expression)]
+    heads = [part.partition("(")[0] for part in parts]
+    if len(parts) > 1 and any(METRICS.has(head) or MATCHERS.has(head) for head in heads if head):
+        parts = [*filter(None, parts)]
+        several = Parameter("metrics", " ".join(map(shlex.quote, parts)), python=f"metrics={parts}")
+        raise InputError(f"{expression!r}: separate metrics by spaces, as in ", several)
+
+
+def read_settings(text: str) -> tuple[str, dict[str, Any]]:
+    """Read the name of the metric and the settings of an expression, and what it is `called`: `NAME=METRIC`.
+
+    >>> read_settings("soft=xleu(threshold=0.5, lowercase=yes)")
+    ('bleu', {'called': 'soft', 'matcher': 'xleu', 'threshold': 0.5, 'lowercase': True})
+    """
+    called, expression = split_name(text)
+    try:
+        head, texts = parse_expression(expression)
+    except InputError:
+        _check_single(expression)
+        raise
+    if head.lower() in MATCHERS.built_in or (not METRICS.has(head) and MATCHERS.has(head)):
+        head, texts = "bleu", {"matcher": head.lower(), **texts}
+    elif not METRICS.has(head):
+        _check_single(expression)
+        raise METRICS.unknown(head, MATCHERS.names())
+    known = {setting.name: setting for setting in settings_of({"metric": head, **texts})}
+    settings: dict[str, Any] = {} if called is None else {"called": called}
+    for name, value in texts.items():
+        if name not in known and name not in ("preset", "language"):
+            valid = [*known, "preset", "language"]
+            raise UnknownNameError("setting", name, valid)
+        settings[name] = value
+        if name in known:
+            with keys_named(lambda error: f"expression {text!r}"):
+                settings[name] = known[name].parse(value)
+                check_given(known[name], settings[name])
+    return head.lower(), settings
+
+
+def settings_of(named: Mapping[str, Any]) -> list[Setting]:
+    """All settings of the metric that is named there, over the matcher and tokenizer that are named there."""
+    return list(all_settings(METRICS.find(named.get("metric", "bleu")), named, shared=True))

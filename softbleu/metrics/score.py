@@ -1,0 +1,152 @@
+"""Scores: a number and the numbers it is made of, of one row of statistics or of many rows as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+Unit = Literal["score", "per cent", "ratio", "count", "tokens", "text"]
+_COLUMN = "column"
+
+
+@dataclass(frozen=True)
+class Column:
+    """How a number of a score is shown."""
+
+    name: str
+    short: str  # Header in tables (a list has P1, P2, …); empty where tables leave it out
+    title: str  # Name where a score stands alone; empty where that leaves it out
+    unit: Unit
+
+
+def column(short: str = "", title: str = "", unit: Unit = "score", default: Any = MISSING) -> Any:
+    """Declare how a field of a `Score` is shown, by a short and a full title and the unit; see `Column`.
+
+    `default` is the value of a field that is not given.
+    """
+    return field(default=default, metadata={_COLUMN: (short, title, unit)})
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score and the numbers it is made of."""
+
+    score: float = column(unit="score")  # 0 to 100, unless the metric says otherwise
+
+    def __float__(self) -> float:
+        return self.score
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields by name, in full precision; a missing score is None."""
+        return {name: None if value != value else value for name, value in asdict(self).items()}
+
+    @classmethod
+    @cache
+    def columns(cls) -> list[Column]:
+        """List the columns beside the score, in order; a field without `column` has its own name as title."""
+        shown = []
+        for declared in fields(cls)[1:]:
+            name = declared.name.replace("_", " ")
+            plain: tuple[str, str, Unit] = (name, name, "count" if declared.type in ("int", int) else "score")
+            shown.append(Column(declared.name, *declared.metadata.get(_COLUMN, plain)))
+        return shown
+
+    def shown(self) -> dict[str, Any]:
+        """Return the numbers beside the score by their headers in tables; a list has a number for each order."""
+        entries: dict[str, Any] = {}
+        for shown_column in self.columns():
+            value = getattr(self, shown_column.name)
+            if shown_column.short and isinstance(value, list):
+                entries |= {f"{shown_column.short}{order}": entry for order, entry in enumerate(value, start=1)}
+            elif shown_column.short:
+                entries[shown_column.short] = value
+        return entries
+
+
+AnyScore = TypeVar("AnyScore", bound=Score, covariant=True)
+
+
+class ScoreColumns(Sequence[AnyScore], Generic[AnyScore]):
+    """Scores of many rows as columns, one entry a row: `score`, and by name the numbers that it is made of.
+
+    As a sequence it has a score of class `kind` for each row.
+
+    Examples
+    --------
+    >>> scores = ScoreColumns(Score, [50.0, 75.0])
+    >>> scores.score.tolist(), scores[1]
+    ([50.0, 75.0], Score(score=75.0))
+    """
+
+    def __init__(self, kind: Callable[..., AnyScore], score: ArrayLike, **others: ArrayLike) -> None:
+        self.score = np.asarray(score, np.float64)
+        self._kind = kind
+        self._others: dict[str, NDArray[Any]] = {name: np.asarray(values) for name, values in others.items()}
+
+    @classmethod
+    def of(cls, scores: Sequence[AnyScore]) -> ScoreColumns[AnyScore]:
+        """Take scores that were computed one by one."""
+        return cls(lambda score, row: scores[row], [float(each) for each in scores], row=np.arange(len(scores)))
+
+    def __len__(self) -> int:
+        return len(self.score)
+
+    @overload
+    def __getitem__(self, place: int) -> AnyScore: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[AnyScore]: ...
+    def __getitem__(self, place: int | slice) -> AnyScore | list[AnyScore]:
+        if isinstance(place, slice):
+            return [self[row] for row in range(*place.indices(len(self)))]
+        others = {name: values[place].tolist() for name, values in self._others.items()}
+        return self._kind(float(self.score[place]), **others)
+
+    def __iter__(self) -> Iterator[AnyScore]:
+        columns = [values.tolist() for values in self._others.values()]
+        for score, *others in zip(self.score.tolist(), *columns, strict=True):
+            yield self._kind(score, **dict(zip(self._others, others, strict=True)))
+
+
+@dataclass(frozen=True)
+class ReferenceScore:
+    """The score of a candidate against one of its references."""
+
+    segment: int  # From 1
+    reference: int  # From 1
+    chosen: bool  # Whether it is the best of its segment
+    score: Score
+
+
+@dataclass(frozen=True)
+class DocumentScore:
+    """The score of a document: of its segments together."""
+
+    document: str
+    segments: int  # How many it has
+    score: Score
+
+
+def shares_of(hits: float, wrong: float, missed: float, beta: float = 1.0) -> tuple[float, float, float]:
+    """Compute F, precision and recall of `hits` among what is proposed and what is wanted; 1 where that is nothing.
+
+    `beta` is the weight of recall beside precision.
+
+    >>> shares_of(3, 1, 3, beta=0.5), shares_of(0, 0, 2)[1:]
+    ((0.6818181818181818, 0.75, 0.5), (1.0, 0.0))
+    """
+    precision = hits / (hits + wrong) if hits + wrong else 1.0
+    recall = hits / (hits + missed) if hits + missed else 1.0
+    return f_of(precision, recall, beta), precision, recall
+
+
+def f_of(precision: float, recall: float, beta: float = 1.0) -> float:
+    """Compute F of precision and recall, 0 where both are; `beta` as in `shares_of`."""
+    weight = beta**2
+    return (1 + weight) * precision * recall / (weight * precision + recall) if precision + recall else 0.0

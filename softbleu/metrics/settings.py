@@ -1,0 +1,67 @@
+"""Settings that several metrics have: orders, tokenizers, languages of edits, and the rarity of words."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from softbleu.config.declare import setting
+from softbleu.io.files import Content
+
+if TYPE_CHECKING:
+    from softbleu.text.tokens import Tokenizer
+    from softbleu.types import Floats, Integers
+
+DEFAULT_ENCODER = "minilm-l6"  # Bundled encoder for vectors in context
+MAX_ORDER = 16
+UNCORRECTED = "in corrections, the source left as it is"
+
+
+def order_setting(default: int) -> Any:
+    """Declare the greatest n."""
+    return setting(default, "Greatest n-gram order", least=1, most=MAX_ORDER, flags=("-n",), common=True)
+
+
+def tokenizer_setting(tokenizer: Tokenizer) -> Any:
+    """Declare the tokenizer that a metric has unless another is given; settings name it in `tokenize`."""
+    more: dict[str, Any] = {"earlier": ("tok",), "always_signed": True, "common": True, "kw_only": True}
+    return setting(tokenizer, "How lines are split into tokens (see `softbleu tokenizers`)", name="tokenize", **more)
+
+
+def edit_language() -> Any:
+    """Declare the language of a metric of edits."""
+    return setting(None, "Language by whose rules edits are found", unset="English", signed_if_set=True)
+
+
+class IdfCorpus(Content):
+    """A text whose lines, a segment each, say how rare words are."""
+
+
+def read_idf(text: str) -> IdfCorpus | Literal["references"]:
+    """Read where rarity comes from: `references`, or a file, which is hashed."""
+    return "references" if text == "references" else IdfCorpus.of(text)
+
+
+def idf_setting(weighed: str) -> Any:
+    """Declare what says how rare `words`, or `pieces`, are: nothing unless given, the references, or a text."""
+    return setting(
+        None,
+        f"Weigh {weighed} by inverse document frequency in the lines of a text, or in the `references`",
+        metavar="FILE",
+        unset=f"{weighed} have equal weight",
+        read=lambda text: None if text == "none" else read_idf(text),
+        hashed=True,
+    )
+
+
+def rarity_of(documents: Integers, total: int) -> Floats:
+    """Compute the rarity of words, log((N + 2) / (d + 1)): d `documents`, (words,), of a `total` of N have the word.
+
+    >>> rarity_of(np.array([0, 9]), 9).round(3).tolist()
+    [2.398, 0.095]
+    """
+    # Above 0 even for a word that all have: a corpus of one segment has no other words.
+    rarity: Floats = math.log(total + 2) - np.log(documents + 1)
+    return rarity
