@@ -31,11 +31,10 @@ def read_rows(file: str, table: str = "rows") -> list[dict[str, Any]]:
         rest = "" if start is None else line[start.end() :]
         numbered.append(line if start is None else f"{start[0]} {place},{rest}" if rest else f"{line}\n{place}")
     document = tomllib.loads("\n".join(numbered))
-    groups = document.get("groups", [])
-    rows = [{**group, **row} for group in groups for row in group["rows"]] if groups else document[table]
-    for row in rows:
-        row.pop("rows", None)
-    return rows
+    if table in document:
+        return list(document[table])
+    groups = document["groups"]
+    return [{**group, **row} for group in groups for row in group.pop(table)]
 
 
 def each_row(file: str, *keys: str, table: str = "rows", **defaults: Any) -> pytest.MarkDecorator:

@@ -1,15 +1,11 @@
 """A few made-up vectors, and files of them as word2vec and GloVe have them."""
 
-import tomllib
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from softbleu.embeddings.vectors import open_writer
 
 WORDS = ["the", "The", "Ärger", "naïve", "日本", "two_words", "x" * 40, "end"]
-REFUSED = tomllib.loads((Path(__file__).parent / "embeddings" / "refusals.toml").read_text(encoding="utf-8"))
 ROWS = np.random.default_rng(7).normal(size=(len(WORDS), 5)).astype(np.float32)
 
 

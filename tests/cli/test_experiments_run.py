@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from cli.conftest import DEFINITIONS, TEXTS, contents, names_in
 from judged_systems import OUTPUTS, PEOPLE, REFERENCE
+from tables import each_row
 
 import softbleu
 from softbleu.corpora import ParallelFiles
@@ -28,7 +29,6 @@ from softbleu.meta.metaeval import metaeval
 from softbleu.results.api import score_corpus
 
 KNOWN = DEFINITIONS["texts"]
-WRONG = [(name, row) for name, rows in DEFINITIONS["refused"].items() for row in rows]
 SWEPT = [*TEXTS, "-c", "second.txt", "--vectors", "vectors.txt"]
 INPUTS = {"candidate.txt", "reference.txt", "second.txt", "vectors.txt", "tiny.toml"}
 
@@ -148,15 +148,16 @@ def test_agreement_as_an_experiment(command: Any) -> None:
 
 
 @pytest.mark.usefixtures("study")
-@pytest.mark.parametrize(("name", "row"), WRONG)
-def test_mistakes_are_one_line(refused: Any, files: Any, name: str, row: dict[str, str]) -> None:
-    text, old = KNOWN[name], row.get("old", "")
-    assert old in text
-    changed = text.replace(old, row.get("new", "").replace("LONG", "a" * 300), 1)
-    files.write(f"{name}.toml", changed.encode("latin-1"))
-    files.write(f"{name}.csv", ["before"])
-    message = refused("experiments", "run", f"{name}.toml", "--no-picture", output=None)
-    assert all(part in message for part in row["said"].split(" … ")), message
+@each_row("cli/definitions.toml", "definition", "says", old="", new="")
+def test_mistakes_are_one_line(
+    refused: Any, files: Any, definition: str, says: list[str], old: str, new: str
+) -> None:
+    assert old in KNOWN[definition]
+    changed = KNOWN[definition].replace(old, new.replace("LONG", "a" * 300), 1)
+    files.write(f"{definition}.toml", changed.encode("latin-1"))
+    files.write(f"{definition}.csv", ["before"])
+    message = refused("experiments", "run", f"{definition}.toml", "--no-picture", output=None)
+    assert all(part in message for part in says), message
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes with names")
@@ -167,16 +168,18 @@ def test_a_pipe_is_no_text_of_an_experiment(refused: Any, files: Any) -> None:
     assert "pipe: no plain file" in refused("experiments", "run", "piped.toml", output=None)
 
 
-@pytest.mark.parametrize("row", DEFINITIONS["named"], ids=lambda row: row["new"])
-def test_which_files_a_definition_names(command: Any, files: Any, row: dict[str, Any]) -> None:
+@each_row("cli/definitions.toml", "old", "new", "inputs", "size", table="named")
+def test_which_files_a_definition_names(
+    command: Any, files: Any, old: str, new: str, inputs: list[str], size: int
+) -> None:
     files.write("pairs.txt", ["a dog barks ||| the dog barks"])
     files.write("source.txt", "a d\xf6g bark\nthe cat sit\nrain\n".encode("latin-1"))
-    path = files.write("x.toml", KNOWN["sweep"].replace(row["old"], row["new"]).encode())
+    path = files.write("x.toml", KNOWN["sweep"].replace(old, new).encode())
     assert command("experiments", "run", path, "--no-picture", "-q").code == 0
     manifest = json.loads(Path("x.manifest.json").read_text())
-    assert set(manifest["inputs"]) == {"x.toml", *row["files"].split()}
-    assert len(table("x.csv")) == row["rows"]
-    assert all(("metric:gleu|" in signature) == ("gleu" in row["new"]) for signature in manifest["signatures"])
+    assert set(manifest["inputs"]) == {"x.toml", *inputs}
+    assert len(table("x.csv")) == size
+    assert all(("metric:gleu|" in signature) == ("gleu" in new) for signature in manifest["signatures"])
 
 
 def test_variants_have_rows_and_panels_each(command: Any, files: Any) -> None:

@@ -19,6 +19,7 @@ import pyarrow
 import pytest
 from refusing import refused
 from shared_data import shared
+from tables import each_row
 
 import softbleu
 from softbleu.corpora import ParallelFiles, Segments, name_files, read_m2, read_segments
@@ -637,7 +638,6 @@ def test_real_files_are_written_as_they_are_read(written, name):
 
 
 KNOWN = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text(encoding="utf-8"))
-ROWS = [(reader, row) for reader, rows in KNOWN["refused"].items() for row in rows]
 READERS = {
     "rankings": read_rankings,
     "scores": read_scores,
@@ -654,11 +654,11 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize(("reader", "row"), ROWS)
-def test_damaged_files_are_refused_in_one_line(reader, row, written):
-    text, old = KNOWN["texts"].get(row.get("of"), ""), row.get("old", "")
-    assert old in text
-    path = written(text.replace(old, row.get("new", ""), 1) + row.get("text", ""), row.get("name", "bad"))
+@each_row("corpora/refusals.toml", "reader", "says", of=None, old="", new="", text="", name="bad")
+def test_damaged_files_are_refused_in_one_line(reader, says, of, old, new, text, name, written):
+    known = KNOWN["texts"].get(of, "")
+    assert old in known
+    path = written(known.replace(old, new, 1) + text, name)
     said = refused(InputError, "", READERS[reader], path)
     assert said.startswith(path)
-    assert all(part in said for part in row["said"].split(" … ")), said
+    assert all(part in said for part in says), said

@@ -16,7 +16,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from refusing import refused
-from vector_files import CONTENTS, REFUSED, ROWS, WORDS, binary, keyed_vectors, text, write_store
+from tables import each_row
+from vector_files import CONTENTS, ROWS, WORDS, binary, keyed_vectors, text, write_store
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.convert import MOST_TOKENS, Conversion, TrainingSettings, convert_vectors, train_vectors
@@ -384,16 +385,17 @@ def test_long_segments_are_not_cut_short(tmp_path):
     assert np.abs(rows(0.05) - rows(1e-8)).max() > 0.01
 
 
-@pytest.mark.parametrize("row", [*REFUSED["corpora"], {"text": [["a", "\udcff"]], "said": "no valid Unicode"}])
-def test_text_that_nothing_can_be_learnt_from(row, tmp_path):
-    settings = TrainingSettings(min_count=row.get("least", 1))
-    refused(InputError, row["said"], train_vectors, row["text"], tmp_path / "set", settings)
+@each_row("embeddings/refusals.toml", "text", "says", table="corpora", least=1)
+def test_text_that_nothing_can_be_learnt_from(text, says, least, tmp_path):
+    settings = TrainingSettings(min_count=least)
+    refused(InputError, says, train_vectors, text, tmp_path / "set", settings)
+    refused(InputError, "valid Unicode", train_vectors, [["a", "\udcff"]], tmp_path / "set", SMALL)
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("row", REFUSED["settings"])
-def test_settings_that_cannot_be(row):
-    refused(InputError, row["said"], TrainingSettings, **row["given"])
+@each_row("embeddings/refusals.toml", "given", "says", table="settings")
+def test_settings_that_cannot_be(given, says):
+    refused(InputError, says, TrainingSettings, **given)
 
 
 def test_a_place_that_is_taken(tmp_path):

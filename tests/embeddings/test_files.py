@@ -17,7 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from refusing import refused
-from vector_files import CONTENTS, REFUSED, ROWS, WORDS, binary, keyed_vectors, text, write_store
+from tables import each_row
+from vector_files import CONTENTS, ROWS, WORDS, binary, keyed_vectors, text, write_store
 
 from softbleu.embeddings import bundled_names, open_vectors
 from softbleu.embeddings.catalogue import find_entry, read_catalogue
@@ -178,7 +179,6 @@ BAD = [
     (saved(np.savez, np.ones((2, 2))), "zip or npz archive is no vector file"),
     (gzip.compress(b"\xba\x16\x4f\x2f" + bytes(100), mtime=0), "packed model of fastText is not read; unpack it"),
     (HEADER + ONE + b"\x01" * 100_000, "word 2, byte 16, has no end within 65536 bytes; the header is wrong"),
-    *((row["text"].encode(), row["said"]) for row in REFUSED["lines"]),
     *(
         (header + b"\n" + ONE, f"header '{header.decode()}' (vectors, dimension) is impossible")
         for header in (b"0 5", b"5 0", b"-3 4", b"3 -4", b"9999999999 3", b"3 99999", b"9" * 5000 + b" 3")
@@ -189,6 +189,12 @@ BAD = [
         for lines, number, word in ((b"a 1 2\nb 1 %s\n", 2, "b"), (b"2 2\na 1 2\n\xff %s 1\n", 3, "\ufffd"))
     ),
 ]
+
+
+@pytest.mark.parametrize("_blocks", [1, 5, 1 << 20], indirect=True)
+@each_row("embeddings/refusals.toml", "text", "says", table="lines")
+def test_damaged_lines_of_vectors_are_refused(path, text, says):
+    assert says in refusal(path, text.encode())
 
 
 @pytest.mark.parametrize("_blocks", [1, 5, 1 << 20], indirect=True)
@@ -333,7 +339,6 @@ def test_values_not_finite(row, value):
 @pytest.mark.parametrize(
     ("location", "message"),
     [
-        *((row["of"], row["said"]) for row in REFUSED["mappings"]),
         ({1: [1, 2]}, "word 1 is no string"),
         (keyed(["a", "b"], np.ones((1, 2))), "2 words with vectors of shape"),
         (SimpleNamespace(key_to_index={"a": 0, "b": 2}, vectors=np.ones((3, 2))), "do not fit together"),
@@ -343,6 +348,11 @@ def test_values_not_finite(row, value):
 )
 def test_locations_without_vectors_are_refused(location, message):
     refused(VectorError, message, open_vectors, location)
+
+
+@each_row("embeddings/refusals.toml", "of", "says", table="mappings")
+def test_mappings_without_vectors_are_refused(of, says):
+    refused(VectorError, says, open_vectors, of)
 
 
 SPELLINGS = {"cat": [1.0, 0.5], "Cat": [0.25, 2.0], "dog": [-1.0, 3.0], "nil": [0.0, 0.0], "éa": [4.0, 4.0]}

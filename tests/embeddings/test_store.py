@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from oracles import neighbours as oracle
 from refusing import refused
 from shared_data import shared
-from vector_files import REFUSED, write_store
+from tables import each_row
+from vector_files import write_store
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.neighbours import NeighbourGraph, NeighbourIndex, cached_graph, nearest_words
@@ -99,11 +100,11 @@ def test_extreme_values_are_quantised_to_finite_ones():
     assert np.abs(codes.astype(int)).max() == 127
 
 
-@pytest.mark.parametrize("row", REFUSED["meta"])
-def test_strange_values_of_meta_are_refused(row, store):
+@each_row("embeddings/refusals.toml", "entry", "says", table="meta")
+def test_strange_values_of_meta_are_refused(entry, says, store):
     meta = json.loads((store / "meta.json").read_text())
-    (store / "meta.json").write_text(json.dumps(meta | json.loads(row["json"])))
-    refused(VectorError, row["said"], open_vectors, store)
+    (store / "meta.json").write_text(json.dumps(meta | json.loads(entry)))
+    refused(VectorError, says, open_vectors, store)
 
 
 def rewritten(part, change):

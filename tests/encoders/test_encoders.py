@@ -5,7 +5,6 @@ import math
 import re
 import shutil
 import struct
-import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from refusing import refused
 from safetensors.numpy import load_file, save_file
+from tables import each_row
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
 from softbleu.embeddings.catalogue import describe_encoder
@@ -376,26 +376,26 @@ def test_a_long_line_is_encoded_whole(stored):
 # Models and stores that cannot be trusted: one line each, and nothing is written.
 
 
-REFUSED = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text(encoding="utf-8"))
+CHANGES = {"without": None, "cut": None, "files": {}, "json": "{}"}
 
 
-def spoil(folder, row, described):
-    """Change a model or a store as a row of the file says; with `described` as name of the file that describes it."""
-    if "without" in row:
-        (folder / row["without"]).unlink()
-    if "cut" in row:
-        (folder / row["cut"]).write_bytes((folder / row["cut"]).read_bytes()[:-1])
-    for name, text in row.get("files", {}).items():
+def spoil(description, without, cut, files, json_text):
+    """Change a model or a store as a row says, which has the path of the file that describes it."""
+    folder = description.parent
+    known = json.loads(description.read_text())
+    description.write_text(json.dumps(known | json.loads(json_text)))
+    for name, text in files.items():
         (folder / name).write_text(text)
-    if "json" in row:
-        known = json.loads((folder / described).read_text())
-        (folder / described).write_text(json.dumps(known | json.loads(row["json"])))
+    if without is not None:
+        (folder / without).unlink()
+    if cut is not None:
+        (folder / cut).write_bytes((folder / cut).read_bytes()[:-1])
 
 
-@pytest.mark.parametrize("row", REFUSED["model"].values(), ids=REFUSED["model"])
-def test_models_that_cannot_be_converted_are_refused(row, copied, tmp_path):
-    spoil(copied[0], row, "config.json")
-    refused(SoftbleuError, row["said"], convert_encoder, copied[0], tmp_path / "store")
+@each_row("encoders/refusals.toml", "says", table="model", **CHANGES)
+def test_models_that_cannot_be_converted_are_refused(says, without, cut, files, json, copied, tmp_path):
+    spoil(copied[0] / "config.json", without, cut, files, json)
+    refused(SoftbleuError, says, convert_encoder, copied[0], tmp_path / "store")
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
@@ -436,16 +436,16 @@ def test_a_store_is_replaced_when_forced(tmp_path):
     refused(InputError, said, convert_encoder, GOLDEN / "bert", tmp_path / "other", layers=[3])
 
 
-@pytest.mark.parametrize("row", REFUSED["store"].values(), ids=REFUSED["store"])
-def test_damaged_stores_of_encoders_are_refused(row, stored, tmp_path):
+@each_row("encoders/refusals.toml", "says", table="store", **CHANGES)
+def test_damaged_stores_of_encoders_are_refused(says, without, cut, files, json, stored, tmp_path):
     stored()
-    spoil(tmp_path / "store", row, "meta.json")
-    refused(VectorError, row["said"], open_encoder, tmp_path / "store")
+    spoil(tmp_path / "store" / "meta.json", without, cut, files, json)
+    refused(VectorError, says, open_encoder, tmp_path / "store")
 
 
 def test_damage_is_noticed_by_verify_and_when_encoding(stored, tmp_path):
     stored()
-    spoil(tmp_path / "store", {"json": '{"activation": "relu"}'}, "meta.json")
+    spoil(tmp_path / "store" / "meta.json", None, None, {}, '{"activation": "relu"}')
     encoder = open_encoder(tmp_path / "store")
     assert describe_encoder(encoder)["verified"] == "no"
     refused(VectorError, "was damaged or edited; convert the model again", describe_encoder, encoder, verify=True)

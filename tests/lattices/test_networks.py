@@ -2,7 +2,6 @@
 
 import math
 import re
-import tomllib
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -16,6 +15,7 @@ from hypothesis import strategies as st
 from meteor_data import write_meteor_data
 from oracles import networks as oracle
 from refusing import refused
+from tables import each_row
 
 import softbleu
 from softbleu.cli.app import run
@@ -116,14 +116,11 @@ def arcs(text):
 
 
 READERS = {"arcs": arcs, "line": parse_line, "brackets": parse_brackets}
-REFUSALS = tomllib.loads(Path(__file__).with_name("refusals.toml").read_text(encoding="utf-8"))
-REFUSALS["line"].append(["[" * 100_000, "more than 64 deep"])
 
 
-@pytest.mark.parametrize("reader", READERS)
-def test_damaged_networks_are_refused(reader):
-    for text, message in REFUSALS[reader]:
-        refused(InputError, re.escape(message), READERS[reader], text)
+@each_row("lattices/refusals.toml", "reader", "text", "says", times=1)
+def test_damaged_networks_are_refused(reader, text, says, times):
+    refused(InputError, re.escape(says), READERS[reader], text * times)
 
 
 def test_brackets_mean_what_they_say():

@@ -27,6 +27,7 @@ from strategies import (
     limits,
     smallest_norm,
 )
+from tables import each_row
 
 from softbleu import score
 from softbleu.embeddings.choice import VectorChoice, WordMeasure
@@ -44,21 +45,21 @@ BY_HAND = tomllib.loads(Path(soft.__file__).with_name("by_hand.toml").read_text(
 PLANE = BY_HAND["vectors"]["plane"]
 
 
-@pytest.mark.parametrize(("x", "y", "mean", "aligned"), BY_HAND["similarities"]["rows"])
+@each_row("oracles/by_hand.toml", "x", "y", "mean", "aligned", table="similarities")
 def test_similarities_by_hand(x: str, y: str, mean: float, aligned: float) -> None:
     product, one, other = soft.token_product_from(PLANE), tuple(x.split()), tuple(y.split())
     assert soft.mean_similarity(one, other, product) == soft.mean_similarity(other, one, product) == mean
     assert soft.aligned_similarity(one, other, product) == aligned
 
 
-@pytest.mark.parametrize(("candidate", "references", "matcher", "denominator", "expected"), BY_HAND["totals"]["rows"])
+@each_row("oracles/by_hand.toml", "candidate", "references", "matcher", "denominator", "expected", table="totals")
 def test_totals_by_hand(candidate: str, references: Any, matcher: str, denominator: str, expected: Any) -> None:
     texts = [[text.split() for text in references]]
     case = Case([candidate.split()], texts, PLANE, matcher, len(expected), denominator)
     assert case.oracle()[0].totals == case.scores()[0].totals == expected
 
 
-@pytest.mark.parametrize(("candidate", "reference", "options", "expected"), BY_HAND["partners"]["rows"])
+@each_row("oracles/by_hand.toml", "candidate", "reference", "options", "expected", table="partners")
 def test_partners_by_hand(candidate: str, reference: str, options: dict[str, Any], expected: Any) -> None:
     given = {"matcher": "vleu", "threshold": 0.0, **options}
     vectors, order = BY_HAND["vectors"][given.pop("vectors", "plane")], given.pop("of", 1)
