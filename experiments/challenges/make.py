@@ -34,7 +34,7 @@ import softbleu
 from softbleu.corpora import Segments
 from softbleu.corpora.generate import GenerationSettings, ParaphraseSettings, generate
 from softbleu.corpora.judgements import Comparisons, ScoreTable
-from softbleu.meta.evidence import make_score_tables, read_metrics
+from softbleu.meta.reading import make_score_tables, read_metrics
 from softbleu.report.plots import HeatMap, draw
 
 HERE = Path(__file__).resolve().parent

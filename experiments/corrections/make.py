@@ -40,7 +40,8 @@ from softbleu.corpora import Segments
 from softbleu.corpora.edits import Edit, GoldSegment, apply_edits, read_m2
 from softbleu.corpora.judgements import Comparisons, ScoreTable, read_rankings
 from softbleu.meta.accuracy import output_accuracies, preference_taus, tau_of
-from softbleu.meta.evidence import IntervalSettings, aggregate_scores, make_score_tables, read_human, read_metrics
+from softbleu.meta.evidence import IntervalSettings, aggregate_scores
+from softbleu.meta.reading import make_score_tables, read_human, read_metrics
 from softbleu.metrics.edits import extract_edits
 
 HERE = Path(__file__).resolve().parent

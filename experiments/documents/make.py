@@ -23,7 +23,7 @@ from softbleu.corpora import Segments
 from softbleu.corpora.judgements import Assessments, ScoreTable
 from softbleu.corpora.labels import Documents
 from softbleu.meta.agreement import Columns, Estimate, agreements, difference, join_assessments, join_systems
-from softbleu.meta.evidence import make_score_tables
+from softbleu.meta.reading import make_score_tables
 from softbleu.metrics.base import Metric
 from softbleu.metrics.reading import read_metric
 

@@ -21,7 +21,7 @@ from softbleu.corpora import Segments
 from softbleu.corpora.judgements import Comparisons, read_rankings
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError
-from softbleu.meta.evidence import name_outputs
+from softbleu.meta.reading import name_outputs
 from softbleu.metrics.reading import fit_metric
 from softbleu.version import __version__
 

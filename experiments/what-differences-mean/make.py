@@ -18,7 +18,7 @@ from curves import BINS, JudgedSet, PooledCurve, leave_out
 
 from softbleu import metaeval
 from softbleu.corpora.judgements import ScoreTable, read_rankings
-from softbleu.meta.evidence import make_score_tables, open_outputs, read_human, read_metrics
+from softbleu.meta.reading import TextInputs, make_score_tables, read_human, read_metrics
 from softbleu.meta.rankings import expected_wins
 from softbleu.metrics.reading import fit_metric
 
@@ -112,8 +112,7 @@ def scored(
 ) -> list[list[Any]]:
     """Score the systems of a set."""
     measures = {key: fit_metric(each, settings).metric for key, each in read_metrics(metrics).items()}
-    given = {"references": (), "source": None, "gold": None, "encoding": "utf-8", **texts}
-    with open_outputs(**given, unescape=unescape) as corpus:
+    with TextInputs(**texts, unescape=unescape).open() as corpus:
         tables, firsts = make_score_tables(corpus, measures)
     return [
         [name, table.name, firsts[table.name].signature, system, people[system], score]

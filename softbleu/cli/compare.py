@@ -52,7 +52,7 @@ def compare(given: Given) -> None:
     with given.open_corpus(plan, by_document=True) as corpus, given.progress() as progress:
         note_few(how, len(corpus.systems), name)
         if page_wanted:
-            from softbleu.meta.evidence import read_marks
+            from softbleu.meta.reading import read_marks
             from softbleu.report.pages import make_comparison_page
 
             run |= {"title": given.title or "", "spans": read_marks(given.spans, corpus, given.encoding)}

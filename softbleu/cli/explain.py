@@ -20,7 +20,7 @@ def explain(given: Given) -> None:
     For other metrics it shows the numbers that the score of a segment is made of.
     """
     from softbleu.analysis import choose_lines
-    from softbleu.meta.evidence import read_marks
+    from softbleu.meta.reading import read_marks
     from softbleu.report.explanations import EXPLAINERS
     from softbleu.results.explain import explain_corpus
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from softbleu.cli.command import Given, command
 
 if TYPE_CHECKING:
-    from softbleu.meta.metaeval import MetaEvaluation
+    from softbleu.meta.questions import MetaEvaluation
 
 
 @command(
@@ -24,8 +24,9 @@ def metaeval(given: Given) -> None:
     from softbleu.corpora import split_file
     from softbleu.errors import InputError, known_name
     from softbleu.io.progress import note
-    from softbleu.meta.metaeval import QUESTIONS, default_question
     from softbleu.meta.metaeval import metaeval as evaluate
+    from softbleu.meta.questions import QUESTIONS
+    from softbleu.meta.reading import default_question
     from softbleu.report.plots import check_picture, draw_metaeval
 
     metrics = given.scores or given.metric or given.folders

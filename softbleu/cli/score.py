@@ -39,7 +39,7 @@ def score(given: Given) -> None:
     plan = given.plan()
     with given.progress() as progress, given.open_corpus(plan, by_document=level == "document") as corpus:
         if page_wanted:
-            from softbleu.meta.evidence import read_marks
+            from softbleu.meta.reading import read_marks
             from softbleu.report.pages import make_page
 
             marks = read_marks(given.spans, corpus, given.encoding)

@@ -21,8 +21,9 @@ from softbleu.io.arguments import check_run
 from softbleu.io.files import hash_files
 from softbleu.io.reading import check_plain, read_toml
 from softbleu.io.tabular import Records
-from softbleu.meta.metaeval import POOLED, QUESTIONS, MetaEvaluation, metaeval
+from softbleu.meta.metaeval import POOLED, metaeval
 from softbleu.meta.pooling import pooled_table
+from softbleu.meta.questions import QUESTIONS, MetaEvaluation
 from softbleu.meta.spurious import COMBINATIONS, CREDIT_TABLES, VARIANTS, Analysis, credit_table, spurious
 from softbleu.meta.sweep import SweepRow, read_thresholds, sweep_corpus, sweep_points, table_of
 from softbleu.metrics.base import Metric

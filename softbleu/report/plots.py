@@ -27,7 +27,7 @@ from softbleu.meta.sweep import rank_by_score
 if TYPE_CHECKING:
     from softbleu.meta import SweepRow
     from softbleu.meta.experiments import Outcome
-    from softbleu.meta.metaeval import MetaEvaluation
+    from softbleu.meta.questions import MetaEvaluation
     from softbleu.meta.spurious import Analysis
 
 Key = TypeVar("Key")

@@ -67,7 +67,7 @@ def test_metaeval_correlates_systems_that_all_tables_have(command: Any, judged: 
     arguments = ("--human", "human.tsv", "--scores", "one.tsv", "--scores", "other=two.tsv", "-f", "json")
     done = command("metaeval", *arguments)
     assert done.err == (
-        "softbleu: note: greater is taken for better in one, other: 'lower' names those of which less is\n"
+        "softbleu: note: assuming that higher is better for one, other: name the others with 'lower'\n"
         "softbleu: note: human, one lack E: left out\n"
     )
     one, other = table_of(done)
@@ -77,7 +77,7 @@ def test_metaeval_correlates_systems_that_all_tables_have(command: Any, judged: 
     assert command("metaeval", *arguments, "--quiet", "--seed", "1").out != done.out
     constant = command("metaeval", *arguments[:3], "flat.tsv", *arguments[2:4], "-f", "json")
     flat, one = table_of(constant)
-    assert "flat gives the same score to all 4: no correlation with it is defined" in constant.err
+    assert "flat gives the same score to all 4: its correlation is undefined" in constant.err
     assert (flat["pearson"], flat["kendall_high"], one["spearman"]) == (None, None, 1.0)
 
 
@@ -116,9 +116,9 @@ def test_scores_that_softbleu_wrote(command: Any, judged: Any, metric: str, leve
     told = command(*given, "--scores", "m.jsonl", *(("--lower", "m") if metric == "ter" else ()))
     assert table_of(told) == expected
     if metric == "ter":
-        assert "m: less is better, so that its scores are negated" in told.err
+        assert "m: lower is better, so its scores are negated" in told.err
         assert table_of(command(*given, "--scores", "ter.jsonl"))[0]["pearson"] == expected[0]["pearson"]
-        assert "greater is taken for better in m" in command(*given, "--scores", "m.jsonl").err
+        assert "assuming that higher is better for m" in command(*given, "--scores", "m.jsonl").err
     assert expected[0]["spearman"] > 0
 
 

@@ -278,7 +278,7 @@ def test_signatures_say_what_outputs_are_compared_with_and_of_which_vectors_they
     tables = [ScoreTable(*each) for each in zip(metrics, scores, strict=True)]
     assert found.table.rows == softbleu.metaeval(scores=tables, human=GIVEN["human"]).table.rows
     assert (found.signatures["source"], found.notes) == (signature, ())
-    said = "compared with the source, and there is none"
+    said = "compared with the source: name it"
     refused(InputError, said, softbleu.metaeval, metrics=[signature], **GIVEN)
     (vectors := tmp_path / "v.txt").write_text("cat 0 1\ndog 1 0\n", encoding="utf-8")
     signature = softbleu.score(["a"], ["a"], metric="vleu", vectors=str(vectors)).signature
@@ -290,7 +290,7 @@ def test_scores_of_which_less_is_better_are_turned_and_negated_ones_stay(monkeyp
     table = ScoreTable("errors", {name: score - 9 for name, score in PEOPLE.items()})
     negated = softbleu.metaeval(scores=[table], human={"people": PEOPLE}, lower=["errors"])
     assert negated.records()[0]["spearman"] == 1
-    assert negated.notes == ("errors: no score is above 0, so that they are taken for negated already",)
+    assert negated.notes == ("errors: no score is above 0, so they are taken as already negated",)
     rows = Comparisons.of([(0, "A", "C", 1, "x"), (0, "B", "C", 1, "x"), (0, "A", "B", 1, "x")])
     texts: dict[str, Any] = {"candidates": {name: TEXTS[name] for name in "ABC"}, "references": REFERENCES}
     for expected in (1.0, -1.0):

@@ -14,8 +14,8 @@ from softbleu.corpora.judgements import Comparisons, ScoreTable, read_assessment
 from softbleu.meta import agreement
 from softbleu.meta.accuracy import preference_taus
 from softbleu.meta.agreement import agreements, join_assessments, join_systems
-from softbleu.meta.evidence import make_score_tables, name_outputs, read_metrics
 from softbleu.meta.rankings import rank_by_skill
+from softbleu.meta.reading import make_score_tables, name_outputs, read_metrics
 
 METRICS = ("gleu", "imeasure", "m2score")
 TABLE_2 = {
