@@ -18,8 +18,8 @@ from curves import BINS, JudgedSet, PooledCurve, leave_out
 
 from softbleu import metaeval
 from softbleu.corpora.judgements import ScoreTable, read_rankings
-from softbleu.meta.reading import TextInputs, make_score_tables, read_human, read_metrics
 from softbleu.meta.rankings import expected_wins
+from softbleu.meta.reading import TextInputs, make_score_tables, read_human, read_metrics
 from softbleu.metrics.reading import fit_metric
 
 HERE = Path(__file__).resolve().parent
