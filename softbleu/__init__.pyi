@@ -5,6 +5,8 @@ from .corpora import Segments as Segments
 from .corpora import read_m2 as read_m2
 from .corpora import read_segments as read_segments
 from .corpora import write_m2 as write_m2
+from .corpora.recordings import at_moments as at_moments
+from .corpora.recordings import read_logs as read_logs
 from .embeddings import open_vectors as open_vectors
 from .embeddings.choice import VectorChoice as VectorChoice
 from .errors import InputError as InputError
@@ -31,6 +33,11 @@ from .metrics.gleu import Gleu as Gleu
 from .metrics.green import Green as Green
 from .metrics.hyter import Hyter as Hyter
 from .metrics.imeasure import IMeasure as IMeasure
+from .metrics.latency import Al as Al
+from .metrics.latency import Ap as Ap
+from .metrics.latency import Dal as Dal
+from .metrics.latency import Laal as Laal
+from .metrics.latency import Yaal as Yaal
 from .metrics.m2 import M2 as M2
 from .metrics.meteor import Meteor as Meteor
 from .metrics.reading import read_metric as read_metric

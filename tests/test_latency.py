@@ -2,22 +2,30 @@
 
 import json
 import math
+from operator import itemgetter
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_up_logs import speech_log, text_log
+from made_up_logs import recordings, speech_log, text_log, write_log
 from oracles import latency as oracle
+from refusing import refused
 
+import softbleu
+from softbleu.corpora.recordings import read_logs
+from softbleu.errors import InputError
 from softbleu.metrics.latency import (
+    Laal,
     average_lagging,
     average_proportion,
     differentiable_average_lagging,
+    find_degenerate,
     length_adaptive_average_lagging,
     yet_another_average_lagging,
 )
+from softbleu.metrics.scores import Scores
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "latency.json").read_text(encoding="utf-8"))
 LATENCIES = {
@@ -66,3 +74,138 @@ def test_latencies_are_those_of_their_definitions(delays, source, reference, end
 @pytest.mark.parametrize("latency", LATENCIES.values())
 def test_empty_outputs_have_no_latency(latency):
     assert math.isnan(latency([], 5.0, 3))
+
+
+def corpus_of(folder, entries, **files):
+    """Make a corpus of the logs of these systems."""
+    logs = {system: str(write_log(listed, folder / f"{system}.log")) for system, listed in entries.items()}
+    return read_logs(logs, **files)
+
+
+@pytest.mark.parametrize(("kind", "aware"), [("text", "False"), ("speech", "False"), ("speech", "True")])
+def test_metrics_score_logs_as_other_programs_do(kind, aware, tmp_path):
+    known = GOLDEN[kind]["omnisteval"][aware]
+    corpus = corpus_of(tmp_path, {"A": text_log() if kind == "text" else speech_log()})
+    results = softbleu.score_corpus(corpus, [f"{name}(computation_aware={aware == 'True'})" for name in known])
+    for name, result in zip(known, results, strict=True):
+        assert result.label == name.upper() + " (CA)" * (aware == "True")
+        assert result.score == pytest.approx(known[name]["mean"], abs=1e-9, rel=0)
+        assert not result.higher_is_better
+        assert ("computation-aware:yes" in result.signature) == (aware == "True")
+
+
+def test_segments_without_words_have_no_latency(tmp_path):
+    (result,) = softbleu.score_corpus(corpus_of(tmp_path, {"A": speech_log()}), "laal", level="segment")
+    empty = [number for number, entry in enumerate(speech_log()) if not entry["prediction"]]
+    assert [number for number, score in enumerate(result.segments) if math.isnan(score.score)] == empty
+    assert result.numbers.outputs == 200 - len(empty)
+
+
+def test_long_form_differs_from_omnisteval_by_the_alignment_alone(tmp_path):
+    known = GOLDEN["recordings"]
+    log, segments, references = recordings()
+    names = list(known["omnisteval"]["False"])
+    cut = corpus_of(tmp_path, {"A": known["resegmented"]})  # By OmniSTEval
+    for aware in (False, True):
+        metrics = [f"{name}(computation_aware={aware})" for name in names]
+        for result, name in zip(softbleu.score_corpus(cut, metrics), names, strict=True):
+            assert result.score == pytest.approx(known["omnisteval"][str(aware)][name]["mean"], abs=1e-9, rel=0)
+    (tmp_path / "r.txt").write_text("\n".join(references) + "\n", encoding="utf-8")
+    (tmp_path / "segments.json").write_text(json.dumps(segments), encoding="utf-8")
+    files = {"references": [str(tmp_path / "r.txt")], "segmentation": str(tmp_path / "segments.json")}
+    corpus = corpus_of(tmp_path, {"A": log}, **files)
+    others = [
+        (one, entry["prediction"])
+        for one, entry in zip(corpus.candidates["A"], known["resegmented"], strict=True)
+        if one != entry["prediction"]
+    ]
+    # A word that matches none goes to the segment before in OmniSTEval, behind the full stop.
+    assert others == [
+        ("on stayed day.", "on stayed day. on"),
+        ("on roof and on while home then we all.", "roof and on while home then we all."),
+    ]
+    results = softbleu.score_corpus(corpus, names)
+    for result, name in zip(results, names, strict=True):
+        assert "resegment:yes" in result.signature
+        assert result.score == pytest.approx(known["omnisteval"]["False"][name]["mean"], rel=0.02)
+    assert results[-1].numbers.as_dict()["simultaneous"] is None
+    (by_document,) = softbleu.score_corpus(corpus, "yaal", level="document")
+    assert [part.document for part in by_document.documents] == ["talk_1", "talk_2"]
+
+
+def test_characters_are_counted_where_delays_are_of_characters(tmp_path):
+    entry = {"prediction": "ab", "delays": [1, 2], "reference": "abc", "source_length": 3}
+    (result,) = softbleu.score_corpus(corpus_of(tmp_path, {"A": [entry]}), "laal")
+    assert result.score == average_lagging([1, 2], 3, 3)
+    assert "|unit:char|" in result.signature
+
+
+def test_nearest_of_several_references_counts(tmp_path):
+    entry = {"prediction": "a b c", "delays": [1, 2, 3], "source_length": 3}
+    for number, text in enumerate(["a", "a b c d"]):
+        (tmp_path / f"r{number}").write_text(text + "\n", encoding="utf-8")
+    corpus = corpus_of(tmp_path, {"A": [entry]}, references=[str(tmp_path / "r0"), str(tmp_path / "r1")])
+    assert softbleu.score_corpus(corpus, "al")[0].score == average_lagging([1, 2, 3], 3, 4)
+    assert softbleu.score_corpus(corpus_of(tmp_path, {"A": [entry]}), "al")[0].score == 1.0
+
+
+def test_quality_and_latency_are_tested_by_the_same_resamples(tmp_path):
+    entries = [dict(entry, index=number) for number, entry in enumerate(filter(itemgetter("delays"), speech_log()))]
+    later = [dict(entry, delays=[delay + 300 for delay in entry["delays"]]) for entry in entries]
+    corpus = corpus_of(tmp_path, {"A": entries, "B": later})
+    doubled = Scores("doubled", {name: 2 * column for name, column in _latencies(corpus, "ap").items()})
+    quality, latency, same = softbleu.compare_corpus(corpus, ["chrf", "ap", doubled])
+    assert latency.comparisons[1].beside.difference > 0
+    assert quality.comparisons[1].beside.difference == 0
+    assert len(quality.resampled[0]) == len(latency.resampled[0])
+    np.testing.assert_allclose(same.resampled, 2 * latency.resampled)
+
+
+def _latencies(corpus, name):
+    results = softbleu.score_corpus(corpus, name, level="segment")
+    return {result.name: np.array([score.score for score in result.segments]) for result in results}
+
+
+POLICIES = {
+    "waits": ([1, 2, 3, 4, 5, 5, 5, 5], []),
+    "early": ([1, 5, 5, 5, 5, 5, 5, 5], ["early has a degenerate policy, probably: 12% of its words"]),
+    "late": ([5] * 8, ["late gives no word before the end of its source"]),
+}
+
+
+@pytest.mark.parametrize("system", POLICIES)
+def test_degenerate_policies_are_found(system, tmp_path):
+    delays, said = POLICIES[system]
+    entry = {"prediction": "a b c d e f g h", "delays": delays, "source_length": 5}
+    found = list(find_degenerate(corpus_of(tmp_path, {system: [entry]})))
+    assert len(found) == len(said)
+    assert all(one.startswith(other) for one, other in zip(found, said, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["text", "speech"])
+def test_degenerate_policies_are_those_of_omnisteval(kind, tmp_path):
+    known = GOLDEN[kind]["degeneracy"]
+    corpus = corpus_of(tmp_path, {"A": text_log() if kind == "text" else speech_log()})
+    (result,) = softbleu.score_corpus(corpus, "yaal")
+    assert result.numbers.simultaneous == pytest.approx(known["swf"], abs=1e-9)
+    assert result.numbers.expected == pytest.approx(known["efsw"], abs=1e-9)
+    assert bool(list(find_degenerate(corpus))) == bool(known["degenerate_policy"])
+
+
+def test_missing_delays_lengths_and_times_are_refused(tmp_path):
+    refused(InputError, "metric 'laal' needs delays of words", Laal().corpus_score, ["a"], ["a"])
+    refused(InputError, "metric 'laal' needs delays of words", Laal().sentence_score, "a", "a")
+    entry = {"prediction": "a", "delays": [1], "source_length": 3}
+    corpus = corpus_of(tmp_path, {"A": [entry]})
+    refused(
+        InputError,
+        "line 1: the log has no time of computing",
+        softbleu.score_corpus,
+        corpus,
+        "al(computation_aware=yes)",
+    )
+    corpus = corpus_of(tmp_path, {"A": [{"prediction": "a", "delays": [1]}]})
+    refused(InputError, "line 1: no source_length", softbleu.score_corpus, corpus, "al")
+    assert softbleu.score_corpus(
+        corpus_of(tmp_path, {"A": [{"prediction": "a", "delays": [1], "reference": "a"}]}), "chrf"
+    )

@@ -96,6 +96,7 @@ class Log:
     name: str
     emissions: Sequence[Emission]
     unit: DelayUnit = "word"
+    moment: float | None = None  # Of the source at which its outputs were taken; None: at the end
 
 
 def read_log(name: str, unit: DelayUnit | None = None, encoding: str = "utf-8") -> Log:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from softbleu.corpora.corpus import Segments
+from softbleu.corpora.corpus import AnyCorpus, Segments
 from softbleu.corpora.files import name_files, open_text
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.logs import DelayUnit, Emission, Log, read_log, recording_name
@@ -111,10 +111,35 @@ def at_moments(corpus: Segments, moments: Sequence[float]) -> Segments:
     for system, log in corpus.logs.items():
         for moment in moments:
             emissions = [emission.until(moment, log.unit) for emission in log.emissions]
-            logs[f"{system}@{moment:g}"] = replace(log, emissions=emissions)
+            logs[f"{system}@{moment:g}"] = replace(log, emissions=emissions, moment=moment)
         logs[system] = log
     candidates = {system: [emission.text for emission in log.emissions] for system, log in logs.items()}
     return replace(corpus, candidates=candidates, logs=logs)
+
+
+def whole_outputs(corpus: AnyCorpus) -> AnyCorpus:
+    """Leave out what `at_moments` put before whole outputs."""
+    early = [system for system, log in corpus.logs.items() if log.moment is not None]
+    if not early or not isinstance(corpus, Segments):
+        return corpus
+    texts = {system: lines for system, lines in corpus.candidates.items() if system not in early}
+    return replace(corpus, candidates=texts)
+
+
+def read_moment(text: str) -> float:
+    """Read a moment: milliseconds or words, or with an `s` behind it seconds.
+
+    >>> read_moment("2000"), read_moment("2.5s")
+    (2000.0, 2500.0)
+    """
+    seconds = text.endswith("s")
+    try:
+        moment = float(text.removesuffix("s")) * (_MILLISECONDS if seconds else 1)
+    except ValueError:
+        moment = -1
+    if not 0 <= moment < np.inf:
+        raise InputError(f"{text!r} is no moment: give milliseconds or words, such as 2000, or seconds, such as 2s")
+    return moment
 
 
 def name_logs(paths: Sequence[str]) -> dict[str, str]:

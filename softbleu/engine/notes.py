@@ -12,6 +12,7 @@ import numpy as np
 from softbleu.config.languages import UNSPACED
 from softbleu.corpora.edits import Annotation, apply_edits
 from softbleu.corpora.glance import LEAST_SEGMENTS, find_mismatches, spread_blocks
+from softbleu.corpora.recordings import whole_outputs
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.errors import Parameter, counted
 from softbleu.io.progress import listening, note
@@ -19,6 +20,7 @@ from softbleu.matching.matchers import DEFAULT_THRESHOLD
 from softbleu.metrics.base import EditMetric, Metric
 from softbleu.metrics.declared import data_language
 from softbleu.metrics.edits import extract_edits
+from softbleu.metrics.latency import find_degenerate
 from softbleu.metrics.score import shares_of
 
 if TYPE_CHECKING:
@@ -40,8 +42,15 @@ Note = tuple[str | Parameter, ...]
 def note_text(corpus: Corpus, metrics: Sequence[Metric]) -> None:
     """Note what a corpus shows to users of metrics, if anybody reads notes; see `text_notes`."""
     if metrics and listening() and not corpus.is_sample:
-        for parts in text_notes(corpus, metrics):
+        for parts in text_notes(whole_outputs(corpus), metrics):
             note(*parts)
+
+
+def note_policies(corpus: Corpus, metrics: Sequence[Metric]) -> None:
+    """Note systems that do not translate simultaneously, or seem to, where a metric takes delays."""
+    if listening() and corpus.logs and any(metric.requires.delays for metric in metrics):
+        for found in find_degenerate(corpus):
+            note(found)
 
 
 def text_notes(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[Note]:

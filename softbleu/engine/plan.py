@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from softbleu.config.declare import all_settings
 from softbleu.config.languages import language_of_data
@@ -175,7 +175,7 @@ def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:
     """See that a corpus has what a metric needs."""
     requires = metric.requires
     if isinstance(metric, ReadsRows):
-        metric.read_rows(corpus.systems, len(corpus))
+        metric.read_rows(cast("Corpus", corpus), corpus.systems)
     lists = isinstance(corpus, ListCorpus)
     if lists and (requires.source or requires.by_annotator or not requires.references):
         raise InputError(f"metric {metric.name!r} does not compare two texts: name one that does, such as chrf")

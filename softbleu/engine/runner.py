@@ -24,7 +24,7 @@ from softbleu.corpora.labels import Documents
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.engine.checkpoint import EVERY, BlockStatistics, Checkpoint
 from softbleu.engine.encode import BlockCoder, CodedBlock, ListCorpus, TaskBatch, in_parts, task_batches
-from softbleu.engine.notes import note_text
+from softbleu.engine.notes import note_policies, note_text
 from softbleu.engine.plan import GivenMetrics, Plan, make_plan
 from softbleu.engine.prepare import Broadcast, CorpusWords, PreparedCorpus, broadcast, prepare_corpus
 from softbleu.errors import Parameter
@@ -548,11 +548,8 @@ class Runner:
         """
         keep_rows = self.plan.keep_rows if keep_rows is None else keep_rows
         systems = self.corpus.systems if system is None else (system,)
-        once = np.ones(len(self.corpus), np.int64)
         statistics = {
-            number: Statistics(
-                systems, metric, metric.read_rows(systems, len(once)), once, (0, 0), documents=self.corpus.documents
-            )
+            number: self._read(metric, systems)
             for number, metric in enumerate(metrics)
             if isinstance(metric, ReadsRows)
         }
@@ -563,6 +560,22 @@ class Runner:
             made = self._collect(together, system, keep_rows, _part_of(self.progress, group, len(parts)))
             statistics.update(zip(members, made, strict=True))
         return [statistics[number] for number in range(len(metrics))]
+
+    def _read(self, metric: Metric, systems: Sequence[str]) -> Statistics:
+        """Read the statistics of a metric that looks at no text."""
+        corpus = self.corpus
+        rows = cast("ReadsRows", metric).read_rows(corpus, systems)
+        by_character = metric.requires.delays and any(log.unit == "char" for log in corpus.logs.values())
+        return Statistics(
+            tuple(systems),
+            metric,
+            cast("Integers", rows),
+            np.ones(len(corpus), np.int64),
+            (0, 0),
+            resegmented=corpus.resegmented and metric.requires.delays,
+            documents=corpus.documents,
+            edits={"unit": "char"} if by_character else {},
+        )
 
     def _by_blank(self, metrics: Sequence[Metric], members: Sequence[int]) -> list[list[int]]:
         """Part the numbers of metrics for which blank references count in different ways."""
@@ -754,6 +767,7 @@ def running(
             whole = replace(cast("Any", whole), blank_references=asked or blank_for(metrics, whole))
         if not lists and options.notes:
             note_text(whole, [metric for metric in metrics if not isinstance(metric, ReadsRows)])
+            note_policies(whole, metrics)
         yield Runner(whole, plan, chosen, name, checkpoint, options.progress, stack, _asked=asked)
 
 

@@ -41,6 +41,7 @@ class MatchSettings(TypedDict, total=False):
 class Settings(MatchSettings, total=False):
     """Those of all metrics."""
 
+    computation_aware: bool
     idf: Literal["references"] | str | IdfCorpus | None
     average: Literal["segments", "pieces"]
     partial: bool

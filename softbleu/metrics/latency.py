@@ -7,14 +7,30 @@ words of a source text. A lag is that behind an ideal translator that gives its 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+
+from softbleu.config.declare import setting
+from softbleu.errors import InputError
+from softbleu.metrics.base import Metric
+from softbleu.metrics.requirements import Requirements, lacking
+from softbleu.metrics.score import Score, ScoreColumns, column
+
+DEGENERATE = 20
+"""Points between two shares of `Yaal` above which a policy is likely degenerate, as in OmniSTEval."""
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from softbleu.types import Floats
+    from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.logs import DelayUnit, Emission
+    from softbleu.kernels import Kernels
+    from softbleu.matching.ngrams import Chunk, WordTable
+    from softbleu.types import Floats, Integers
 
 
 def average_lagging(delays: ArrayLike, source_length: float, reference_length: int) -> float:
@@ -113,3 +129,189 @@ def _mean_lag(delays: Floats, step: float) -> float:
 
 def _ideal(count: int, step: float) -> Floats:
     return np.arange(count, dtype=np.float64) * step
+
+
+@dataclass(frozen=True)
+class LatencyScore(Score):
+    """A latency: the mean over the outputs that have one."""
+
+    outputs: int = column("", "outputs with a latency", "count")
+
+
+@dataclass(frozen=True)
+class YaalScore(LatencyScore):
+    """YAAL, and two shares that should be about equal: see `Yaal`."""
+
+    simultaneous: float = column("SWF", "words before the end of the source %", "per cent")
+    expected: float = column("EFSW", "share of the source after the mean latency %", "per cent")
+
+
+@dataclass(frozen=True, repr=False)
+class Latency(Metric):
+    """A latency of each segment of a log, of which a corpus has the mean; less is better.
+
+    The length of the reference is counted in words (between blanks) or in characters, as the delays of the log are.
+    Of several references the length nearest to the output's counts, without references the output's own.
+    """
+
+    computation_aware: bool = setting(False, "Add the time of computing to delays", signed_if_set=True)
+    partial: bool = field(default=False, init=False, repr=False)  # It looks at no text
+    higher_is_better: ClassVar[bool] = False
+    requires: ClassVar[Requirements] = Requirements(references=False, delays=True)
+    documents: ClassVar[Sequence[str]] = ()
+
+    @property
+    def label(self) -> str:
+        """Usual name of the latency."""
+        return self.name.upper() + " (CA)" * self.computation_aware
+
+    @abstractmethod
+    def latency(self, delays: Floats, source_length: float, reference_length: int, end: float | None) -> float:
+        """Compute the latency of a segment; `end` is that of its recording, where it is part of a longer one."""
+
+    def read_rows(self, corpus: Corpus, systems: Sequence[str]) -> Floats:
+        """Compute rows of a latency and a count, 0 where a segment has none: (systems, segments, k)."""
+        if not corpus.logs:
+            raise lacking(self.name, "delays")
+        references: Any = corpus.references
+        logs = [corpus.logs[system] for system in systems]
+        return np.array(
+            [
+                [
+                    self._row(emission, _length(len(emission.delays), texts, log.unit))
+                    for emission, texts in zip(log.emissions, references, strict=True)
+                ]
+                for log in logs
+            ]
+        )
+
+    def _row(self, emission: Emission, reference_length: int) -> list[float]:
+        """Compute the row of a segment."""
+        latency = np.nan
+        if len(emission.delays):
+            delays, length = self._times(emission)
+            latency = self.latency(delays, length, reference_length, emission.recording_end)
+        return [0.0, 0.0] if np.isnan(latency) else [latency, 1.0]
+
+    def _times(self, emission: Emission) -> tuple[Floats, float]:
+        """Return the delays that count, and the length of the source. InputError: the log lacks either."""
+        if emission.source_length is None:
+            raise InputError(f"{emission.where}: no source_length, which latencies are measured by")
+        if not self.computation_aware:
+            return emission.delays, emission.source_length
+        if emission.elapsed is None:
+            raise InputError(f"{emission.where}: the log has no time of computing (elapsed), as of text it never has")
+        return emission.elapsed, emission.source_length
+
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
+        """Refuse text alone."""
+        raise lacking(self.name, "delays")
+
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[LatencyScore]:
+        """Score rows, or sums of rows."""
+        return ScoreColumns(LatencyScore, _shares(rows[:, 0], rows[:, 1]), outputs=rows[:, 1].astype(int))
+
+
+@dataclass(frozen=True, repr=False)
+class Al(Latency):
+    """Average Lagging (Ma et al. 2019), see `average_lagging`."""
+
+    name: ClassVar[str] = "al"
+
+    def latency(self, delays: Floats, source_length: float, reference_length: int, end: float | None) -> float:
+        """Compute AL."""
+        return average_lagging(delays, source_length, reference_length)
+
+
+@dataclass(frozen=True, repr=False)
+class Laal(Latency):
+    """Length-Adaptive Average Lagging (Papi et al. 2022), see `length_adaptive_average_lagging`."""
+
+    name: ClassVar[str] = "laal"
+
+    def latency(self, delays: Floats, source_length: float, reference_length: int, end: float | None) -> float:
+        """Compute LAAL."""
+        return length_adaptive_average_lagging(delays, source_length, reference_length)
+
+
+@dataclass(frozen=True, repr=False)
+class Ap(Latency):
+    """Average Proportion (Cho & Esipova 2016), see `average_proportion`."""
+
+    name: ClassVar[str] = "ap"
+
+    def latency(self, delays: Floats, source_length: float, reference_length: int, end: float | None) -> float:
+        """Compute AP."""
+        return average_proportion(delays, source_length, reference_length)
+
+
+@dataclass(frozen=True, repr=False)
+class Dal(Latency):
+    """Differentiable Average Lagging (Cherry & Foster 2019), see `differentiable_average_lagging`."""
+
+    name: ClassVar[str] = "dal"
+
+    def latency(self, delays: Floats, source_length: float, reference_length: int, end: float | None) -> float:
+        """Compute DAL."""
+        return differentiable_average_lagging(delays, source_length, reference_length)
+
+
+@dataclass(frozen=True, repr=False)
+class Yaal(Latency):
+    """Yet Another Average Lagging (Polák et al. 2025), see `yet_another_average_lagging`.
+
+    It shows two shares that tell degenerate policies: of words that come before the end of the source (SWF), and of
+    the source that is left after the mean latency (EFSW, expected). Far apart, they mean few early words, or words
+    that do not follow the source.
+    """
+
+    name: ClassVar[str] = "yaal"
+
+    def latency(self, delays: Floats, source_length: float, reference_length: int, end: float | None) -> float:
+        """Compute YAAL."""
+        return yet_another_average_lagging(delays, source_length, reference_length, end)
+
+    def _row(self, emission: Emission, reference_length: int) -> list[float]:
+        """Compute a row with the counts behind both shares, too; segments of longer recordings have none."""
+        latency, counted = super()._row(emission, reference_length)
+        if not len(emission.delays) or emission.recording_end is not None:
+            return [latency, counted, 0, 0, 0, 0]
+        delays, length = self._times(emission)
+        early = int((delays < length).sum())
+        return [latency, counted, early, len(delays), counted * max(0.0, length - latency), counted * length]
+
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[YaalScore]:
+        """Score rows, or sums of rows."""
+        simultaneous, expected = (100 * _shares(rows[:, place], rows[:, place + 1]) for place in (2, 4))
+        counts = rows[:, 1].astype(int)
+        latency = _shares(rows[:, 0], rows[:, 1])
+        return ScoreColumns(YaalScore, latency, outputs=counts, simultaneous=simultaneous, expected=expected)
+
+
+def find_degenerate(corpus: Corpus) -> Iterator[str]:
+    """Find systems whose delays do not follow the source, and describe their policies.
+
+    Segments of longer recordings, and outputs at moments, are left out.
+    """
+    systems = [system for system, log in corpus.logs.items() if log.moment is None]
+    metric = Yaal()
+    rows = metric.read_rows(corpus, systems).sum(axis=1)
+    for system, score, row in zip(systems, metric.columns(rows), rows, strict=True):
+        early, words = row[2:4].tolist()
+        if words and not early:
+            yield f"{system} gives no word before the end of its source"
+        elif abs(score.expected - score.simultaneous) > DEGENERATE:
+            shares = f"{score.simultaneous:.0f}% of its words come before the end of the source"
+            yield f"{system} has a degenerate policy, probably: {shares}, by its YAAL {score.expected:.0f}% would"
+
+
+def _shares(parts: Floats | Integers, wholes: Floats | Integers) -> Floats:
+    """Divide; NaN where there is nothing."""
+    shares: Floats = np.divide(parts, wholes, out=np.full(len(parts), np.nan), where=wholes > 0)
+    return shares
+
+
+def _length(count: int, references: Sequence[str], unit: DelayUnit) -> int:
+    """Return the length of the reference that is nearest to so many units; without references their count."""
+    lengths = [max(1, len(text.split()) if unit == "word" else len(text.strip())) for text in references]
+    return min(lengths, key=lambda length: (abs(length - count), length), default=max(1, count))

@@ -68,7 +68,8 @@ def _metric_row(metric: Any) -> tuple[str | None, ...]:
             ("gold edits or references", requires.edits),
             ("vectors in context", requires.pieces),
             ("vectors", requires.vectors and not requires.pieces),
-            ("scores of segments", isinstance(metric, ReadsRows)),
+            ("logs with delays", requires.delays),
+            ("scores of segments", isinstance(metric, ReadsRows) and not requires.delays),
         )
         if needed
     ]

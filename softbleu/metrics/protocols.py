@@ -18,6 +18,7 @@ from softbleu.metrics.base import MatcherMetric, Metric
 from softbleu.metrics.guards import is_ours
 
 if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.edits import EditedSegment
     from softbleu.kernels import Kernels
     from softbleu.language import Finding
@@ -141,8 +142,8 @@ class ReadsRows(Capability):
         """Names of the documents of all segments; empty where they are not known."""
 
     @abstractmethod
-    def read_rows(self, systems: Sequence[str], segments: int) -> Integers:
-        """Rows of each of these systems, which have so many segments: (systems, segments, k)."""
+    def read_rows(self, corpus: Corpus, systems: Sequence[str]) -> Floats:
+        """Read rows of some systems of a corpus: (systems, segments, k)."""
 
 
 class JudgesLines(Capability):

@@ -29,6 +29,7 @@ class Requirements:
     idf: object = None  # What says how rare words (or pieces) are: `references`, or another text
     parts: tuple[str | WordFeature, ...] = ()  # Names of `softbleu.text.parts.WORD_PARTS`, and what else is known
     context: int = 0  # Lines before each line, in its document
+    delays: bool = False  # When each word was given, from a log
 
     @property
     def table(self) -> bool:
@@ -57,12 +58,13 @@ _LACKING: Mapping[str, tuple[str | Parameter, ...]] = {
         " (in files of pairs: a 'source' column or key)",
     ),
     "edits": ("the source, and gold edits or references",),
+    "delays": ("delays of words, from logs: softbleu.read_logs(…)",),
     "words": ("a table of words, with the vectors and features that it looks at",),
 }
 
 
 def lacking(metric: str, what: str) -> InputError:
-    """Make the error of a metric that lacks what it needs: `gold`, `references`, `source`, `edits` or `words`."""
+    """Make the error of a metric without an input that it needs, by a name of `_LACKING`."""
     return InputError(f"metric {metric!r} needs ", *_LACKING[what])
 
 

@@ -22,11 +22,12 @@ from softbleu.metrics.aggregation import SumOfRows
 from softbleu.metrics.base import METRICS, Level, Metric
 from softbleu.metrics.protocols import at_level
 from softbleu.metrics.reading import read_metric
-from softbleu.metrics.requirements import Requirements
+from softbleu.metrics.requirements import Requirements, lacking
 from softbleu.metrics.resampling import ChosenSums
 from softbleu.metrics.score import Score, ScoreColumns
 
 if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Corpus
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.metrics.result import Results
@@ -193,13 +194,13 @@ class Scores(Metric):
         """Names of the documents of the segments, where the file has them."""
         return () if self.table is None else self._known.documents
 
-    def read_rows(self, systems: Sequence[str], segments: int) -> Floats:
+    def read_rows(self, corpus: Corpus, systems: Sequence[str]) -> Floats:
         """Read rows of a score, or of statistics, and a count, 0 of what is left out: (systems, segments, k).
 
         Corpus results stand in every row. InputError: a system has no scores, or of another number of segments, or of
         fewer than must be.
         """
-        table, where = self._known, self.place
+        table, where, segments = self._known, self.place, len(corpus)
         scored = table.segments or table.systems
         for system in systems:
             if system not in scored:
@@ -436,6 +437,8 @@ def corpus_of(metrics: Sequence[Metric]) -> Segments:
     """Make a corpus without text of the systems that all of these have scores of; a note names others."""
     scores = [metric for metric in metrics if isinstance(metric, Scores)]
     if computed := [metric for metric in metrics if not isinstance(metric, Scores)]:
+        if computed[0].requires.delays:
+            raise lacking(computed[0].name, "delays")
         texts = Parameter("candidates"), " and references with ", Parameter("references")
         raise InputError(f"there is no text for {computed[0]}: name systems with ", *texts)
     known = [{*metric.systems} for metric in scores]

@@ -26,6 +26,7 @@ _NOT_SETTINGS = (
     "corpus",
     "edits",
     "absent",
+    "unit",
 )
 """What a signature says of a run, not of the metric."""
 

@@ -318,6 +318,34 @@ def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
     return draw(in_rows(panels, 2), picture_format)
 
 
+def draw_latencies(
+    qualities: Sequence[ComparisonTable], latencies: Sequence[ComparisonTable], picture_format: str
+) -> bytes:
+    """Draw scores of systems against their latencies, a panel for each pair of metrics, with intervals of both."""
+    from softbleu.report.plots import Scatter, draw
+
+    return draw(
+        [
+            [
+                Scatter(
+                    "",
+                    latency.label,
+                    quality.label,
+                    [(x.score, y.score) for x, y in zip(latency.comparisons, quality.comparisons, strict=True)],
+                    [row.name for row in latency.comparisons],
+                    intervals=[
+                        (x.interval, y.interval)
+                        for x, y in zip(latency.comparisons, quality.comparisons, strict=True)
+                    ],
+                )
+                for latency in latencies
+            ]
+            for quality in qualities
+        ],
+        picture_format,
+    )
+
+
 def _nothing_marked(table: ComparisonTable) -> str:
     """Explain why no pair is significant, if none is."""
     if not table.pairs or any(pair.corrected < SIGNIFICANT for pair in table.pairs):

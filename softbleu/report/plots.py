@@ -75,6 +75,7 @@ class Scatter:
     names: Sequence[str] = ()
     """Written beside the points, or numbered if they are many or long; of all points, or none."""
     note: str = ""  # Written below the title
+    intervals: Sequence[tuple[tuple[float, float], tuple[float, float]]] = ()  # Of each point on both axes
 
 
 @dataclass(frozen=True)
@@ -355,6 +356,8 @@ def _draw_histogram(axes: Any, picture: Histogram, style: _Style) -> None:
 
 def _draw_scatter(axes: Any, picture: Scatter, style: _Style) -> None:
     xs, ys = zip(*picture.points, strict=True) if picture.points else ((), ())
+    for (x, y), (of_x, of_y) in zip(picture.points, picture.intervals, strict=bool(picture.intervals)):
+        axes.plot(of_x, (y, y), (x, x), of_y, color=_GREY, linewidth=1, zorder=1)
     axes.scatter(xs, ys, color=_COLOURS[0], s=18 if picture.names else 6, alpha=1 if picture.names else 0.5)
     # Room for what is written beside the points.
     axes.margins(0.12)
