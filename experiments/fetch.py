@@ -22,7 +22,7 @@ from softbleu.corpora.files import open_text
 from softbleu.errors import InputError, SoftbleuError, VectorError, known_name, one_line
 from softbleu.io.files import draft_file, hash_files, open_own
 from softbleu.io.reading import file_name, is_url, open_stream, open_url, read_range, read_toml, url_size
-from softbleu.io.tabular import Records
+from softbleu.tables import Records
 
 LIST = Path(__file__).with_name("data.toml")
 _Blocks = Iterator[bytes]

@@ -24,7 +24,6 @@ from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.progress import note
-from softbleu.io.tabular import Records, Tabular, Value
 from softbleu.kernels import SCALE
 from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.metrics.base import Metric
@@ -34,6 +33,7 @@ from softbleu.metrics.protocols import ShowsEdits, at_level
 from softbleu.metrics.requirements import Requirements
 from softbleu.results.explain import OTHER, check_edits, judge_corpus, operation, pick_segments
 from softbleu.results.significance import segment_numbers
+from softbleu.tables import Records, Tabular, Value
 from softbleu.text.tokens import Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:

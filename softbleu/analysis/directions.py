@@ -16,11 +16,11 @@ from softbleu.engine.notes import note_choices
 from softbleu.engine.plan import Plan, make_plan
 from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note, notes_about
-from softbleu.io.tabular import Tabular
 from softbleu.metrics.reading import fit_metric
 from softbleu.metrics.result import Result
 from softbleu.metrics.scores import corpus_of, read_outside
 from softbleu.results.api import score_corpus
+from softbleu.tables import Tabular
 from softbleu.types import Progress
 
 MACRO = "macro"

@@ -14,8 +14,8 @@ def check(given: Given) -> None:
 
     from softbleu.corpora.checks import check_files
     from softbleu.errors import known_name
-    from softbleu.io.tabular import Records
     from softbleu.report import CHECK_WRITERS, PAGES
+    from softbleu.tables import Records
 
     show = known_name("show", given.show, ("systems", "segments"))
     systems = given.systems()

@@ -125,7 +125,7 @@ class Destination:
 
     def write_table(self, *parts: Any, **more: Any) -> None:
         """Write a table of these columns, rows and facts, see `Records`."""
-        from softbleu.io.tabular import Records
+        from softbleu.tables import Records
 
         self.write(Records(*parts, **more))
 

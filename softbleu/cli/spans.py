@@ -14,8 +14,8 @@ def spans(given: Given) -> None:
 
     'softbleu metaeval --table spans' compares them with the spans that judges mark.
     """
-    from softbleu.io.tabular import Records
     from softbleu.results.explain import unmatched_spans
+    from softbleu.tables import Records
 
     output = given.open_output(given.input_files())
     plan = given.plan(one=True)

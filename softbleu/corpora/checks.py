@@ -31,7 +31,7 @@ from softbleu.corpora.forms import (
     tokenised_otherwise,
 )
 from softbleu.io.platform import cached_property
-from softbleu.io.tabular import Records, Tabular
+from softbleu.tables import Records, Tabular
 from softbleu.types import Progress
 
 SEGMENT_COUNT = "segment-count"  # Name of the check of the number of segments

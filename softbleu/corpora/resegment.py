@@ -23,7 +23,7 @@ from softbleu.corpora.files import Essays, TextFile, begins_essay, check_stdin, 
 from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, Parameter, counted
 from softbleu.io.progress import note
-from softbleu.io.tabular import Records
+from softbleu.tables import Records
 
 GAP, RELATED, OTHER, UNLIKE = 2, 1, 2, 3
 """Costs: insert or delete a token; substitute a related word; substitute a word for a word, or a mark for a mark;

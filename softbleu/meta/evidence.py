@@ -10,10 +10,10 @@ import numpy as np
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, drawn_with
 from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
-from softbleu.io.tabular import Value
 from softbleu.meta.agreement import FEWEST_POINTS, Columns, Marks, check_samples, join_assessments, join_systems
 from softbleu.meta.rankings import RankedSystem, play_matches, rank_by_skill, rank_by_wins, win_shares
 from softbleu.metrics.result import Result
+from softbleu.tables import Value
 from softbleu.types import Progress
 
 ASSESSMENT = "direct assessment"

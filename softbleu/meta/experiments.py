@@ -20,7 +20,6 @@ from softbleu.errors import InputError, SoftbleuError, UnknownNameError, keys_na
 from softbleu.io.arguments import check_run
 from softbleu.io.files import hash_files
 from softbleu.io.reading import check_plain, read_toml
-from softbleu.io.tabular import Records
 from softbleu.meta.metaeval import POOLED, metaeval
 from softbleu.meta.pooling import pooled_table
 from softbleu.meta.questions import QUESTIONS, MetaEvaluation
@@ -29,6 +28,7 @@ from softbleu.meta.sweep import SweepRow, read_thresholds, sweep_corpus, sweep_p
 from softbleu.metrics.base import Metric
 from softbleu.metrics.declared import every_setting
 from softbleu.metrics.reading import fit_metric, read_settings
+from softbleu.tables import Records
 from softbleu.types import Progress
 from softbleu.version import __version__
 

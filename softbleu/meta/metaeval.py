@@ -11,7 +11,6 @@ from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
 from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import check_run
-from softbleu.io.tabular import Records
 from softbleu.meta.evidence import IntervalSettings
 from softbleu.meta.pooling import HOW, pooled_table
 from softbleu.meta.questions import QUESTIONS, MetaEvaluation, answer
@@ -26,6 +25,7 @@ from softbleu.meta.reading import (
     default_question,
     read_evidence,
 )
+from softbleu.tables import Records
 from softbleu.types import Progress
 
 if TYPE_CHECKING:

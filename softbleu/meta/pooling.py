@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.io.tabular import Records, Value
 from softbleu.metrics.aggregation import normal_interval
+from softbleu.tables import Records, Value
 
 if TYPE_CHECKING:
     from softbleu.types import Floats

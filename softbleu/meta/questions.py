@@ -11,7 +11,6 @@ import numpy as np
 
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
 from softbleu.errors import InputError, Parameter, known_name
-from softbleu.io.tabular import Records, Tabular, Value
 from softbleu.meta.accuracy import (
     Accuracy,
     output_accuracies,
@@ -41,6 +40,7 @@ from softbleu.meta.agreement import (
 )
 from softbleu.meta.evidence import Evidence, IntervalSettings
 from softbleu.results.significance import correct
+from softbleu.tables import Records, Tabular, Value
 
 _CORRECTED = "{}, two-sided; corrected after Holm"
 _JUDGEMENTS = (Parameter("human"), ", ", Parameter("rankings"), " or ", Parameter("assessments"))

@@ -36,7 +36,6 @@ from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import by_text, several
 from softbleu.io.progress import note
-from softbleu.io.tabular import Value
 from softbleu.meta.agreement import Marks
 from softbleu.meta.evidence import BY_OUTPUT, RANKED, WAYS, Evidence, IntervalSettings, aggregate_scores
 from softbleu.metrics.base import Level, Metric
@@ -47,6 +46,7 @@ from softbleu.metrics.scores import less_is_better
 from softbleu.metrics.signatures import metric_from_signature
 from softbleu.results.explain import unmatched_spans
 from softbleu.results.runs import broken_promises
+from softbleu.tables import Value
 
 Metrics = Sequence["str | Metric"] | Mapping[str, "str | Metric"]
 """Expressions, signatures or values; a text may be ``NAME=EXPRESSION``, a mapping has the names."""

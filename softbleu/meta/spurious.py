@@ -32,7 +32,6 @@ from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.arguments import check_run, several
 from softbleu.io.executors import chosen_executor, run_in_order
 from softbleu.io.platform import single_threaded_blas
-from softbleu.io.tabular import Records, Tabular, Value
 from softbleu.kernels import SCALE
 from softbleu.kernels.numpy_backend import ngram_ids
 from softbleu.matching.matchers import MATCHERS, SoftMatcher
@@ -44,6 +43,7 @@ from softbleu.metrics.protocols import matcher_of
 from softbleu.metrics.reading import read_metric
 from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.settings import DEFAULT_ENCODER
+from softbleu.tables import Records, Tabular, Value
 from softbleu.text.tokens import Whitespace
 from softbleu.types import Progress
 

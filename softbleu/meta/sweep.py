@@ -20,12 +20,12 @@ from softbleu.engine.runner import RunOptions, running
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.arguments import check_run, listed
 from softbleu.io.progress import shown
-from softbleu.io.tabular import Records, Tabular
 from softbleu.metrics.base import Metric
 from softbleu.metrics.declared import every_setting
 from softbleu.metrics.protocols import ReadsRows
 from softbleu.metrics.reading import fit_metric
 from softbleu.metrics.result import Coverage, Result
+from softbleu.tables import Records, Tabular
 from softbleu.types import Progress
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from inspect import getdoc
 from typing import Any
 
 from softbleu.errors import InputError
-from softbleu.io.tabular import Records
 from softbleu.matching.matchers import MATCHERS
 from softbleu.metrics.base import METRICS
 from softbleu.metrics.declared import data_language
 from softbleu.metrics.protocols import ReadsRows, matcher_of
 from softbleu.metrics.reading import read_metric
+from softbleu.tables import Records
 from softbleu.text.tokens import TOKENIZERS
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, SupportsFloat, overload
 import numpy as np
 
 from softbleu.errors import UnknownNameError
-from softbleu.io.tabular import Tabular, format_rows
 from softbleu.metrics.score import DocumentScore, ReferenceScore, Score
+from softbleu.tables import Tabular, format_rows
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,6 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from softbleu.io.progress import note
-from softbleu.io.tabular import Records
 from softbleu.report.records import (
     Layout,
     Writers,
@@ -20,6 +19,7 @@ from softbleu.report.records import (
     with_columns,
 )
 from softbleu.report.scores import COVERAGE_COUNTS, best_places, coverage_columns, coverage_counts, signature_note
+from softbleu.tables import Records
 
 if TYPE_CHECKING:
     from softbleu.results.runs import RunDifference

@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import one_line
-from softbleu.io.tabular import Records
 from softbleu.report.records import BOLD, Layout, Writers, dump, json_document, lay_out, table_writers, view_table
+from softbleu.tables import Records
 
 if TYPE_CHECKING:
     from softbleu.analysis.differences import ChosenLine, ChosenLines

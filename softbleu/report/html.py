@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.errors import one_line
-from softbleu.io.tabular import Records, Value
 from softbleu.metrics.protocols import BleuFormula, in_percent
 from softbleu.report.records import PROBABILITIES, Layout, Writers, dump, p_text, table_writers
 from softbleu.report.scores import best_places
+from softbleu.tables import Records, Value
 from softbleu.version import __version__
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from softbleu.errors import InputError, Parameter, known_name, one_line, optional
-from softbleu.io.tabular import Records, Tabular, Value
+from softbleu.tables import Records, Tabular, Value
 
 LEAST_NAME = 12  # Width that a name keeps in a table that is too wide
 GAP = "  "

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import one_line
-from softbleu.io.tabular import Records, Value, spread
 from softbleu.report.records import (
     BOLD,
     SCHEMA,
@@ -19,6 +18,7 @@ from softbleu.report.records import (
     records_text,
     table_writers,
 )
+from softbleu.tables import Records, Value, spread
 
 if TYPE_CHECKING:
     from softbleu.metrics import Score

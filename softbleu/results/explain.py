@@ -19,7 +19,6 @@ from softbleu.engine.runner import MINI_BATCH, RunOptions, Statistics, collect_s
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import Limit, is_whole_number, listed
 from softbleu.io.platform import single_threaded_blas
-from softbleu.io.tabular import Tabular, spread
 from softbleu.kernels import SCALE
 from softbleu.language.values import Finding
 from softbleu.metrics.base import Metric
@@ -39,6 +38,7 @@ from softbleu.metrics.protocols import (
 from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.score import Score
 from softbleu.results.significance import segment_numbers
+from softbleu.tables import Tabular, spread
 from softbleu.text.tokens import token_places
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from softbleu.engine.plan import GivenMetric, Plan, make_plan
 from softbleu.engine.runner import RunOptions, running
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
-from softbleu.io.tabular import Tabular
 from softbleu.metrics.protocols import at_level
+from softbleu.tables import Tabular
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus

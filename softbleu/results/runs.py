@@ -14,8 +14,8 @@ from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.programs.own import scored_rows
 from softbleu.errors import InputError, Parameter
 from softbleu.io.reading import parse_score
-from softbleu.io.tabular import Tabular
 from softbleu.metrics.reading import settings_of
+from softbleu.tables import Tabular
 
 
 def broken_promises(promised: Mapping[str, str], made: str, but: Collection[str] = ()) -> Iterator[str]:

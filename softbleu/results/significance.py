@@ -19,9 +19,9 @@ from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.platform import cached_property, single_threaded_blas
 from softbleu.io.progress import note
 from softbleu.io.reading import parse_whole
-from softbleu.io.tabular import Tabular
 from softbleu.metrics.protocols import ReadsRows, at_level, in_percent
 from softbleu.metrics.result import Coverage
+from softbleu.tables import Tabular
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus

@@ -14,10 +14,10 @@ from scipy.special import expit
 
 from softbleu.corpora.judgements import ScoreTable
 from softbleu.corpora.judgements.assessments import Assessments
-from softbleu.io.tabular import Records
 from softbleu.meta.accuracy import soft_accuracy
 from softbleu.meta.agreement import correlate
 from softbleu.meta.pooling import pool, pooled_table
+from softbleu.tables import Records
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDY = ROOT / "experiments" / "softness"

@@ -19,13 +19,13 @@ from refusing import refused
 import softbleu
 from softbleu.cli.output import Output
 from softbleu.errors import InputError, one_line
-from softbleu.io.tabular import Records
 from softbleu.metrics.score import Score
 from softbleu.report.comparisons import COMPARERS
 from softbleu.report.explanations import EXPLAINERS
 from softbleu.report.records import BINARY_FORMATS, RECORD_WRITERS, Layout, format_by_suffix, lay_out
 from softbleu.report.scores import WRITERS
 from softbleu.results.explain import Explanation, NgramMatch
+from softbleu.tables import Records
 
 CANDIDATES = {"A": ["the cat sat on the mat", "a dog"], "B": ["the cat sat", "the dog"]}
 REFERENCES = [["the cat sat on a mat", "a cat sat down"], ["a dog"]]

@@ -1,4 +1,4 @@
-"""Tables: rows of named values, printed, in a notebook, as plain data, as a frame of pandas or polars."""
+"""Tables: rows of named values as text, HTML, plain data, or a data frame of pandas or polars."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import Any
 from softbleu.errors import MissingExtraError, one_line
 
 Value = str | int | float | bool | None
-_DIGITS = 4  # Of numbers that are shown to people
+_DIGITS = 4  # Decimals of numbers in text
 
 
 class Tabular:
-    """Base of results that are rows of named values; `records` says which."""
+    """Base class of results that are rows of named values; a subclass implements `records`."""
 
     def records(self) -> list[dict[str, Any]]:
-        """Rows by name; each has the same names."""
+        """Return the rows by column name; each has the same names."""
         raise NotImplementedError
 
     def described(self) -> Mapping[str, Any]:
-        """Entries that are true of all rows, signatures among them."""
+        """Return facts about all rows, such as signatures."""
         return {}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, which `json` can write: the facts, and `rows`."""
+        """Return plain data for `json`: the facts, and `rows`."""
         return {**self.described(), "rows": self.records()}
 
     def to_frame(self) -> Any:
-        """Make a data frame of pandas, or of polars where only that is installed; lists have a column per entry.
+        """Make a data frame of pandas, or of polars if only that is installed; lists have a column per entry.
 
-        Columns without any value are left out.
+        Empty columns are left out.
         """
         rows = [spread(row) for row in self.records()]
         full = {name for row in rows for name, value in row.items() if value is not None}
@@ -49,15 +49,15 @@ class Tabular:
         return import_module("polars").DataFrame([spread(row) for row in self.records()], infer_schema_length=None)
 
     def __str__(self) -> str:
-        """Show a table, and the signature under it."""
+        """Format the table, with the facts under it."""
         return "\n".join((self._table("plain"), *self._notes()))
 
     def __repr__(self) -> str:
-        """Show the same, as a prompt of Python does."""
+        """Format the table as `str` does."""
         return str(self)
 
     def _repr_html_(self) -> str:
-        """Show the same in a notebook."""
+        """Format the table as HTML, for notebooks."""
         from html import escape
 
         return "".join((self._table("html"), *(f"<p><small>{escape(note)}</small></p>" for note in self._notes())))
@@ -71,7 +71,7 @@ class Tabular:
 
 @dataclass(frozen=True)
 class Records(Tabular):
-    r"""A table: a value for each column in every row, and facts about the whole; `softbleu.report` writes it.
+    r"""A table of columns and rows, with facts; `softbleu.report` writes it.
 
     >>> table = Records(["word", "similarity"], [["cat", 0.75]], facts={"vectors": "glove-6b-100d"})
     >>> table.to_dict()
@@ -79,39 +79,39 @@ class Records(Tabular):
     """
 
     columns: Sequence[str]
-    rows: Sequence[Sequence[Value]]  # None where a value is not defined
-    facts: Mapping[str, Value | Sequence[str]] = field(default_factory=dict)  # What is true of all rows
-    empty: str = "nothing found"  # What text says where there are no rows
+    rows: Sequence[Sequence[Value]]  # None: undefined
+    facts: Mapping[str, Value | Sequence[str]] = field(default_factory=dict)  # Facts about all rows
+    empty: str = "nothing found"  # Text of a table without rows
     digits: int | Mapping[str, int] | None = None
-    """Decimals of floats in text, of all or by column; else those of the layout."""
-    notes: Sequence[str] = ()  # What people are told below the table; formats for programs leave it out
-    text_columns: int | None = None  # First columns that are flush left; else those before one of numbers
-    marked: Collection[tuple[int, int]] = ()  # Row and column, from 0, of cells that stand out
-    background: Collection[str] = ()  # Columns and facts too wide for people: they stand below the table
-    verbatim: Collection[str] = ()  # Columns whose names are not ours: people are shown them as they are
+    """Decimals of floats in text, for all columns or by column; None: by the layout."""
+    notes: Sequence[str] = ()  # Notes below the table; formats for programs omit them
+    text_columns: int | None = None  # First columns that are aligned left; None: all before the first of numbers
+    marked: Collection[tuple[int, int]] = ()  # Row and column, from 0, of highlighted cells
+    background: Collection[str] = ()  # Columns and facts that are too wide: text has them below the table
+    verbatim: Collection[str] = ()  # Columns whose names are shown unchanged
 
     @classmethod
     def of(cls, table: Tabular) -> Records:
-        """Make a table of rows of named values and their facts; a row that lacks a value has none there."""
+        """Make a table of rows of named values and their facts; missing values are None."""
         rows = table.records()
         columns = list(dict.fromkeys(name for row in rows for name in row))
         return cls(columns, [[row.get(name) for name in columns] for row in rows], table.described())
 
     def records(self) -> list[dict[str, Any]]:
-        """Rows by the names of the columns."""
+        """Return the rows by column name."""
         return list(self.named_rows())
 
     def named_rows(self) -> Iterator[dict[str, Any]]:
-        """Records one after the other."""
+        """Yield the rows by column name."""
         return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
 
     def described(self) -> Mapping[str, Any]:
-        """The facts."""
+        """Return the facts."""
         return self.facts
 
 
 def format_rows(rows: Sequence[Mapping[str, Any]], form: str = "plain", digits: int = _DIGITS) -> str:
-    """Lay rows out in one of tabulate's forms, such as `plain` and `html`, with so many decimals.
+    """Format rows in one of tabulate's forms, such as `plain` and `html`.
 
     >>> print(format_rows([{"system": "A", "score": 51.5}, {"system": "B", "score": 8.25}]))
     system      score
@@ -138,7 +138,7 @@ def _shown(value: Any, digits: int) -> str:
 
 
 def spread(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Spread lists over entries of their own.
+    """Spread lists over numbered entries.
 
     >>> spread({"system": "A", "precisions": [50.0, 25.0]})
     {'system': 'A', 'precisions_1': 50.0, 'precisions_2': 25.0}
