@@ -46,7 +46,7 @@ def edits(name: str) -> list[GoldSegment]:
 @pytest.mark.parametrize("assumption", ASSUMPTIONS)
 @pytest.mark.parametrize("system", ["AMU", *(pytest.param(each, marks=pytest.mark.slow) for each in SYSTEMS[1::3])])
 def test_the_digits_of_the_authors_program(system: str, assumption: str) -> None:
-    run = cache(lambda metric, **how: softbleu.score(edits(system), gold=edits("references"), metric=metric, **how))
+    run = cache(lambda metric, **how: softbleu.score(edits(system), gold=edits("references"), metrics=metric, **how))
     every = expected_rows("cleme", "conll14.tsv")
     rows = [row for row in every if row["system"] == system and f"-{assumption}-" in row["metric"]]
     assert len(rows) == 12
@@ -85,7 +85,7 @@ def test_the_counts_of_errant_compare(system: str) -> None:
     for row in rows:
         way, _, tier = row["counting"].removeprefix("detection-").partition("-cat")
         if not row["category"]:
-            result = softbleu.score(edits(system), gold=edits("references"), metric=f"errant(counting={way})")
+            result = softbleu.score(edits(system), gold=edits("references"), metrics=f"errant(counting={way})")
             counts = [getattr(result.numbers, f"{name}s") for name in NAMES]
             assert counts == [int(row[name]) for name in ("tp", "fp", "fn")]
             assert result.score == pytest.approx(100 * float(row["f0.5"]), abs=0.005)
@@ -148,7 +148,7 @@ def test_any_edits_are_judged_as_by_the_oracle(assumption: str, weights: str, co
     sums = [[oracle.sums_of(each, mean) for each in segment] for segment in judged]
     for second in (False, True):
         how: dict[str, Any] = {"assumption": assumption, "weights": weights}
-        how |= {"metric": "cleme2"} if second else {"metric": "cleme", "beta": beta}
+        how |= {"metrics": "cleme2"} if second else {"metrics": "cleme", "beta": beta}
         chosen = oracle.choose(sums, second=second, by_sentence=False, beta=beta)
         total = {kind: sum(each[kind] for each in chosen) for kind in chosen[0]}
         result = softbleu.score(candidates, gold=gold, **how)
@@ -165,7 +165,7 @@ def test_any_edits_are_judged_as_by_the_oracle(assumption: str, weights: str, co
 def test_a_copied_or_senseless_output_scores_less_than_an_honest_one(metric: str, weights: str) -> None:
     def judge(*given: Any) -> float:
         candidate = given[0] if type(given[0]) is str else segment(*given)
-        return softbleu.score([candidate], gold=[segment(*GOLD)], metric=metric, weights=weights).score
+        return softbleu.score([candidate], gold=[segment(*GOLD)], metrics=metric, weights=weights).score
 
     copied, right = judge(SOURCE), judge(*GOLD)
     honest = judge((1, 3, "eats an"), (9, 10, "a"))
@@ -182,11 +182,11 @@ def test_a_copied_or_senseless_output_scores_less_than_an_honest_one(metric: str
 
 def test_of_several_corrections_that_of_the_candidate_counts() -> None:
     gold = [segment((1, 2, "EATS"), source="he eat")]
-    assert softbleu.score(["He Eats"], gold=gold, metric="cleme", lowercase=True).score == 100
+    assert softbleu.score(["He Eats"], gold=gold, metrics="cleme", lowercase=True).score == 100
     either = GoldSegment("a b c", (Annotation(0, (Edit(1, 2, "", ("x", "y z")),)),))
     for text, score in (("x", 100), ("y z", 100), ("y", 0)):
         candidate = segment((1, 2, text), source="a b c")
-        assert softbleu.score([candidate], gold=[either], metric="cleme").score == score
+        assert softbleu.score([candidate], gold=[either], metrics="cleme").score == score
 
 
 @pytest.mark.slow
@@ -205,7 +205,7 @@ def test_weights_by_similarity_are_what_a_chunk_changes_in_bertscore() -> None:
     wrong = sum(abs(alike(*each) - before) for each in ([GOLD[0], (2, 3, "one")], [(9, 10, "a")]))
     missed = abs(alike(*GOLD[2:]) - before)
     for how in ({}, {"assumption": "independent"}):
-        result = softbleu.score([candidate], gold=gold, metric="cleme", weights="similarity", **how, **vectors)
+        result = softbleu.score([candidate], gold=gold, metrics="cleme", weights="similarity", **how, **vectors)
         found = [getattr(result.numbers, f"{name}s") for name in (*NAMES, "true_negative")]
         assert found == pytest.approx([0, wrong, missed, 4], abs=1e-8)
 
@@ -259,10 +259,10 @@ def test_edits_of_another_text_are_refused(files: Any, tmp_path: Path) -> None:
     refused(InputError, message, ParallelFiles.open, [wrong], [], str(tmp_path / "source.txt"))
     refused(InputError, "short.m2 has 1", ParallelFiles.open, [files("short.m2", first)], [], gold=gold)
     score = softbleu.score
-    refused(InputError, "sentence 1: edits of several annotators", score, [two], gold=[two], metric="cleme")
-    refused(InputError, "candidate, sentence 1: the edits are for", score, [segment()], gold=[two], metric="cleme")
-    refused(InputError, "sentence 2: edits are needed", score, [segment(), "a"], gold=[segment()] * 2, metric="cleme")
-    refused(InputError, "needs references", score, ["a"], None, ["b"], metric="cleme")
+    refused(InputError, "sentence 1: edits of several annotators", score, [two], gold=[two], metrics="cleme")
+    refused(InputError, "candidate, sentence 1: the edits are for", score, [segment()], gold=[two], metrics="cleme")
+    refused(InputError, "2: edits are needed", score, [segment(), "a"], gold=[segment()] * 2, metrics="cleme")
+    refused(InputError, "needs references", score, ["a"], None, ["b"], metrics="cleme")
 
 
 def test_edits_of_another_kind_than_those_of_texts_are_noted() -> None:
@@ -296,12 +296,12 @@ def test_signatures_say_which_edits_were_counted() -> None:
         ({"A": [text], "B": [made]}, [made], "|edits:gold+mixed|"),
     ):
         for metric in ("errant", "cleme"):
-            results = softbleu.score(candidate, gold=gold, metric=metric)
+            results = softbleu.score(candidate, gold=gold, metrics=metric)
             signature = getattr(results, "signature", None) or next(iter(results)).signature
             assert said in signature
             assert metric_from_signature(signature) == read_metric(metric)
-    assert "edits" not in softbleu.score([text], [text], source=[source], metric="errant").signature
-    assert "edits" not in softbleu.score([text], gold=[made], metric="m2").signature
+    assert "edits" not in softbleu.score([text], [text], source=[source], metrics="errant").signature
+    assert "edits" not in softbleu.score([text], gold=[made], metrics="m2").signature
 
 
 def test_unknown_corrections_count_as_in_errant_compare(tmp_path: Path) -> None:
@@ -315,7 +315,7 @@ def test_unknown_corrections_count_as_in_errant_compare(tmp_path: Path) -> None:
     edited, annotated = (read_m2(str(file)) for file in reversed(files))
     for line in counts.splitlines()[2:5]:
         way, *expected = line.split()
-        result = softbleu.score(edited, gold=annotated, metric=f"errant(counting={way})")
+        result = softbleu.score(edited, gold=annotated, metrics=f"errant(counting={way})")
         assert [getattr(result.numbers, f"{name}s") for name in NAMES] == list(map(int, expected)), way
 
 
@@ -325,26 +325,26 @@ def test_texts_are_split_by_a_tokenizer(metric: str) -> None:
     texts = [["猫坐再垫上。", "我昨天去学校了。"], ["猫坐在垫子上。", "我昨天去了学校。"]]
     texts += [["猫坐再垫子上。", "我昨天去了学校了。"]]
     split = [[" ".join(line) for line in lines] for lines in texts]
-    result, expected = softbleu.score(*texts, metric=metric, tokenize="zh"), softbleu.score(*split, metric=metric)
+    result, expected = softbleu.score(*texts, metrics=metric, tokenize="zh"), softbleu.score(*split, metrics=metric)
     assert result.numbers == expected.numbers
-    named = softbleu.score(*texts, metric=METRICS.find(metric)(language="zh"))
+    named = softbleu.score(*texts, metrics=METRICS.find(metric)(language="zh"))
     assert named.numbers == expected.numbers
     assert {"language:zh", "tokenize:zh"} < {*named.signature.split("|")}
-    assert softbleu.score(*texts, metric=metric_from_signature(named.signature)) == named
+    assert softbleu.score(*texts, metrics=metric_from_signature(named.signature)) == named
     gold = softbleu.edit_texts(split[2], split[1])
-    given = softbleu.score(split[0], gold=gold, metric=metric, language="zh")
+    given = softbleu.score(split[0], gold=gold, metrics=metric, language="zh")
     assert given.numbers == expected.numbers
     assert "tokenize:none" in given.signature.split("|")
     with pytest.raises(InputError, match="counts words as the gold file does: leave out tokenize"):
-        softbleu.score(split[0], gold=gold, metric=metric, tokenize="zh")
+        softbleu.score(split[0], gold=gold, metrics=metric, tokenize="zh")
 
 
 def test_rules_of_a_language_find_edits() -> None:
     """The Czech a is no article: rules for English have one edit where there are two."""
     texts = ["koupil auta to"], ["koupil auta k"], ["koupil a auto"]
-    english, czech = (softbleu.score(*texts, metric="errant", language=code) for code in ("en", "cs"))
+    english, czech = (softbleu.score(*texts, metrics="errant", language=code) for code in ("en", "cs"))
     assert (english.score, czech.score) == (0, 50)
-    assert softbleu.score(*texts, metric="errant").signature == english.signature
+    assert softbleu.score(*texts, metrics="errant").signature == english.signature
     message, both = "edits by the rules of one language, not of cs and en", ["errant(language=cs)", "cleme2"]
     refused(InputError, message, softbleu.compare, {"one": texts[0], "two": texts[1]}, *texts[1:], metrics=both)
 
@@ -416,7 +416,7 @@ def test_plans_are_those_of_the_oracle(problem: Any, entropy: float, marginal: f
 
 
 def scored(candidate: str, reference: str = REFERENCE, source: str = WRONG, **given: Any) -> Any:
-    return softbleu.score([candidate], [[reference]], [source], metric="uot", **given).numbers
+    return softbleu.score([candidate], [[reference]], [source], metrics="uot", **given).numbers
 
 
 @pytest.mark.parametrize("cost", ["cosine", "euclidean"])
@@ -439,7 +439,7 @@ def test_edits_that_the_encoder_does_not_see_and_the_nearest_of_several_referenc
     assert scored("he eat a apple", "He eat a apple", "he eat a apple").score == 0
     assert scored("He eat a apple", "He eat a apple", "he eat a apple", marginal=100.0).score > 40
     texts = [REFERENCE], [["it rains", REFERENCE]], [WRONG]
-    assert softbleu.score(*texts, metric="uot").score == scored(REFERENCE).score
+    assert softbleu.score(*texts, metrics="uot").score == scored(REFERENCE).score
 
 
 @pytest.mark.parametrize("effect", ["removed", "added"])
@@ -455,7 +455,7 @@ def test_a_long_source_is_taken_for_several_sentences(effect: str) -> None:
 
 def test_edits_are_linked_by_what_is_moved() -> None:
     texts = ["he eats an apple in the garden"], [["he eats an apple in garden"]], ["he eat a apple in garden"]
-    (found,) = softbleu.explain(*texts, metric="uot")
+    (found,) = softbleu.explain(*texts, metrics="uot")
     assert found.edits is not None
     made = [(*edit.text, edit.verdict) for edit in found.edits.edits]
     assert made == [("eats", "hit"), ("an", "hit"), ("the", "over")]

@@ -201,11 +201,11 @@ def test_lines_are_encoded_behind_those_before_them(texts: Any, documents: list[
 def test_bertscore_of_a_corpus_is_the_mean_of_its_segments_or_that_of_all_pieces():
     candidates, references = ["the cat sat", "a", ""], ["the dog sat down there", "the cat", "mat"]
     encoder = MadeUpEncoder()
-    segments = softbleu.score(candidates, references, metric="bertscore", vectors=encoder, level="segment").segments
-    found = softbleu.score(candidates, references, metric="bertscore", vectors=encoder)
+    segments = softbleu.score(candidates, references, metrics="bertscore", vectors=encoder, level="segment").segments
+    found = softbleu.score(candidates, references, metrics="bertscore", vectors=encoder)
     assert found.score == pytest.approx(np.mean([each.score for each in segments]), abs=1e-6)
     assert segments[2].score == 0
-    pieces = softbleu.score(candidates, references, metric="bertscore", vectors=encoder, average="pieces").numbers
+    pieces = softbleu.score(candidates, references, metrics="bertscore", vectors=encoder, average="pieces").numbers
     weights = [inner_pieces(text.split()) for text in candidates]
     precision = sum(each.precision * weight for each, weight in zip(segments, weights, strict=True)) / sum(weights)
     # The empty candidate's reference is missed.
@@ -314,7 +314,7 @@ def test_encoded_lines_are_kept_for_the_next_run(tmp_path: Path, monkeypatch: py
         kept._OPEN.clear()
         encoder = MadeUpEncoder()
         texts = ["a b", "c d", "e f"], ["a", "c", "e"]
-        result = softbleu.score(*texts, metric="bertscore", vectors=encoder, context=lines_before)
+        result = softbleu.score(*texts, metrics="bertscore", vectors=encoder, context=lines_before)
         assert bool(encoder.encoded) is encodes
         assert (f"|context:{lines_before}|" in result.signature) is (lines_before > 0)
 
@@ -331,7 +331,7 @@ def test_kept_states_are_near_to_encoded_ones() -> None:
 
 
 def test_the_signature_says_what_was_looked_at_and_is_run_again() -> None:
-    found = softbleu.score(["the cat sat"], ["a cat sat"], metric="softbleu", vectors="minilm-l6")
+    found = softbleu.score(["the cat sat"], ["a cat sat"], metrics="softbleu", vectors="minilm-l6")
     assert "|vectors:minilm-l6#" in found.signature
     assert "|layers:4,6|exact-words:cosine|" in found.signature
     assert "|power:1.0|" in found.short_signature
@@ -368,7 +368,7 @@ def test_precision_recall_and_f(direction: str, kind: str, rows: int, tmp_path: 
     rare = tmp_path / "references.txt"
     rare.write_text("".join(f"{reference}\n" for _, reference in lines), encoding="utf-8")
     candidates, references = zip(*lines[:rows], strict=True)
-    settings = {"metric": "bertscore", "level": "segment", **({"idf": str(rare)} if kind == "idf" else {})}
+    settings = {"metrics": "bertscore", "level": "segment", **({"idf": str(rare)} if kind == "idf" else {})}
     found = [
         [[each.precision, each.recall, each.score] for each in result.segments]
         for result in (softbleu.score(candidates, references, layers=layer, **settings) for layer in "46")

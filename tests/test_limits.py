@@ -42,7 +42,7 @@ def scored(metric: str, **options: Any) -> Work:
     def work(count: int) -> object:
         candidates, references, sources = texts(count)
         more: Any = (None if metric == "refless" else references, sources)
-        return softbleu.score(candidates, *more, metric=metric, **options)
+        return softbleu.score(candidates, *more, metrics=metric, **options)
 
     return work
 

@@ -50,7 +50,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def score_of(candidate: str, reference: str, data: object, **more: Any) -> float:
-    return softbleu.score([candidate], [reference], metric="meteor", meteor_data=str(data), **more).score
+    return softbleu.score([candidate], [reference], metrics="meteor", meteor_data=str(data), **more).score
 
 
 def rows_of(candidates: Sequence[str], references: Any, **more: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -65,7 +65,7 @@ def test_statistics_and_scores_are_those_of_the_program(data: str) -> None:
     candidates, references, wanted = ([each[name] for each in segments] for name in names)
     assert rows_of(candidates, references, meteor_data=data)[:, :23].tolist() == wanted
     for task in ("rank", "adq"):
-        found = softbleu.score(candidates, references, metric="meteor", task=task, meteor_data=data, level="segment")
+        found = softbleu.score(candidates, references, metrics="meteor", task=task, meteor_data=data, level="segment")
         scores = [each.score for each in found.segments or ()]
         assert scores == pytest.approx([100 * x[task] for x in segments], abs=1e-9)
         assert found.score == pytest.approx(100 * GOLDEN["final"][task], abs=1e-9)
@@ -190,7 +190,7 @@ def test_any_text_is_aligned_as_by_the_oracle_also_where_its_beam_overflows(data
 @settings(max_examples=8)
 def test_the_best_reference_counts(data: str, segments: list[tuple[str, list[str]]]) -> None:
     candidates, references = zip(*segments, strict=True)
-    together = softbleu.score(candidates, references, metric="meteor", meteor_data=data, level="segment")
+    together = softbleu.score(candidates, references, metrics="meteor", meteor_data=data, level="segment")
     for (candidate, own), found in zip(segments, together.segments or (), strict=True):
         assert found.score == pytest.approx(max(score_of(candidate, each, data) for each in own))
         assert 0 <= found.score <= 100
@@ -198,12 +198,12 @@ def test_the_best_reference_counts(data: str, segments: list[tuple[str, list[str
 
 
 def test_the_signature_names_the_data_and_can_be_run_again(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = softbleu.score(["a cat"], ["the cat"], metric="meteor", meteor_data=data)
+    first = softbleu.score(["a cat"], ["the cat"], metrics="meteor", meteor_data=data)
     assert f"|meteor-data:data#{MeteorData.of(data).fingerprint[:12]}|" in first.signature
     monkeypatch.chdir(Path(data).parent)
     again = metric_from_signature(first.signature).corpus_score(["a cat"], ["the cat"])
     assert (again.signature, again.score) == (first.signature, first.score)
-    plain = softbleu.score(["a cat"], ["the cat"], metric="meteor", stages="exact+stem", meteor_data=data)
+    plain = softbleu.score(["a cat"], ["the cat"], metrics="meteor", stages="exact+stem", meteor_data=data)
     assert "meteor-data:none" in plain.signature
 
 
@@ -258,10 +258,10 @@ def test_a_table_that_is_not_sorted_and_synonyms_without_exceptions_are_read(tmp
 
 def test_without_the_package_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("softbleu.io.files.find_spec", lambda name: None)
-    for chosen in ({"metric": "meteor"}, {"metric": "softbleu", "preset": "paraphrases"}):
+    for chosen in ({"metrics": "meteor"}, {"metrics": "softbleu", "preset": "paraphrases"}):
         with pytest.raises(MissingExtraError, match=r"pip install 'softbleu\[meteor\]'"):
             softbleu.score(["a"], ["a"], **chosen)
-    assert softbleu.score(["a cat"], ["a cat"], metric="meteor", stages="exact+stem").score == 100
+    assert softbleu.score(["a cat"], ["a cat"], metrics="meteor", stages="exact+stem").score == 100
 
 
 @pytest.mark.parametrize("case", DATA["damaged"], ids=lambda case: case["said"])

@@ -20,7 +20,7 @@ CONSTANT = "This is one of the most important things in the world ."
 
 
 def criteria(candidates, source, **settings):
-    return softbleu.score(candidates, None, source, metric="refless", **settings).numbers
+    return softbleu.score(candidates, None, source, metrics="refless", **settings).numbers
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_weights_and_empty_lines():
 
 
 def test_share_of_those_better_than_their_source():
-    result = softbleu.score(BETTER, None, SOURCE, metric="refless(aggregate=share, gamma=0)", level="segment")
+    result = softbleu.score(BETTER, None, SOURCE, metrics="refless(aggregate=share, gamma=0)", level="segment")
     assert [segment.score for segment in result.segments] == [100, 100, 0]
     assert result.score == pytest.approx(200 / 3) == pytest.approx(result.numbers.better)
 
@@ -120,7 +120,7 @@ def test_digits_of_a_neural_model_do_not_depend_on_jobs_or_company(tmp_path, mon
         _open.cache_clear()
         _open_language.cache_clear()
         settings = {"language_model": model, "detector": "spelling", "coefficients": str(tmp_path / "own.json")}
-        return [r.numbers for r in softbleu.score(systems, None, source, metric="refless", jobs=jobs, **settings)]
+        return [r.numbers for r in softbleu.score(systems, None, source, metrics="refless", jobs=jobs, **settings)]
 
     systems = {"source": SOURCE, "better": BETTER, "constant": [CONSTANT] * 3}
     one, two = (scored(f"jobs{n}", systems, SOURCE, n) for n in (1, 2))
@@ -132,9 +132,11 @@ def test_digits_of_a_neural_model_do_not_depend_on_jobs_or_company(tmp_path, mon
 
 
 def test_texts_without_references_have_a_source_of_their_length():
-    refused(InputError, "3 candidates but 2 source texts", softbleu.score, BETTER, None, SOURCE[:2], metric="refless")
-    refused(InputError, "needs references", softbleu.score, BETTER, None, SOURCE, metric="gleu")
-    refused(InputError, "candidates and references are both needed", softbleu.score, BETTER, None, metric="refless")
+    refused(
+        InputError, "3 candidates but 2 source texts", softbleu.score, BETTER, None, SOURCE[:2], metrics="refless"
+    )
+    refused(InputError, "needs references", softbleu.score, BETTER, None, SOURCE, metrics="gleu")
+    refused(InputError, "candidates and references are both needed", softbleu.score, BETTER, None, metrics="refless")
 
 
 @pytest.mark.slow
@@ -143,5 +145,5 @@ def test_it_is_not_fooled():
     source = (folder / "source.txt").read_text(encoding="utf-8").splitlines()
     unchanged = (folder / "systems" / "INPUT.txt").read_text(encoding="utf-8").splitlines()
     systems = {"INPUT": unchanged, "constant": [CONSTANT] * len(source), "copied": source[1:] + source[:1]}
-    found = {r.name: r.score for r in softbleu.score(systems, None, source, metric="refless")}
+    found = {r.name: r.score for r in softbleu.score(systems, None, source, metrics="refless")}
     assert max(found["constant"], found["copied"]) < found["INPUT"]

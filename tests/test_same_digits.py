@@ -75,7 +75,7 @@ def matrix_of(corpus: Any, vectors: Path, **how: Any) -> Any:
     found = []
     for each in measures(vectors, "chrf", "softbleu"):
         found.append(score_systems(pair_systems(corpus), [[*SYSTEMS], ["first", "second"]], each, **how))
-        found.append(softbleu.pairwise(CORPUS["one"][:9], metric=each, **how))
+        found.append(softbleu.pairwise(CORPUS["one"][:9], metrics=each, **how))
         found += score_pairs(pair_systems(corpus), each, **how)
     return [each.records() for each in found]
 

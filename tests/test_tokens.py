@@ -129,6 +129,6 @@ def test_pieces_are_those_of_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_text_in_any_normal_form_is_one_text() -> None:
     line = "příliš žluťoučký kůň pěl"
     for metric in ("bleu", "chrf", "chrf++", "softbleu(vectors=none)", "ter", "meteor(stages=exact)"):
-        found = score([normalize("NFD", line)], [line], metric=metric, normalize_unicode="NFC")
-        assert found.score == pytest.approx(score([line], [line], metric=metric).score), metric
+        found = score([normalize("NFD", line)], [line], metrics=metric, normalize_unicode="NFC")
+        assert found.score == pytest.approx(score([line], [line], metrics=metric).score), metric
         assert "|normalize-unicode:NFC|" in found.signature

@@ -37,7 +37,7 @@ lines = st.lists(st.sampled_from(WORDS), min_size=1, max_size=7).map(" ".join)
 
 @given(lines, lines)
 def test_distances_are_those_of_the_oracle(candidate: str, reference: str) -> None:
-    found = softbleu.score([candidate], [reference], metric=Trained(head=UNIT, vectors=VECTORS)).numbers.lost
+    found = softbleu.score([candidate], [reference], metrics=Trained(head=UNIT, vectors=VECTORS)).numbers.lost
     assert found == pytest.approx(distances_of(candidate.split(), reference.split(), VECTORS), abs=1e-6)
 
 
@@ -70,13 +70,13 @@ def test_severities_change_what_distances_cost_and_nothing_else() -> None:
     head = replace(UNIT, severity=(1.0, *np.random.default_rng(3).normal(scale=0.1, size=100).tolist()))
     texts = ["a cat sat", "the dog is not here", "prices rose"], ["a dog sat", "the dog is here", "prices rose"]
     metrics = [Trained(head=each) for each in (UNIT, head)]
-    plain, severe = (softbleu.score(*texts, metric=each, level="segment").segments for each in metrics)
+    plain, severe = (softbleu.score(*texts, metrics=each, level="segment").segments for each in metrics)
     ratios = [sum(one.lost) / sum(other.lost) for one, other in zip(severe[:2], plain[:2], strict=True)]
     assert ratios[0] != pytest.approx(ratios[1], abs=1e-3)
     assert all(0.75 <= each <= 4 / 3 for each in ratios)
     assert severe[2].score == 100
     narrow = Trained(head=replace(head, severity=head.severity[:-1]))
-    refused(InputError, "for vectors of 99 dimensions, not 100", softbleu.score, *texts, metric=narrow)
+    refused(InputError, "for vectors of 99 dimensions, not 100", softbleu.score, *texts, metrics=narrow)
 
 
 ODD = ["", "   ", "…", "!!! ??? ###", "\ufffd\u200b", "a" * 500, "政府将于星期四向议会提交新预算 。"]
@@ -93,7 +93,7 @@ def test_odd_candidates_lie_from_0_to_100_and_below_honest_ones(head: str, words
     honest, references = (path.read_text().splitlines()[:4] for path in files)
     odd = [*ODD, "cat dog sat not " * (words // 4)]
     texts = {f"{number}": [text] * 4 for number, text in enumerate(odd)} | {"honest": honest, "reference": references}
-    found = softbleu.score(texts, references, metric=f"trained(head={head})", level="segment")
+    found = softbleu.score(texts, references, metrics=f"trained(head={head})", level="segment")
     *scores, of_honest, same = (np.array([segment.score for segment in each.segments]) for each in found)
     assert (same == 100).all()
     wrong = [text for text, each in zip(odd, scores, strict=True) if np.any((each >= of_honest) | (each < 0))]
@@ -105,16 +105,16 @@ def test_odd_candidates_lie_from_0_to_100_and_below_honest_ones(head: str, words
 def test_a_segment_takes_the_best_reference_and_a_corpus_the_mean() -> None:
     metric = Trained(head=replace(UNIT, prices=((0.0, 9.0, 0.0),) * len(FEATURES)), vectors=VECTORS)
     several = (["dog sat not"], ["cats sat"], ["dog sat not", "cats sat"], ["dog", "cat sat"])
-    one, other, best, same = (softbleu.score(["cat sat"], [each], metric=metric).score for each in several)
+    one, other, best, same = (softbleu.score(["cat sat"], [each], metrics=metric).score for each in several)
     assert (best, same) == (max(one, other), 100)
-    both = softbleu.score(["cat sat"] * 2, ["dog sat not", "cats sat"], metric=metric)
+    both = softbleu.score(["cat sat"] * 2, ["dog sat not", "cats sat"], metrics=metric)
     assert both.score == pytest.approx((one + other) / 2)
 
 
 def test_in_context_it_reads_pieces_of_any_encoder() -> None:
     metric = Trained(head=UNIT, vectors=MadeUpEncoder())
-    bertscore = softbleu.score(["a cat sat"], ["a dog sat"], metric="bertscore", vectors=MadeUpEncoder()).numbers
-    lost = softbleu.score(["a cat sat"], ["a dog sat"], metric=metric).numbers.lost
+    bertscore = softbleu.score(["a cat sat"], ["a dog sat"], metrics="bertscore", vectors=MadeUpEncoder()).numbers
+    lost = softbleu.score(["a cat sat"], ["a dog sat"], metrics=metric).numbers.lost
     assert 1 - lost[0] <= bertscore.precision / 100 + 1e-6  # Boundary pieces can be matched there
 
 
@@ -160,7 +160,7 @@ def test_training_gives_the_digits_of_version_0_4(tmp_path: Path) -> None:
     assert_nearly(found, expected, 1e-4)
     (place := tmp_path / "head.json").write_text(json.dumps(found))
     texts = groups["a"].texts
-    scored = softbleu.score(texts.candidates["A"], texts.references, metric="trained", head=str(place))
+    scored = softbleu.score(texts.candidates["A"], texts.references, metrics="trained", head=str(place))
     assert 0 < scored.score < 100
     assert f"head:head.json#{TrainedHead.of(str(place)).fingerprint[:12]}" in scored.signature
 

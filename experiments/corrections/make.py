@@ -452,7 +452,7 @@ def errors_that_pay(name: str, kind: str) -> float:
     metric, given = softbleu.read_metric(METRICS[name]), dict[str, Any](references=references, source=source)
     if metric.requires.gold:
         given = {"gold": softbleu.edit_texts(source, *zip(*references, strict=True))}
-    clean, spoilt = softbleu.score(systems, **given, metric=metric, level="segment")
+    clean, spoilt = softbleu.score(systems, **given, metrics=metric, level="segment")
     pairs = zip(map(float, clean.segments or ()), map(float, spoilt.segments or ()), strict=True)
     wins = [(other > one) if metric.higher_is_better else (one > other) for one, other in pairs]
     return 100 * float(np.mean(wins))
@@ -476,7 +476,7 @@ def score_edits(name: str, split: bool) -> float:
         ]
     references = list(zip(*(lines_of(f"conll14/ref{each}.txt") for each in (0, 1)), strict=True))
     source = [segment.source for segment in segments]
-    return float(softbleu.score({HONEST: segments}, references, source, metric=METRICS[name])[0].score)
+    return float(softbleu.score({HONEST: segments}, references, source, metrics=METRICS[name])[0].score)
 
 
 def halves(edits: Sequence[Edit]) -> tuple[Edit, ...]:

@@ -114,7 +114,7 @@ def unmatched(data: Set, metric: str) -> Iterator[tuple[str, int, list[Span], li
     settings = {} if data.tokenize == "13a" else {"tokenize": data.tokenize}
     made = read_metric(metric, **settings)
     numbers = range(1, len(data.segments) + 1)
-    explained = explain(data.texts.candidates, data.texts.references, metric=made, segments=numbers)
+    explained = explain(data.texts.candidates, data.texts.references, metrics=made, segments=numbers)
     for one in explained:
         text = data.texts.candidates[one.system][one.segment - 1]
         free = [True] * len(one.candidate)

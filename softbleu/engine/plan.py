@@ -14,7 +14,7 @@ from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.matching.matchers import SoftMatcher
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.protocols import ReadsRows, matcher_of, resolved
-from softbleu.metrics.reading import fit_metric, read_metric, read_settings
+from softbleu.metrics.reading import check_metric, fit_metric, read_metric, read_settings
 from softbleu.metrics.requirements import Requirements, lacking
 from softbleu.metrics.settings import DEFAULT_ENCODER
 
@@ -81,18 +81,15 @@ GivenMetrics = GivenMetric | Sequence[GivenMetric] | Plan  # One, several, or a 
 
 def make_metrics(metrics: GivenMetrics, /, **settings: Any) -> list[Metric]:
     """Make metrics; a setting goes to those that have it, and some must."""
-    for name in ("metric", "metrics"):
-        if name in settings:
-            raise InputError(f"no {name!r} here: score and explain take metric=…, compare and sweep metrics=…")
     several: list[Any] = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
     if not several:
         raise InputError("no metric: name one, such as 'bleu' or 'vleu(threshold=0.8)'")
-    if not settings and all(isinstance(metric, Metric) for metric in several):
-        return several
     if len(several) == 1:
-        return [
-            several[0].replaced(**settings) if isinstance(several[0], Metric) else read_metric(several[0], **settings)
-        ]
+        (given,) = several
+        if isinstance(given, str):
+            return [read_metric(given, **settings)]
+        check_metric(given)
+        return [given.replaced(**settings)]
     made = [fit_metric(metric, settings) for metric in several]
     for name in settings:
         if all(name in fitted.idle for fitted in made):

@@ -12,6 +12,7 @@ import numpy as np
 
 from softbleu import results
 from softbleu.config.declare import Registry
+from softbleu.config.earlier import moved_names
 from softbleu.config.languages import find_language
 from softbleu.errors import Parameter
 from softbleu.io.platform import cached_property
@@ -107,7 +108,7 @@ class Metric(DeclaredMetric):
         >>> round(float(Chrf().corpus_score(["the cat"], ["the cats"])), 1)
         77.6
         """
-        return results.score(candidates, references, source, metric=self, **run)
+        return results.score(candidates, references, source, metrics=self, **run)
 
     def sentence_score(
         self,
@@ -269,3 +270,16 @@ _ELSEWHERE = {  # By names that others have, spelt in small letters and with hyp
     ),
 }
 METRICS = Registry("metric", "softbleu.metrics", Metric, _ELSEWHERE)
+
+_READING, _SETTINGS = "softbleu.metrics.reading", "softbleu.metrics.settings"
+__getattr__ = moved_names(
+    __name__,
+    {
+        "make_metric": f"{_READING}:read_metric",
+        "read_metric": _READING,
+        "metric_from_signature": "softbleu.metrics.signatures",
+        "Requirements": "softbleu.metrics.requirements",
+        "order_setting": _SETTINGS,
+        "tokenizer_setting": _SETTINGS,
+    },
+)

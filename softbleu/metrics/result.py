@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, SupportsFloat, overload
 
 import numpy as np
 
+from softbleu.config.earlier import moved_names
 from softbleu.errors import UnknownNameError
 from softbleu.metrics.score import DocumentScore, ReferenceScore, Score
 from softbleu.tables import Tabular, format_rows
@@ -209,3 +210,8 @@ class Results(Tabular, list[Result]):
         for result in self:
             rows.setdefault(result.name, {"system": result.name})[result.metric] = result.score
         return format_rows(list(rows.values()), form, 2 if all(result.in_percent for result in self) else 4)
+
+
+_AGGREGATION, _SCORE = "softbleu.metrics.aggregation", "softbleu.metrics.score"
+_WAYS = ("SumOfRows", "BestReference", "MeanOfReferences", "SampledReferences")
+__getattr__ = moved_names(__name__, dict.fromkeys(_WAYS, _AGGREGATION) | {"column": _SCORE})

@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
+from softbleu.config.earlier import renamed_parameters
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
 from softbleu.engine.notes import note_coverage
 from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, make_metrics, make_plan
@@ -115,15 +116,16 @@ def score_corpus(
 
 @overload
 def compare_corpus(  # type: ignore[overload-overlap]  # a name is no list of names
-    corpus: Corpus, metric: GivenMetric = ..., **run: Unpack[_CorpusOptions]
+    corpus: Corpus, metrics: GivenMetric = ..., **run: Unpack[_CorpusOptions]
 ) -> ComparisonTable: ...
 @overload
 def compare_corpus(
-    corpus: Corpus, metric: Sequence[GivenMetric] | Plan, **run: Unpack[_CorpusOptions]
+    corpus: Corpus, metrics: Sequence[GivenMetric] | Plan, **run: Unpack[_CorpusOptions]
 ) -> ComparisonTables: ...
+@renamed_parameters(metric="metrics")
 def compare_corpus(
     corpus: Corpus,
-    metric: GivenMetrics = "bleu",
+    metrics: GivenMetrics = "bleu",
     *,
     baseline: str | None = None,
     significance: SignificanceSettings | None = None,
@@ -143,11 +145,11 @@ def compare_corpus(
     if not isinstance(settings, SignificanceSettings):
         raise InputError(f"significance must be SignificanceSettings, not {settings!r}")
     options = RunOptions(jobs, executor, checkpoint=checkpoint, progress=progress)
-    statistics = collect_statistics(corpus, metric, options, keep_rows=True)
+    statistics = collect_statistics(corpus, metrics, options, keep_rows=True)
     first = corpus.systems[0] if baseline is None else str(baseline)
     tables = [compare_systems(scored, first, settings, progress) for scored in statistics]
     note_coverage((row.name, table.label, row.coverage) for table in tables for row in table.comparisons)
-    return ComparisonTables(tables) if isinstance(metric, list | tuple | Plan) else tables[0]
+    return ComparisonTables(tables) if isinstance(metrics, list | tuple | Plan) else tables[0]
 
 
 @overload
@@ -156,7 +158,7 @@ def score(  # type: ignore[overload-overlap]  # a name is no list of names
     references: _References = ...,
     source: _Source = ...,
     *,
-    metric: GivenMetrics = ...,
+    metrics: GivenMetrics = ...,
     **more: Unpack[_ScoreOptions],
 ) -> Results: ...
 @overload
@@ -165,7 +167,7 @@ def score(  # type: ignore[overload-overlap]  # and a name no list of names
     references: _References = ...,
     source: _Source = ...,
     *,
-    metric: GivenMetric = ...,
+    metrics: GivenMetric = ...,
     **more: Unpack[_ScoreOptions],
 ) -> Result: ...
 @overload
@@ -174,15 +176,16 @@ def score(
     references: _References = ...,
     source: _Source = ...,
     *,
-    metric: Sequence[GivenMetric],
+    metrics: Sequence[GivenMetric],
     **more: Unpack[_ScoreOptions],
 ) -> Results: ...
+@renamed_parameters(metric="metrics")
 def score(
     candidates: Texts,
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
-    metric: GivenMetrics = "bleu",
+    metrics: GivenMetrics = "bleu",
     gold: Sequence[GoldSegment] | None = None,
     documents: Sequence[object] | None = None,
     against: Against = "references",
@@ -203,7 +206,7 @@ def score(
         One entry per segment: a reference, or a list of references. None for metrics that need no references.
     source
         One text per segment, before correction; GLEU, GREEN and the I-measure need it.
-    metric
+    metrics
         A name, an expression such as ``vleu(threshold=0.8)``, a value such as ``softbleu.Vleu(threshold=0.8)``, or
         several of these.
     gold
@@ -244,13 +247,13 @@ def score(
     >>> round(result.score, 2)
     53.73
     >>> vectors = {"cat": [1.0, 0.2], "dog": [0.9, 0.3], "mat": [0.0, 1.0]}
-    >>> soft = score(["a dog sat on a mat"], ["a cat sat on a mat"], metric="vleu", threshold=0.8, vectors=vectors)
+    >>> soft = score(["a dog sat on a mat"], ["a cat sat on a mat"], metrics="vleu", threshold=0.8, vectors=vectors)
     >>> round(soft.score, 2)
     99.86
     """
-    several = isinstance(candidates, Mapping) or isinstance(metric, list | tuple)
+    several = isinstance(candidates, Mapping) or isinstance(metrics, list | tuple)
     corpus = make_corpus(candidates, references, source, gold, documents, against)
-    wanted = make_metrics(metric, **settings)
+    wanted = make_metrics(metrics, **settings)
     with shown(progress) as shower:
         results = score_corpus(corpus, wanted, level=level, jobs=jobs, executor=executor, progress=shower)
     return results if several else results[0]
@@ -274,6 +277,7 @@ def compare(
     metrics: Sequence[GivenMetric],
     **more: Unpack[_CompareOptions],
 ) -> ComparisonTables: ...
+@renamed_parameters(metric="metrics")
 def compare(
     candidates: _Systems,
     references: References | None = None,

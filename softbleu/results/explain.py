@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from softbleu.config.earlier import renamed_parameters
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
 from softbleu.corpora.edits import Annotation, GoldSegment, apply_edits
 from softbleu.corpora.judgements.spans import MAJOR, MINOR, MarkedOutput, MarkedSpan, SpanTable
@@ -214,12 +215,13 @@ class Explanations(Tabular, list[Explanation]):
         ]
 
 
+@renamed_parameters(metric="metrics")
 def explain(
     candidates: Texts,
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
-    metric: str | Metric = "bleu",
+    metrics: GivenMetric = "bleu",
     segments: Sequence[int] = (1,),
     against: Against = "references",
     **settings: Unpack[Settings],
@@ -235,12 +237,13 @@ def explain(
     [(('a',), ('a',), 1.0)]
     """
     corpus = make_corpus(candidates, references, source, against=against)
-    return explain_corpus(corpus, make_plan(metric, **settings), segments)
+    return explain_corpus(corpus, make_plan(metrics, **settings), segments)
 
 
+@renamed_parameters(metric="metrics")
 def explain_corpus(
     corpus: Corpus,
-    metric: GivenMetric | Plan = "bleu",
+    metrics: GivenMetric | Plan = "bleu",
     segments: Sequence[int] = (1,),
     spans: Sequence[SpanTable] = (),
 ) -> Explanations:
@@ -256,7 +259,7 @@ def explain_corpus(
     segments = _checked(segments, len(corpus))
     if not segments:
         return Explanations()
-    plan = make_plan(metric)
+    plan = make_plan(metrics)
     note_text(corpus, plan.metrics)
     explanations = _explained(corpus, plan, segments)
     if not spans:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from softbleu.config.earlier import renamed_parameters
 from softbleu.corpora.records import TextList
 from softbleu.engine.encode import ListCorpus
 from softbleu.engine.notes import note_coverage
@@ -116,10 +117,11 @@ def score_pairs(
                 yield PairScores(matrix.reshape(shape), str(plan.only), *signatures, called[0], called[1], coverage)
 
 
+@renamed_parameters(metric="metrics")
 def pairwise(
     candidates: Iterable[str],
     references: Iterable[str] | None = None,
-    metric: GivenMetric = "bleu",
+    metrics: GivenMetric = "bleu",
     *,
     jobs: int = 1,
     executor: Executor | None = None,
@@ -133,7 +135,7 @@ def pairwise(
         Texts.
     references
         Texts; unless given the candidates themselves.
-    metric
+    metrics
         A name, an expression or a value, of a metric that compares two texts.
     jobs, executor, settings
         As those of `softbleu.score`.
@@ -154,7 +156,7 @@ def pairwise(
     [[83.5, 5.0], [4.5, 100.0]]
     """
     lists = [TextList.of(candidates, references)]
-    (scores,) = score_pairs(lists, make_plan(metric, **settings), jobs=jobs, executor=executor)
+    (scores,) = score_pairs(lists, make_plan(metrics, **settings), jobs=jobs, executor=executor)
     return scores
 
 

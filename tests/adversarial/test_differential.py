@@ -48,10 +48,10 @@ def check(metric: str, candidates: Sequence[str], references: Sequence[Sequence[
     """Corpus and segments are as the peer has them; segments have references of different numbers."""
     peer, smooth = PEERS[metric], "add-k" if "add-k" in metric else "exp"
     expected = peer.corpus_score(candidates, list(map(list, zip_longest(*references))))
-    assert_same(softbleu.score(candidates, references, metric=metric).numbers, expected, smooth=smooth)
+    assert_same(softbleu.score(candidates, references, metrics=metric).numbers, expected, smooth=smooth)
     # Our scores of segments by BLEU have effective order unless told.
     if not metric.startswith("bleu") or "effective_order" in metric:
-        segments = softbleu.score(candidates, references, metric=metric, level="segment").segments or ()
+        segments = softbleu.score(candidates, references, metrics=metric, level="segment").segments or ()
         for own, *texts in zip(segments, candidates, references, strict=True):
             assert_same(own, peer.sentence_score(*texts), smooth=smooth)
 

@@ -44,7 +44,7 @@ def test_a_bucket_of_segments_scores_as_a_corpus(metric: str) -> None:
     expected = []
     for chosen in ([0, 1, 3], [2]):
         systems = {name: [texts[number] for number in chosen] for name, texts in SYSTEMS.items()}
-        found = softbleu.score(systems, [REFERENCES[number] for number in chosen], metric=metric)
+        found = softbleu.score(systems, [REFERENCES[number] for number in chosen], metrics=metric)
         expected.append((len(chosen), *(each.score for each in found)))
     assert [(row["segments"], row["A"], row["B"]) for row in rows] == expected
     assert [row["length"] for row in rows] == ["0–9", "10–19"]
@@ -124,7 +124,7 @@ FIVE = Segments.of(OUTPUTS, LINES)
 
 
 def scores(metric: str) -> dict[str, list[float]]:
-    found = softbleu.score(OUTPUTS, LINES, metric=metric, level="segment")
+    found = softbleu.score(OUTPUTS, LINES, metrics=metric, level="segment")
     return {each.name: [one.score for one in each.segments] for each in found}
 
 

@@ -36,7 +36,7 @@ def corpus() -> list[list[str]]:
 
 @pytest.fixture(scope="module")
 def alone(corpus: Any) -> Any:
-    return softbleu.score(*corpus, metric=MEASURES)
+    return softbleu.score(*corpus, metrics=MEASURES)
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,7 @@ def test_a_worker_that_forgets_is_sent_the_table_again(corpus: Any, alone: Any, 
             return super().submit(fn, *args)
 
     executor = Forgetful(1, monkeypatch.setattr)
-    assert softbleu.score(*corpus, metric=MEASURES, executor=executor) == alone
+    assert softbleu.score(*corpus, metrics=MEASURES, executor=executor) == alone
     assert len(executor.sent) > 8
 
 
@@ -101,7 +101,7 @@ def test_a_worker_may_join_late(threads: Client, corpus: Any, alone: Any, monkey
         seen.add(count_workers(executor))
 
     try:
-        assert softbleu.score(*corpus, metric=MEASURES, executor=executor, progress=join) == alone
+        assert softbleu.score(*corpus, metrics=MEASURES, executor=executor, progress=join) == alone
         assert seen == {4}
     finally:
         threads.cluster.scale(1)
@@ -128,7 +128,7 @@ def test_a_task_that_fails_twice_is_tried_again(threads: Client, tmp_path: Path)
 def test_a_lost_scheduler_is_an_error_of_one_line(corpus: Any) -> None:
     with LocalCluster(threads_per_worker=1, **HOW) as cluster, Client(cluster, set_as_default=False) as client:
         how = {"executor": client.get_executor(), "progress": lambda *_: cluster.close()}
-        refused(WorkerError, r"^the cluster gave up \(.*\): .*", softbleu.score, *corpus, metric="bleu", **how)
+        refused(WorkerError, r"^the cluster gave up \(.*\): .*", softbleu.score, *corpus, metrics="bleu", **how)
 
 
 @on_a_cluster

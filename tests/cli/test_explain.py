@@ -35,7 +35,7 @@ def test_matrix_of_corpora_and_of_segments(command: Any, files: Any) -> None:
     rows = scored(command, *given, name="matrix")["rows"]
     assert [row["candidate"] for row in rows] == ["a", "b"]
     texts = (["the cat sat on a.txt", "it rains"], ["the cat sat on c.txt", "it rains"])
-    assert rows[0]["c"] == pytest.approx(softbleu.score(*texts, metric="chrf").score)
+    assert rows[0]["c"] == pytest.approx(softbleu.score(*texts, metrics="chrf").score)
     pairs = scored(command, *given, "--level", "segment", name="matrix")["rows"]
     named = [(row["segment"], row["candidate"], row["reference"]) for row in pairs[:3]]
     assert named == [(1, "a", "ref1"), (1, "a", "c"), (1, "b", "ref1")]
@@ -185,17 +185,17 @@ def test_scores_are_those_of_single_runs(command: Any) -> None:
     texts = {name: LINES[f"wmt/en-cs/system-outputs/{name}.cs"] for name in "ABC"}
     reference = LINES["wmt/en-cs/reference-A.cs"]
     for name in "AB":
-        result = softbleu.score(texts[name], reference, metric="chrf")
+        result = softbleu.score(texts[name], reference, metrics="chrf")
         assert rows[name, "chrF", "en-zh"] == rows[name, "chrF", "en-cs"] == result.score
     assert rows["A", "judge", "en-cs"] == (65 + 5) / 2
-    zh = softbleu.score(texts["B"], reference, metric="bleu", language="zh").score
+    zh = softbleu.score(texts["B"], reference, metrics="bleu", language="zh").score
     assert rows["B", "BLEU", "en-zh"] == zh
     # C has no output in en-zh: the average is over the direction that all have.
     assert rows["C", "chrF", "macro"] == rows["C", "chrF", "en-cs"]
     # Metrics of one name are called by their settings.
     two = table_of(command("directions", "--folders", "wmt", "-m", "bleu", "bleu(order=2)", "-f", "json"))
     found = {row["metric"]: row["score"] for row in two if (row["system"], row["direction"]) == ("B", "en-zh")}
-    second = softbleu.score(texts["B"], reference, metric="bleu(order=2)", language="zh").score
+    second = softbleu.score(texts["B"], reference, metrics="bleu(order=2)", language="zh").score
     assert found == {"bleu": zh, "bleu(order=2)": second}
     text = command("directions", "--folders", "wmt", "-m", "chrf").out
     assert "macro, chrF: mean over en-cs" in text

@@ -78,7 +78,7 @@ def test_references_one_by_one_with_the_chosen_one_marked(command, files):
     parts = scored(command, *given)["systems"][0]["references"]
     assert [(part["segment"], part["reference"]) for part in parts] == [(s, r) for s in (1, 2, 3) for r in (1, 2)]
     texts = [(c, r, s) for c, both, s in zip(CANDIDATE, REFERENCES, SOURCE, strict=True) for r in both]
-    single = [softbleu.score([c], [r], [s], metric="gleu", order=1).score for c, r, s in texts]
+    single = [softbleu.score([c], [r], [s], metrics="gleu", order=1).score for c, r, s in texts]
     assert [part["score"] for part in parts] == pytest.approx(single)
     assert len({round(score, 9) for score in single}) == len(single)
     better = [1 if one > other else 2 for one, other in zip(single[::2], single[1::2], strict=True)]
@@ -119,7 +119,7 @@ def test_the_source_stands_in_the_place_of_references(command, files, metric):
     assert made["signature"] == referred["signature"].replace("|version:", "|against:source|version:")
     assert scored(command, *given, "--signature", made["signature"]) == made
     texts = (LINES["hund.txt"], None, LINES["dog.txt"])
-    found = softbleu.score(*texts, metric=metric, against="source", **settings)
+    found = softbleu.score(*texts, metrics=metric, against="source", **settings)
     assert (found.score, found.signature) == (system["score"], made["signature"])
 
 
@@ -131,7 +131,7 @@ def test_gold_edits_make_references(command, files):
     corrected = ["--gold", "annotated.m2", "-c", "corrected.txt", "-q"]
     references = [("He eats an apple .", "He ate a apple ."), (SENTENCES[1],), ("We go home .",)]
     for metric in ("gleu", "bleu"):
-        plain = softbleu.score(OUTPUT, references, SENTENCES, metric=metric)
+        plain = softbleu.score(OUTPUT, references, SENTENCES, metrics=metric)
         assert scored(command, "--metric", metric, *corrected)["systems"][0]["score"] == plain.score
     files.write("first.txt", [first for first, *_ in references])
     more = ("-s", files.write("source.txt", SENTENCES), "-m", "imeasure")
@@ -143,7 +143,7 @@ def test_gold_edits_make_references(command, files):
 
 def test_each_of_equal_insertions_is_matched_once():
     twice = Annotation(0, (Edit(1, 1, "X", ("x",)),) * 2)
-    found = softbleu.score(["a x x x b"], gold=[GoldSegment("a b", (twice,))], metric="m2").numbers
+    found = softbleu.score(["a x x x b"], gold=[GoldSegment("a b", (twice,))], metrics="m2").numbers
     assert (found.correct, found.proposed, found.gold) == (2, 3, 2)
 
 
@@ -163,7 +163,7 @@ def test_the_command_needs_no_references(command, refused, files):
     texts = list(zip(EDITED, LEARNER, strict=True))
     files.write("texts.tsv", ["candidate\tsource", *map("\t".join, texts)])
     files.write("texts.jsonl", [json.dumps({"candidate": own, "source": text}) for own, text in texts])
-    expected = softbleu.score(EDITED, None, LEARNER, metric="refless").score
+    expected = softbleu.score(EDITED, None, LEARNER, metrics="refless").score
     for given in ("-c better.txt -s source.txt", "--pairs texts.tsv", "--pairs texts.jsonl"):
         done = command("score", *given.split(), "-m", "refless", "--score-only", "--digits", 6)
         assert (done.code, done.err) == (0, "")
@@ -188,7 +188,7 @@ def test_explain_says_what_speaks_against_a_line(command, files):
     assert (shown.code, shown.err) == (0, "")
     first, second = shown.out.split("\n\n")
     lines = first.splitlines()
-    found = softbleu.score([line], None, [line], metric="refless").numbers
+    found = softbleu.score([line], None, [line], metrics="refless").numbers
     numbers = f"G {found.grammar:.2f}, F {found.fluency:.2f}, M 100.00, better 0.00"
     assert lines[:3] == [f"segment 1, source: {found.score:.2f}", f"candidate  {line}", numbers]
     assert [each.split()[:2] for each in lines[3:5]] == [["misspelt", "recieve"], ["misspelt", "informations"]]
@@ -202,7 +202,7 @@ def test_explain_says_what_speaks_against_a_line(command, files):
     named = [(each["system"], each["segment"]) for each in entries]
     assert named == [(system, segment) for segment in (1, 2) for system in ("source", "better")]
     assert (entries[0]["numbers"]["meaning"], entries[3]["findings"]) == (100, [])
-    (one,) = softbleu.explain([line], None, ["x"], metric="refless")
+    (one,) = softbleu.explain([line], None, ["x"], metrics="refless")
     assert [each.text for each in one.findings[:2]] == ["recieve", "informations"]
 
 

@@ -306,7 +306,7 @@ def test_a_metric_of_strings_does_what_one_of_arrays_does(command: Any, run: str
 
 def test_scores_of_segments_have_a_mean_and_one_by_one_the_same_digits() -> None:
     candidates, sources = ["ab", "", "abc"], ["abcd", "", "ab"]
-    found = softbleu.score(candidates, None, sources, metric=Length(), level="segment")
+    found = softbleu.score(candidates, None, sources, metrics=Length(), level="segment")
     scores = [50, 0, 200 / 3]
     assert [each.score for each in found.segments] == pytest.approx(scores, abs=1e-8)
     assert found.score == pytest.approx(np.mean(scores), abs=1e-8)
@@ -314,7 +314,7 @@ def test_scores_of_segments_have_a_mean_and_one_by_one_the_same_digits() -> None
     alone = [Length().sentence_score(text, None, source) for text, source in pairs]  # type: ignore[arg-type]
     assert [float(each) for each in alone] == [float(each) for each in found.segments]
     texts = [OWN_TEXTS["a"][:3], OWN_TEXTS["b"][:3]]
-    ours, theirs = (softbleu.pairwise(*texts, metric=metric(tokenize="intl")) for metric in (Lacking, LackingCodes))
+    ours, theirs = (softbleu.pairwise(*texts, metrics=metric(tokenize="intl")) for metric in (Lacking, LackingCodes))
     assert np.array_equal(ours, theirs)
 
 
@@ -402,4 +402,4 @@ def test_numbers_of_a_metric_of_strings_are_checked(value: Any) -> None:
             return value if candidate == "b" else (1, 2)
 
     with pytest.raises(InputError, match=f"^metric 'gives' of {__name__} fails in segments? "):
-        softbleu.score(["a", "b"], ["a", "a"], metric=Gives())
+        softbleu.score(["a", "b"], ["a", "a"], metrics=Gives())

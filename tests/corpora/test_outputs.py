@@ -340,7 +340,7 @@ def test_corrections_that_split_or_merge_sentences_are_scored_by_what_belongs_to
         assert list(block.load().source or ()) == ["It rain . We stay at home .", *source[2:]]
         assert block.load().candidates["c"] == texts["r"]
         for metric in ("gleu", "errant", "cleme", "green"):
-            exact = softbleu.score(texts["r"], texts["r"], block.load().source, metric=metric)
+            exact = softbleu.score(texts["r"], texts["r"], block.load().source, metrics=metric)
             assert score_corpus(corpus, metric)[0].score == exact.score
 
 

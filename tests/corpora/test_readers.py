@@ -523,7 +523,7 @@ ANSWERS += "T1-A0 我 昨 天 去 学 校 了 。\n" + LINE.format(-1, -1, "noop
 def test_edits_are_in_order_whatever_the_file_has(written):
     (segment,) = read_m2(written("S a b c\n" + LINE.format(2, 3, "R", "C", 0) + LINE.format(0, 1, "R", "A", 0)))
     assert [edit.start for edit in segment.annotations[0].edits] == [0, 2]
-    assert softbleu.score(["A b C"], gold=[segment], metric="m2").score == 100
+    assert softbleu.score(["A b C"], gold=[segment], metrics="m2").score == 100
 
 
 def test_each_text_of_a_file_of_cherrant_is_an_annotator(written):
@@ -533,8 +533,8 @@ def test_each_text_of_a_file_of_cherrant_is_an_annotator(written):
     assert segment.references() == ("我 昨 天 去 了 学 校 。", "我 昨 天 去 了 学 校 。", "我 昨 天 去 学 校 了 。")
     texts = ["我昨天去了学校。", "我 昨 天 去 了 学 校 。", "我昨天 去了 学校 。", "我昨天去学校了。"]
     for text, metric in product(texts, ("errant", "m2", "cleme")):
-        assert softbleu.score([text], gold=[segment], metric=metric).score == 100, (text, metric)
-    assert softbleu.score(["我昨天去了。"], gold=[segment], metric="errant").score < 100
+        assert softbleu.score([text], gold=[segment], metrics=metric).score == 100, (text, metric)
+    assert softbleu.score(["我昨天去了。"], gold=[segment], metrics="errant").score < 100
 
 
 @pytest.mark.parametrize(
@@ -568,7 +568,7 @@ def test_outputs_are_cut_into_the_words_of_gold_edits(written, tmp_path, text, e
 def test_edits_behind_doubled_blanks_are_of_their_words(written, source, edits):
     (segment,) = read_m2(written(f"S {source}\n" + "".join(LINE.format(*edit, 0) for edit in edits)))
     assert segment.references() == ("I like this now",)
-    assert softbleu.score(["I like this now"], gold=[segment], metric="errant").score == 100
+    assert softbleu.score(["I like this now"], gold=[segment], metrics="errant").score == 100
 
 
 LACKING = "S a b\n" + LINE.format(0, 1, "R", "A", 0) + "\nS c d\n" + LINE.format(0, 1, "R", "C", 2)
@@ -588,7 +588,7 @@ def test_annotators_without_a_line_are_noted_and_count_as_is_asked(written, caps
     assert [len(segment.annotations) for segment in left_out] == [1, 1, 2, 1]
     assert [len(segment.annotations) for segment in unchanged] == [2, 2, 2, 1]
     for metric in ("m2", "errant", "cleme"):
-        results = [softbleu.score(texts, gold=gold, metric=metric) for gold in (left_out, unchanged)]
+        results = [softbleu.score(texts, gold=gold, metrics=metric) for gold in (left_out, unchanged)]
         assert (results[0].score < results[1].score, results[1].score) == (True, 100)
         assert ["absent:unchanged" in result.signature for result in results] == [False, True]
     refused(InputError, "unknown way to count absent annotators", read_m2, file, absent_annotators="right")

@@ -57,7 +57,7 @@ def test_a_file_of_any_name_is_read_back(tmp_path: Path, monkeypatch: pytest.Mon
     Path(name).write_text("cat 1 2\ndog 2 1\n", encoding="utf-8")
     given = read_metric("softbleu", idf=name, vectors=name)
     assert read_metric(str(given)) == given
-    result = score(["a cat"], ["a dog"], metric=given)
+    result = score(["a cat"], ["a dog"], metrics=given)
     for signature in (result.signature, result.short_signature):
         assert metric_from_signature(signature) == given
         assert parse_signature(signature)["idf"].startswith(f"{name}#")

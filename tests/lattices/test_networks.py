@@ -105,7 +105,7 @@ def test_the_network_of_a_meaning_accepts_its_paraphrases_and_no_other_sentence(
         network = meaning_network(derivations, derivations.at(number))
         assert texts_of(network) == dict.fromkeys(alike(sentence), 0)
     line = format_line(meaning_network(derivations, derivations.at(0)))
-    own = {"metric": "hyter", "notation": "network", "level": "segment"}
+    own = {"metrics": "hyter", "notation": "network", "level": "segment"}
     scores = softbleu.score(sentences, [line] * len(sentences), **own).segments
     zero = {sentence for sentence, score in zip(sentences, scores, strict=True) if score.score == 0}
     assert sorted(zero) == alike(sentences[0])
@@ -149,7 +149,7 @@ def test_words_of_networks_are_split_as_text_is():
     said = "names whole networks: leave out costs of rules"
     refused(InputError, said, NetworkRules, notation="network", stem_cost=0.1)
     texts = ["The dog, it barked."], ["The (dog,|hound) it barked."]
-    found = softbleu.score(*texts, metric="hyter", notation="brackets")
+    found = softbleu.score(*texts, metrics="hyter", notation="brackets")
     assert (found.score, found.numbers.length) == (0, 6)
 
 
@@ -193,7 +193,7 @@ def networks(draw, most=6):
 
 def test_how_many_networks_are_gone_through_together_makes_no_difference(monkeypatch):
     texts = ["a b", "c", "a", "b b c"], ["(a|b) [c] b", "c", "[a] (b|c) (b c|a)", "b (a|c) c"]
-    options = {"metric": "hyter", "notation": "brackets", "level": "segment"}
+    options = {"metrics": "hyter", "notation": "brackets", "level": "segment"}
     whole = softbleu.score(*texts, **options).segments
     monkeypatch.setattr("softbleu.kernels.lattices._MOST_CELLS", 20)
     assert softbleu.score(*texts, **options).segments == whole
@@ -205,7 +205,7 @@ CANDIDATES = st.lists(st.sampled_from((*WORDS, "x")), max_size=6)
 def hyter(candidate, network, **settings):
     """Score one candidate against one network."""
     texts = [" ".join(candidate)], [format_line(network)]
-    return softbleu.score(*texts, metric="hyter", notation="network", **settings)
+    return softbleu.score(*texts, metrics="hyter", notation="network", **settings)
 
 
 def test_costs_of_arcs_and_shifts_are_those_by_hand():
@@ -220,7 +220,7 @@ def test_costs_of_arcs_and_shifts_are_those_by_hand():
 def test_rare_words_weigh_more():
     """Hundredths of ln(5 / (segments with the word + 1)) / ln(1000): the 3, cat 13, sat 7, flew 13, x 23."""
     candidates, references = ["the cat flew", "the x sat", "the"], ["the cat sat", "the dog sat", "the bird flew"]
-    options = {"metric": "hyter", "idf": "references", "tokenize": "none", "level": "segment"}
+    options = {"metrics": "hyter", "idf": "references", "tokenize": "none", "level": "segment"}
     found = softbleu.score(candidates, references, **options).segments
     assert [(one.edits, one.length) for one in found] == [(0.13, 0.23), (0.23, 0.23), (0.26, 0.29)]
 
@@ -272,7 +272,7 @@ def test_of_an_empty_reference_an_empty_candidate_has_no_error_and_any_other_all
 
 def test_pairs_are_scored_as_segments():
     candidates, references = ["a hound barked", "the dog", "a \x02 dog barked"], ["a (dog|hound) barked", "[the] dog"]
-    own = {"metric": "hyter", "notation": "brackets"}
+    own = {"metrics": "hyter", "notation": "brackets"}
     alone = [[softbleu.score([one], [two], level="segment", **own).score for two in references] for one in candidates]
     found = softbleu.pairwise(candidates, references, **own)
     assert found.scores == pytest.approx(np.array(alone))

@@ -270,10 +270,10 @@ def test_metrics_and_given_scores_are_the_same(question: str) -> None:
 def test_signatures_say_what_outputs_are_compared_with_and_of_which_vectors_they_are(tmp_path: Path) -> None:
     """The scores of a metric whose signature says so are those against the source, beside others."""
     source = [line[::-1] for line in REFERENCES]
-    (signature,) = {one.signature for one in softbleu.score(TEXTS, None, source, metric="chrf", against="source")}
+    (signature,) = {one.signature for one in softbleu.score(TEXTS, None, source, metrics="chrf", against="source")}
     metrics = {"source": signature, "reference": "chrf", "again": signature.replace("|against:source", "")}
     found = softbleu.metaeval(metrics=metrics, source=source, **GIVEN)
-    results = [softbleu.score(TEXTS, given, metric="chrf") for given in (source, REFERENCES, REFERENCES)]
+    results = [softbleu.score(TEXTS, given, metrics="chrf") for given in (source, REFERENCES, REFERENCES)]
     scores = [{one.name: one.score for one in each} for each in results]
     tables = [ScoreTable(*each) for each in zip(metrics, scores, strict=True)]
     assert found.table.rows == softbleu.metaeval(scores=tables, human=GIVEN["human"]).table.rows
@@ -281,7 +281,7 @@ def test_signatures_say_what_outputs_are_compared_with_and_of_which_vectors_they
     said = "compared with the source: name it"
     refused(InputError, said, softbleu.metaeval, metrics=[signature], **GIVEN)
     (vectors := tmp_path / "v.txt").write_text("cat 0 1\ndog 1 0\n", encoding="utf-8")
-    signature = softbleu.score(["a"], ["a"], metric="vleu", vectors=str(vectors)).signature
+    signature = softbleu.score(["a"], ["a"], metrics="vleu", vectors=str(vectors)).signature
     signature = signature.replace("vectors:v.txt#", f"vectors:{vectors}#0")
     refused(InputError, "the signature is of vectors", softbleu.metaeval, metrics=[signature], **GIVEN)
 

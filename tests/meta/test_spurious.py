@@ -178,7 +178,7 @@ def test_tables_7_and_8() -> None:
     vectors, matches = shared("data", "googlenews-26k", "googlenews-26k-300d.bin"), []
     for one, other, composition in cases:
         metric = read_metric("vleu", vectors=vectors, threshold=0.0, composition=composition, smooth="none")
-        matches.append(score([one], [other], metric=metric).numbers.matches[3])  # type: ignore[union-attr]
+        matches.append(score([one], [other], metrics=metric).numbers.matches[3])  # type: ignore[union-attr]
     equal, less, verbs = matches
     assert 0 < less < 0.5 < equal == 1
     assert verbs == pytest.approx(0.93, abs=0.005)

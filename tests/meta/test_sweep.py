@@ -123,7 +123,7 @@ class Errors(Bleu):
 @pytest.mark.parametrize(("metric", "ranks"), [(Bleu(), {"poor": 2, "good": 1}), (Errors(), {"poor": 1, "good": 2})])
 def test_ranks_follow_what_is_better(metric: Bleu, ranks: dict[str, int]) -> None:
     systems = {"poor": ["a dog sat there now"], "good": ["a cat sat there now"]}
-    rows = sweep(systems, ["a cat sat there now"], metric=metric, tokenize="none", vary={"order": [2, 3]})
+    rows = sweep(systems, ["a cat sat there now"], metrics=metric, tokenize="none", vary={"order": [2, 3]})
     assert len(rows) == 4
     for order in ("2", "3"):
         assert rank_by_score([row for row in rows if row.varied["order"] == order]) == ranks

@@ -26,7 +26,7 @@ def scores(measure: Any, segments: list[Any], systems: tuple[int, ...] = (0, 1))
     candidates = {"AB"[system]: [segment[system] for segment in segments] for system in systems}
     sources = [segment[3] for segment in segments] if measure.requires.source else None
     references = [segment[2] for segment in segments] if is_compared(measure) else None
-    found = score(candidates, references, source=sources, metric=measure)
+    found = score(candidates, references, source=sources, metrics=measure)
     return {each.name: each.score for each in found}
 
 

@@ -214,9 +214,9 @@ def test_synonyms_and_paraphrases_count_as_in_the_oracle(candidate, reference, s
 )
 def test_soft_meteor_matches_by_vectors_as_by_synonyms(candidate: str, reference: str, data: str) -> None:
     vectors = {"tiny": [1.0, 0.1], "small": [1.0, 0.0], "cat": [0.0, 1.0]}
-    given = {"metric": "meteor", "stages": "exact+stem", "vectors": vectors, "soft_weight": 0.8}
+    given = {"metrics": "meteor", "stages": "exact+stem", "vectors": vectors, "soft_weight": 0.8}
     soft = softbleu.score([candidate], [reference], soft=0.9, **given).numbers
     hard = softbleu.score([candidate], [reference], soft=0.999, **given).numbers
-    known = {"metric": "meteor", "stages": "exact+stem+synonym", "meteor_data": data}
+    known = {"metrics": "meteor", "stages": "exact+stem+synonym", "meteor_data": data}
     assert softbleu.score([candidate], [reference], **known).numbers == soft
     assert (hard.score == soft.score) == (not candidate)

@@ -19,7 +19,7 @@ def lines(name: str) -> list[str]:
 @pytest.mark.parametrize(("target", "segments"), [("amh", 1166), ("yor", 1206)])
 def test_scores_of_segments_equal_all_that_wmt25_published(metric, name, target, segments) -> None:
     texts = lines(f"en-{target}.hyp1.txt"), lines(f"en-{target}.ref.txt")
-    result = softbleu.score(*texts, metric=metric, level="segment")
+    result = softbleu.score(*texts, metrics=metric, level="segment")
     rows = csv.DictReader(lines(f"{name}.tsv"), delimiter="\t")
     published = [row["overall"] for row in rows if row["target_lang"] == target]
     assert [f"{score.score:.4f}" for score in result.segments or ()] == published

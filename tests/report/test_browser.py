@@ -431,7 +431,7 @@ def test_a_narrow_screen_scrolls_tables_only_and_both_colour_schemes_can_be_read
 def test_directions_are_sorted(browser, tmp_path):
     """By a click on a head, and the other way by the next; a system without a score stays last."""
     texts = {"A": ["a b c d e"], "B": ["a b c d x"], "C": ["a b x y z"]}
-    scored = {result.name: result for result in softbleu.score(texts, ["a b c d e"], metric="chrf")}
+    scored = {result.name: result for result in softbleu.score(texts, ["a b c d e"], metrics="chrf")}
     table = DirectionTable(("en-cs", "en-de"), {"chrF": {"en-cs": scored, "en-de": {n: scored[n] for n in "BC"}}})
     path = tmp_path / "page.html"
     path.write_text("".join(directions_page(table, Layout(), {"en-cs": "page.en-cs.html"})), encoding="utf-8")

@@ -92,7 +92,7 @@ def test_a_score_is_shown_without_any_declaration() -> None:
     (first, second) = read_rows(text_of("tsv", found), "\t")
     assert (first["word_edits"], first["costs_2"], second["costs_2"]) == ("1234", "2.25", "")
     vectors = {"cat": [1.0, 0.2], "dog": [0.9, 0.3]}
-    soft = softbleu.score(CANDIDATES, REFERENCES, metric="softbleu", vectors=vectors, order=2)
+    soft = softbleu.score(CANDIDATES, REFERENCES, metrics="softbleu", vectors=vectors, order=2)
     header = cells(text_of("markdown", soft).splitlines()[0])
     assert header == ["system", "softbleu", "P1", "R1", "F1", "P2", "R2", "F2", "vectors"]
     assert all(f"\n{title}" in text_of("text", soft[:1]) for title in ("precision %", "recall %", "F  "))
@@ -114,7 +114,7 @@ def test_the_best_of_each_metric_stands_out() -> None:
 
 
 def test_data_names_the_metric_where_there_are_several() -> None:
-    several = softbleu.score(CANDIDATES, REFERENCES, metric=["bleu", "bleu(order=2)"])
+    several = softbleu.score(CANDIDATES, REFERENCES, metrics=["bleu", "bleu(order=2)"])
     wanted = [(name, metric) for metric in ("bleu", "bleu(order=2)") for name in "AB"]
     data = json.loads(text_of("json", several))
     assert list(data) == ["schema", "systems"]

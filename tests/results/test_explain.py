@@ -111,7 +111,7 @@ LINES = st.lists(st.lists(st.sampled_from("abc"), max_size=6), min_size=1, max_s
 
 
 def alone(candidate: str, reference: str, metric: str, **more: Any) -> float:
-    scored = softbleu.score([candidate], [reference], metric=metric, level="segment", **more)
+    scored = softbleu.score([candidate], [reference], metrics=metric, level="segment", **more)
     return scored.segments[0].score  # type: ignore[index]
 
 
@@ -125,7 +125,7 @@ def test_each_pair_is_scored_as_a_segment(metric: str) -> None:
     assert np.array(found) == pytest.approx(np.array(literal), abs=1e-9)
     few = softbleu.pairwise(TEXTS, TEXTS[1:4], metric, **own).scores
     assert few.tolist() == pytest.approx(found[:, 1:4], abs=1e-9)
-    same = softbleu.pairwise(TEXTS, metric=metric, **own)
+    same = softbleu.pairwise(TEXTS, metrics=metric, **own)
     assert same.scores.tolist() == found.tolist()
     assert [*same.records()[0]] == ["candidate", *map(str, range(1, 8))]
 
@@ -134,7 +134,7 @@ def test_pairs_of_vectors_in_context() -> None:
     for metric in ("bertscore", "softbleu", "bertscore(idf=references)"):
         found = softbleu.pairwise(TEXTS, TEXTS[:3], metric, vectors=MadeUpEncoder())
         for place, candidate in enumerate(TEXTS):
-            row = softbleu.score([candidate] * 3, TEXTS[:3], metric=metric, vectors=MadeUpEncoder(), level="segment")
+            row = softbleu.score([candidate] * 3, TEXTS[:3], metrics=metric, vectors=MadeUpEncoder(), level="segment")
             assert found.scores[place] == pytest.approx([each.score for each in row.segments or ()], abs=1e-4)
 
 
@@ -159,7 +159,7 @@ def test_rarity_is_that_of_the_references_of_all_lists() -> None:
     measure, lists = read_metric("softbleu", vectors=FEW), [TEXTS, TEXTS[::-1], TEXTS[2:5]]
     first, *_ = score_pairs([TextList.of(texts) for texts in lists], measure)
     # One list alone has other scores.
-    assert not np.allclose(softbleu.pairwise(TEXTS, metric=measure).scores, first.scores)
+    assert not np.allclose(softbleu.pairwise(TEXTS, metrics=measure).scores, first.scores)
 
 
 def test_small_lists_are_compared_together_and_large_ones_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +201,7 @@ TWO = {"A": ["a dog sat here", "it rains all day", "so be it"], "B": KEPT_REFERE
 
 
 def keep(folder: Path, name: str, systems: Any, metric: Any = ("bleu", "chrf"), **settings: Any) -> Path:
-    results = softbleu.score(systems, KEPT_REFERENCES, metric=metric, level="segment", **settings)
+    results = softbleu.score(systems, KEPT_REFERENCES, metrics=metric, level="segment", **settings)
     path = folder / name
     path.write_text("".join(WRITERS[path.suffix[1:]](results, Layout())), encoding="utf-8")
     return path
@@ -259,7 +259,7 @@ def test_lines_of_json_have_no_signature(tmp_path: Path) -> None:
     assert both[0].keys() == both[1].keys()
     assert both[0]["B", "1"] == both[1]["B", "1"]
     # References are lines of their own.
-    scored = softbleu.score(["a cat"], [["the cat", "a dog"]], ["a cart"], metric="gleu", level="reference")
+    scored = softbleu.score(["a cat"], [["the cat", "a dog"]], ["a cart"], metrics="gleu", level="reference")
     (tmp_path / "gleu.json").write_text("".join(WRITERS["json"]([scored], Layout())), encoding="utf-8")
     lines = read_run(str(tmp_path / "gleu.json"))["gleu"].lines
     assert list(lines) == [("candidate", "1 reference 1"), ("candidate", "1 reference 2")]

@@ -91,9 +91,9 @@ def test_three_missing_scores_are_named_and_more_are_counted(count: int, more: s
 def test_scores_of_other_systems_or_segments_are_refused() -> None:
     texts = {"A": ["a"] * 60, "D": ["a"] * 60}
     said = "judge: unknown system 'D'; valid: A, B, C"
-    refused(InputError, said, softbleu.score, texts, ["a"] * 60, metric=Scores("judge", TABLE))
+    refused(InputError, said, softbleu.score, texts, ["a"] * 60, metrics=Scores("judge", TABLE))
     said = "judge: 60 segments of A with scores, the corpus has 2"
-    refused(InputError, said, softbleu.score, {"A": ["a", "b"]}, ["a", "b"], metric=Scores("judge", TABLE))
+    refused(InputError, said, softbleu.score, {"A": ["a", "b"]}, ["a", "b"], metrics=Scores("judge", TABLE))
     refused(InputError, "there is no text for bleu", corpus_of, [Scores("judge", TABLE), softbleu.Bleu()])
     uneven = [Scores("x", {"A": [1]}), Scores("y", {"A": [1, 2]})]
     refused(InputError, r"different numbers of segments: x \(A\) has 1, y \(A\) has 2", corpus_of, uneven)
@@ -191,7 +191,7 @@ def test_equal_systems_seldom_differ_significantly(sizes: tuple[int, int], betwe
 def test_runs_of_a_system_are_compared_by_their_mean() -> None:
     corpus = Segments.of({"A.1": ["a cat", "b"], "A.2": ["a dog", "b"], "B.1": ["x", "b"]}, ["a cat", "b"])
     one, other = compare_runs(corpus, "chrf", SignificanceSettings(samples=9)).rows
-    single = [softbleu.score(texts, ["a cat", "b"], metric="chrf").score for texts in corpus.candidates.values()]
+    single = [softbleu.score(texts, ["a cat", "b"], metrics="chrf").score for texts in corpus.candidates.values()]
     assert [one.score, other.score] == pytest.approx([np.mean(single[:2]), single[2]])
     single_runs = Segments.of({"A": ["a"], "B.1": ["a"]}, ["a"])
     refused(InputError, "no system has several runs", compare_runs, single_runs)

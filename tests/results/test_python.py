@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from refusing import refused
 
 import softbleu
-from softbleu import InputError, Results, compare, score
+from softbleu import InputError, Results, compare, explain, score
 from softbleu.errors import UnknownNameError
 from softbleu.metrics import Metric
 from softbleu.metrics.bleu import BleuScore
@@ -62,14 +62,14 @@ import softbleu
 metric = softbleu.Vleu(threshold=0.8, vectors=Path("x.txt"), vector_case="exact", assignment="optimal")
 result = metric.corpus_score(["a cat"], [["a dog", "the dog"]])
 number: float = result.score + float(result) + metric.sentence_score("a cat", "a dog").score
-one: softbleu.Result = softbleu.score(["a"], ["b"], metric=softbleu.Bleu(matcher="xleu"), threshold=0.5)
-many: softbleu.Results = softbleu.score({"A": ["a"]}, ["b"], metric="bleu", order=2)
-several: softbleu.Results = softbleu.score(iter(["a"]), ["b"], metric=["bleu", softbleu.Chrf(beta=1.0)])
+one: softbleu.Result = softbleu.score(["a"], ["b"], metrics=softbleu.Bleu(matcher="xleu"), threshold=0.5)
+many: softbleu.Results = softbleu.score({"A": ["a"]}, ["b"], metrics="bleu", order=2)
+several: softbleu.Results = softbleu.score(iter(["a"]), ["b"], metrics=["bleu", softbleu.Chrf(beta=1.0)])
 """
 MISUSED = """\
 softbleu.Vleu(treshold=0.8)
 softbleu.Vleu(assignment="best")
-softbleu.score(["a"], ["b"], metric="vleu", treshold=0.8)
+softbleu.score(["a"], ["b"], metrics="vleu", treshold=0.8)
 """
 
 
@@ -119,7 +119,7 @@ def test_a_result_is_a_number_and_results_are_a_list_and_a_table() -> None:
     assert [row.split() for row in rows] == [["system", "bleu(effective_order=yes)"], *scores]
     assert notes == f"signature of {result.metric}: {result.short_signature}"
     assert str(Results([])) == "nothing found"
-    several = score(CANDIDATES, REFERENCES, metric=["bleu(order=1)", "chrf"])
+    several = score(CANDIDATES, REFERENCES, metrics=["bleu(order=1)", "chrf"])
     lines = [line.split() for line in str(several).splitlines()]
     assert lines[0] == ["system", "bleu(order=1)", "chrf"]
     assert (lines[1], len(lines)) == (["A", f"{several[0].score:.2f}", f"{several[2].score:.2f}"], 5)
@@ -182,8 +182,8 @@ def test_generators_and_columns_are_texts() -> None:
         assert score(ours, theirs, effective_order=True) == expected
     systems = score({"A": frame["ours"], "B": iter(CANDIDATES["B"])}, frame["theirs"], effective_order=True)
     assert systems["A"].score == expected.score
-    known = score(candidates, references, candidates, metric="gleu")
-    assert score(candidates, references, (text for text in candidates), metric="gleu") == known
+    known = score(candidates, references, candidates, metrics="gleu")
+    assert score(candidates, references, (text for text in candidates), metrics="gleu") == known
     said = "candidates are a list with an entry per segment, or a column"
     refused(InputError, said, score, pandas.DataFrame({"text": ["a"]}), ["a"])
     named = compare({1: candidates, 2.5: references}, dict.fromkeys(references).keys(), baseline=2.5)  # type: ignore
@@ -225,8 +225,14 @@ def test_a_wrong_keyword_is_named() -> None:
     refused(UnknownNameError, said, softbleu.Vleu, treshold=0.8)
     refused(InputError, "matcher must be Matcher, not 0.8", softbleu.Vleu, 0.8)
     refused(AttributeError, "Mleu", getattr, softbleu, "Mleu")
-    for call, named in ((score, {"metrics": ["bleu"]}), (compare, {"metric": "bleu"})):
-        refused(InputError, "score and explain take metric=", call, {"A": ["a"]}, ["a"], **named)
+
+
+@pytest.mark.parametrize("call", [score, compare, explain])
+def test_the_earlier_name_of_metrics_is_accepted_with_a_warning(call: Any) -> None:
+    with pytest.warns(DeprecationWarning, match=rf"{call.__name__}\(metric=…\) is now {call.__name__}\(metrics=…\)"):
+        earlier = call({"A": ["a cat"]}, ["a cat"], metric="bleu", order=1)
+    assert str(earlier) == str(call({"A": ["a cat"]}, ["a cat"], metrics="bleu", order=1))
+    refused(InputError, "metric and metrics are one parameter", call, {"A": ["a"]}, ["a"], metric="x", metrics="y")
 
 
 TEXTS = st.text("ab .", max_size=12)
@@ -291,7 +297,7 @@ def test_segments_have_effective_order_unless_set() -> None:
 
 
 def test_results_format_round_order_and_average_as_numbers() -> None:
-    first, second = score(CANDIDATES, REFERENCES, metric="bleu")
+    first, second = score(CANDIDATES, REFERENCES, metrics="bleu")
     assert f"{first:.2f}" == f"{first.score:.2f}"
     assert f"{first}" == str(first)
     assert (round(first, 1), round(first)) == (round(first.score, 1), round(first.score))
@@ -302,12 +308,12 @@ def test_results_format_round_order_and_average_as_numbers() -> None:
 
 
 def test_results_show_themselves_as_tables_at_a_prompt() -> None:
-    results = score(CANDIDATES, REFERENCES, metric=["bleu", "chrf"])
+    results = score(CANDIDATES, REFERENCES, metrics=["bleu", "chrf"])
     assert repr(results) == str(results)
     assert repr(results).splitlines()[0].split() == ["system", "bleu", "chrf"]
     assert f"{results[0]:.2f}" in repr(results).splitlines()[1]
     assert repr(results[0]) == str(results[0])
     table = compare(CANDIDATES, REFERENCES, metrics="chrf")
     assert repr(table) == str(table)
-    frame = score(CANDIDATES, REFERENCES, metric=["bleu", "ter"]).to_frame()
+    frame = score(CANDIDATES, REFERENCES, metrics=["bleu", "ter"]).to_frame()
     assert not frame.isna().all().any()

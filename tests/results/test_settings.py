@@ -115,7 +115,7 @@ def test_the_threshold_unless_given(matcher: str) -> None:
     assert threshold_of(measure) is None
     assert resolve_metric(measure) == read_metric(matcher, order=1, vectors=VECTORS, threshold=0.8)
     # "cat" and "dog" are 0.6 alike.
-    default, lower = (measure.corpus_score(["dog"], ["cat"]), score(["dog"], ["cat"], metric=measure, threshold=0.5))
+    default, lower = (measure.corpus_score(["dog"], ["cat"]), score(["dog"], ["cat"], metrics=measure, threshold=0.5))
     assert (default.score, lower.score) == (0, pytest.approx(60, abs=1e-4))
     for signature in (default.signature, default.short_signature):
         assert "|threshold:0.8|" in signature
@@ -128,16 +128,16 @@ def test_vectors_may_recommend_a_threshold(tmp_path: Path, recommended: float) -
     soft: dict[str, Any] = {"order": 1, "vectors": place}
     measure = read_metric("vleu", **soft)
     assert resolve_metric(measure).threshold == recommended
-    found = score(["dog"], ["cat"], metric="vleu", **soft)
+    found = score(["dog"], ["cat"], metrics="vleu", **soft)
     assert found.score == pytest.approx(60, abs=1e-4)
     assert found.score == float(measure.sentence_score("dog", "cat"))
     assert f"|threshold:{float(recommended)}|" in found.short_signature
     assert compare({"A": ["dog"]}, ["cat"], metrics=measure).comparisons[0].score == found.score
     swept = sweep(["dog"], ["cat"], metrics=measure, vary={"lowercase": [False, True]})
     assert [(row.score, row.threshold) for row in swept] == [(found.score, recommended)] * 2
-    (explained,) = explain(["dog"], ["cat"], metric=measure)
+    (explained,) = explain(["dog"], ["cat"], metrics=measure)
     assert explained.matches[0].similarity == pytest.approx(0.6, abs=1e-4)
-    assert score(["dog"], ["cat"], metric="vleu", threshold=0.8, **soft).score == 0
+    assert score(["dog"], ["cat"], metrics="vleu", threshold=0.8, **soft).score == 0
 
 
 def test_a_preset_sets_what_is_not_given() -> None:
@@ -220,12 +220,12 @@ def test_low_coverage_is_noted_once(capsys: pytest.CaptureFixture[str]) -> None:
     vectors = {word: [1.0, 0.5] for word in ENGLISH[0].split()}
     systems, metric = {"one": GERMAN, "two": GERMAN[:1] * 6}, softbleu.Vleu(vectors=vectors)
     said = "one, VLEU: 0% of the candidate's tokens have a vector (below 80% in 1 more)"
-    score({"one": ENGLISH}, ENGLISH, metric=metric, progress=True)
-    score(systems, ENGLISH, metric=metric)
+    score({"one": ENGLISH}, ENGLISH, metrics=metric, progress=True)
+    score(systems, ENGLISH, metrics=metric)
     assert not capsys.readouterr().err
     asked: dict[str, Any] = {"metrics": metric, "progress": True}
     swept = asked | {"vary": {"threshold": [0.5, 0.8]}}
-    for call, how in ((score, {"metric": metric, "progress": True}), (compare, asked), (sweep, swept)):
+    for call, how in ((score, {"metrics": metric, "progress": True}), (compare, asked), (sweep, swept)):
         call(systems, ENGLISH, **how)
         error = capsys.readouterr().err
         assert error.lower().count(said.lower()) == error.count("\n") == 1

@@ -58,7 +58,7 @@ def test_the_text_is_split_as_the_corpus_is(tmp_path: Path) -> None:
     found = []
     for text in ("The cat.\nA dog\nA mat\n", "the cat .\na dog\na mat\n"):
         (path := tmp_path / "idf.txt").write_text(text, encoding="utf-8")
-        options: dict[str, Any] = {"metric": "softbleu", "vectors": VECTORS, "idf": str(path)}
+        options: dict[str, Any] = {"metrics": "softbleu", "vectors": VECTORS, "idf": str(path)}
         for how in ({}, {"lowercase": True, "tokenize": "13a"}):
             found.append(score(["the cat ."], ["a cat ."], **how, **options).score)
     assert found[0] != found[1] == found[2]
@@ -67,7 +67,7 @@ def test_the_text_is_split_as_the_corpus_is(tmp_path: Path) -> None:
 def test_lengths_of_vectors_do_not_matter_great_weights_add_up_and_a_millionth_is_one() -> None:
     assert scored(normalize=False) == scored()
     texts = [f"w{number}" for number in range(2000)]
-    assert score(texts, texts, metric="softbleu", vectors=VECTORS, rarity=4.0).score == 100
+    assert score(texts, texts, metrics="softbleu", vectors=VECTORS, rarity=4.0).score == 100
     assert Softbleu(order=1).columns(np.array([[1, 10**6, 1, 10**6]])).score == pytest.approx([1e-4])
 
 
@@ -75,7 +75,7 @@ def test_words_are_as_similar_as_a_list_says(tmp_path: Path) -> None:
     """Either way round, in any case; without vectors there is no coverage, and the list is hashed."""
     path = tmp_path / "words.tsv"
     path.write_text("cat\tdog\t0.5\nauto\tcar\n", encoding="utf-8")
-    options: dict[str, Any] = {"metric": "softbleu", "order": 1, "power": 1.0, "beta": 1.0, "similarity": str(path)}
+    options: dict[str, Any] = {"metrics": "softbleu", "order": 1, "power": 1.0, "beta": 1.0, "similarity": str(path)}
     result = score(["Dog"], ["cat"], **options)
     assert result.score == pytest.approx(50, abs=1e-3)
     assert score(["car"], ["Auto"], **options).score == 100
@@ -89,16 +89,16 @@ def test_words_are_as_similar_as_a_list_says(tmp_path: Path) -> None:
 def test_words_of_one_lemma_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of simplemma's list: no letters of *went* are in *go*. A mark alone is its own lemma."""
     for settings in ({"similarity": "lemmas:en"}, {"similarity": "spelling+lemmas:en"}):
-        found = score(["They went \u200b ."], ["they go \u200b ."], metric="softbleu", tokenize="none", **settings)
+        found = score(["They went \u200b ."], ["they go \u200b ."], metrics="softbleu", tokenize="none", **settings)
         assert found.score == 100
     _lemmatizer.cache_clear()
     monkeypatch.setitem(sys.modules, "simplemma", None)
     said = r"pip install 'softbleu\[lemmas\]'"
-    refused(MissingExtraError, said, score, ["b"], ["c"], metric="softbleu", **settings)
+    refused(MissingExtraError, said, score, ["b"], ["c"], metrics="softbleu", **settings)
 
 
 @pytest.mark.parametrize("metric", ["softbleu", "vleu(threshold=0.4)", "sleu(composition=sif)"])
 def test_workers_get_what_compares_words(metric: str) -> None:
-    run: dict[str, Any] = {"metric": metric, "similarity": "spelling+stems:en", "tokenize": "none"}
+    run: dict[str, Any] = {"metrics": metric, "similarity": "spelling+stems:en", "tokenize": "none"}
     texts = lines(1), [*zip(lines(3), lines(4), strict=True)]
     assert score(*texts, **run, jobs=2).score == score(*texts, **run).score  # type: ignore[arg-type]

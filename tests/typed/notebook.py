@@ -9,7 +9,7 @@ import softbleu
 systems = {"one": ["the old man bought the car"], "other": ["the elderly man purchased a truck"]}
 references = ["the old man bought a car"]
 
-results = softbleu.score(systems, references, metric=["bleu", softbleu.Vleu(threshold=0.5)])
+results = softbleu.score(systems, references, metrics=["bleu", softbleu.Vleu(threshold=0.5)])
 one, other, *_ = results
 print(f"{one:.2f}", one > other, round(one, 1), [result.name for result in sorted([one, other])])
 print(json.dumps(one.to_dict())[:30], float(np.mean([float(one), float(other)])))
@@ -21,4 +21,4 @@ print(threshold, order)
 
 table = softbleu.compare(systems, references, metrics="bleu")
 print(repr(table).splitlines()[0])
-print(softbleu.score(systems["one"], references, metric="chrf").score)
+print(softbleu.score(systems["one"], references, metrics="chrf").score)
