@@ -511,34 +511,52 @@ class SentenceScorer:
         gold: GoldSegment | None = None,
     ) -> Score:
         """Score a segment."""
+        return self.scored(*self.coded(self.segment(candidate, references, source, gold)))
+
+    def segment(
+        self,
+        candidate: str,
+        references: str | Sequence[str] | None,
+        source: str | None = None,
+        gold: GoldSegment | None = None,
+    ) -> Segments:
+        """Make a corpus of one segment, and check that it has the inputs that the metric needs."""
+        sources = None if source is None else [source]
+        if gold is None:
+            referred: Any = None if references is None and source is not None else [references]
+            corpus = Segments.of([candidate], referred, sources)
+            if corpus.blank:
+                corpus = replace(corpus, blank_references=usual_blank(corpus.blank, 1, source=self._requires.source))
+        else:
+            corpus = Segments.of_gold([candidate], [gold], sources)
+        inputs = corpus.source is None, corpus.gold is None, corpus.has_references
+        if inputs not in self._checked:
+            check_requirements(corpus, self._metric)
+            self._checked.add(inputs)
+        return corpus
+
+    def coded(self, corpus: Segments) -> tuple[Chunk, WordTable | None]:
+        """Code a corpus of one segment, with the table of its words if the metric needs one."""
         metric, requires = self._metric, self._requires
         if self._words and self._select is None:
             choice = metric.vector_choice
             kept = KeptVectors(open_vectors(choice.vectors), choice.vector_case)
             plain = choice.measure == WordMeasure()
             self._select = kept.measured if plain else partial(choice.select, source=kept)
-        sources = None if source is None else [source]
-        if gold is None:
-            referred: Any = None if references is None and source is not None else [references]
-            corpus = Segments.of([candidate], referred, sources)
-            if corpus.blank:
-                corpus = replace(corpus, blank_references=usual_blank(corpus.blank, 1, source=requires.source))
-        else:
-            corpus = Segments.of_gold([candidate], [gold], sources)
-        inputs = corpus.source is None, corpus.gold is None, corpus.has_references
-        if inputs not in self._checked:
-            check_requirements(corpus, metric)
-            self._checked.add(inputs)
         if requires.table:
             prepared, block = prepare_segment(corpus, metric.tokenizer, requires, self._select)
             words = prepared.table(metric.vector_choice, requires).words
         else:
             block, words = CodedBlock.of(corpus, LineCoder(metric.tokenizer), requires), None
         (chunk,) = block.chunks(gold=requires.by_annotator)
+        return chunk, words
+
+    def scored(self, chunk: Chunk, words: WordTable | None) -> Score:
+        """Score a chunk of one segment; `words` is the table of its words."""
         # Several threads of a library may round otherwise than those of a corpus, and do not bear forks.
         with nullcontext() if words is None else single_threaded_blas():
-            rows = checked_rows(metric, chunk, words, self._kernels)
+            rows = checked_rows(self._metric, chunk, words, self._kernels)
         if self._aggregation.sum_is_enough:  # A single row is the sum of all
-            return metric.columns(rows)[0]
+            return self._metric.columns(rows)[0]
         score: Score = self._aggregation.segment_scores(rows, np.array([0, len(rows)]))[0]
         return score

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.text.coded import Tokens
-    from softbleu.types import Integers
+    from softbleu.types import Flags, Integers
 
 _CELLS = 1 << 17  # Cells of the tables of a batch: few enough for the cache
 
@@ -44,15 +44,11 @@ def reached(candidates: Tokens, references: Tokens, *, every: bool = False) -> I
         one, other = (_padded(text, lines, size) for text, size in ((candidates, height), (references, width)))
         steps = np.arange(width + 1, dtype=np.int32)[:, None]
         beyond = np.where(steps > theirs[lines], np.int32(1 << 30), np.int32(0))
-        # Cost minus the position in the reference, so that an insertion costs nothing along a row.
         row = np.zeros((width + 1, len(lines)), np.int32)
         counts = np.searchsorted(-ours[lines], -np.arange(height + 1))  # Candidates with a token at each position
         for place in range(height):
             active = int(counts[place])
-            last = row[:, :active]
-            row = last + np.int32(1)
-            np.minimum(row[1:], last[:-1] - (other[:, :active] == one[place, :active]), out=row[1:])
-            np.minimum.accumulate(row, axis=0, out=row)
+            row = next_row(row[:, :active], other[:, :active] == one[place, :active])
             first = 0 if every else int(counts[place + 1])
             if first < active:
                 costs = row[:, first:active] + steps + beyond[:, first:active]
@@ -60,6 +56,29 @@ def reached(candidates: Tokens, references: Tokens, *, every: bool = False) -> I
                 chosen = lines[first:active]
                 ends[candidates.offsets[chosen] + place if every else chosen] = found
     return ends
+
+
+def next_row(row: NDArray[np.int32], equal: Flags) -> NDArray[np.int32]:
+    """Return the row of the alignment after one more token of the candidate: (places, …).
+
+    A row has the least cost of the candidate so far at every place of the reference, less the number of the place, so
+    that insertions cost nothing along it; before the first token it is 0. `equal` tells which tokens of the reference
+    equal the new one.
+    """
+    after = row + np.int32(1)
+    np.minimum(after[1:], row[:-1] - equal, out=after[1:])
+    return np.minimum.accumulate(after, axis=0, out=after)
+
+
+def reached_place(row: NDArray[np.int32]) -> int:
+    """Count the tokens of the reference that a candidate with this row has come to.
+
+    >>> row = np.zeros(4, np.int32)
+    >>> reached_place(row), reached_place(next_row(row, np.array([False, True, True])))
+    (0, 2)
+    """
+    costs = row + np.arange(len(row))
+    return int(np.flatnonzero(costs == costs.min())[-1])
 
 
 def _batches(ours: Integers, theirs: Integers) -> list[Integers]:

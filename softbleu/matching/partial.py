@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from softbleu.kernels.prefixes import reached
-from softbleu.text.coded import TextLines, Tokens
+from softbleu.text.coded import TextLines, Tokens, chosen_places
 from softbleu.text.tokens import Tokenizer, token_places
 
 if TYPE_CHECKING:
@@ -25,13 +25,55 @@ def begun(chunk: Chunk, tokenizer: Tokenizer) -> Chunk:
     cut in the same way, for metrics that look at sources compare texts of one language.
     """
     owner = np.repeat(np.arange(len(chunk)), chunk.reference_numbers)
-    reached_of_each = reached(chunk.candidates.chosen(owner), chunk.references)
-    source = chunk.source
-    return replace(
+    of_source = None if chunk.source is None else reached(chunk.candidates, chunk.source)
+    return cut_at(chunk, reached(chunk.candidates.chosen(owner), chunk.references), of_source, tokenizer)
+
+
+def cut_at(chunk: Chunk, of_references: Integers, of_source: Integers | None, tokenizer: Tokenizer) -> Chunk:
+    """Cut the references of a chunk, and its sources, after so many tokens: a number for each line."""
+    references, source = beginnings(chunk.references, of_references, tokenizer), chunk.source
+    if source is not None and of_source is not None:
+        source = beginnings(source, of_source, tokenizer)
+    return replace(chunk, references=references, source=source)
+
+
+def prefixes(chunk: Chunk, owner: Integers, sizes: Integers, tokenizer: Tokenizer) -> Chunk:
+    """Make segments of prefixes of a chunk's candidates, beside the beginnings that these have come to.
+
+    All prefixes of a candidate are aligned in one pass.
+
+    Parameters
+    ----------
+    chunk
+        Segments of one system.
+    owner, sizes
+        Number of the segment in the chunk, and tokens of the candidate, for each prefix.
+    tokenizer
+        Tokenizer of the chunk's lines.
+    """
+    single = chunk.by_reference()
+    lines, bounds = chosen_places(chunk.segment_offsets, owner)
+    numbers = np.repeat(sizes, np.diff(bounds))
+    ends = _ends(single.candidates, chunk.references, lines, numbers)
+    candidates = beginnings(chunk.candidates.chosen(owner), sizes, tokenizer)
+    references, source = chunk.references.chosen(lines), chunk.source
+    whole = replace(
         chunk,
-        references=beginnings(chunk.references, reached_of_each, tokenizer),
-        source=source and beginnings(source, reached(chunk.candidates, source), tokenizer),
+        candidates=candidates,
+        references=references,
+        segment_offsets=bounds,
+        source=None if source is None else source.chosen(owner),
     )
+    of_source = None if source is None else _ends(chunk.candidates, source, owner, sizes)
+    return cut_at(whole, ends, of_source, tokenizer)
+
+
+def _ends(candidates: Tokens, references: Tokens, lines: Integers, sizes: Integers) -> Integers:
+    """Count the tokens that the first `sizes` tokens of candidates, of these lines, have come to."""
+    # Before the first token of a text stands a 0.
+    ends = np.append(reached(candidates, references, every=True), 0)
+    found: Integers = ends[np.where(sizes > 0, candidates.offsets[lines] + sizes - 1, -1)]
+    return found
 
 
 def beginnings(lines: _Lines, sizes: Integers, tokenizer: Tokenizer) -> _Lines:

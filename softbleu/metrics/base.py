@@ -131,6 +131,10 @@ class Metric(DeclaredMetric):
         """
         return self._sentences.score(candidate, references, source, gold)
 
+    def stream(self, references: str | Sequence[str], source: str | None = None) -> results.ScoredStream:
+        """Score an output while it is written: `softbleu.engine.streams.ScoredStream` takes its text as it comes."""
+        return results.ScoredStream(self, references, source)
+
     @cached_property
     def _sentences(self) -> results.SentenceScorer:
         return results.SentenceScorer(self)

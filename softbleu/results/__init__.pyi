@@ -1,6 +1,7 @@
 """Names of the package, and the modules that have them: a module is loaded when a name of it is first used."""
 
 from .api import Accumulator as Accumulator
+from .api import ScoredStream as ScoredStream
 from .api import SentenceScorer as SentenceScorer
 from .api import compare as compare
 from .api import compare_corpus as compare_corpus

@@ -13,6 +13,7 @@ from softbleu.engine.notes import note_coverage
 from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, make_metrics, make_plan
 from softbleu.engine.prepare import SentenceScorer as SentenceScorer
 from softbleu.engine.runner import RunOptions, collect_statistics, running
+from softbleu.engine.streams import ScoredStream as ScoredStream
 from softbleu.errors import InputError
 from softbleu.io.progress import shown
 from softbleu.metrics.base import Level, Metric

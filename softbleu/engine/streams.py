@@ -1,0 +1,112 @@
+"""Scores of an output while it is written, against the beginnings of references that it has come to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from softbleu.config.declare import own_settings
+from softbleu.errors import InputError
+from softbleu.kernels.prefixes import next_row, reached_place
+from softbleu.matching.partial import cut_at
+from softbleu.text.coded import Vocabulary
+
+if TYPE_CHECKING:
+    from softbleu.metrics.base import Metric
+    from softbleu.metrics.score import Score
+
+
+def check_partial(metric: Metric) -> None:
+    """Raise InputError for a metric of whole outputs."""
+    if all(setting.name != "partial" for setting in own_settings(type(metric))):
+        raise InputError(f"metric {metric.name!r} scores whole outputs only: take one that compares two texts")
+
+
+class ScoredStream:
+    """An output that grows: its partial score so far, and the score of the whole at the end.
+
+    A word counts as soon as white space follows it, so half a word costs nothing. Text counts as it stands with
+    tokenizers that do not take word by word, such as `zh` and `char`. A new word is aligned in time linear in the
+    references, whatever came before; the score is computed when it is looked at, in the time of one sentence. Streams
+    can be copied (`copy.copy`, for beams) and pickled.
+
+    Raises `InputError` for a metric that has no setting `partial`, and where references or a source are missing.
+
+    Examples
+    --------
+    >>> from softbleu.metrics import Chrf
+    >>> stream = Chrf().stream("the cat sat on the mat")
+    >>> stream.add("the cat sa")
+    >>> stream.reached, stream.score.score
+    ((2,), 100.0)
+    >>> stream.add("t ")
+    >>> stream.reached, stream.score.score, round(stream.finish().score, 1)
+    ((3,), 100.0, 49.6)
+    """
+
+    def __init__(self, metric: Metric, references: str | Sequence[str], source: str | None = None) -> None:
+        self.metric, self.text = metric, ""
+        check_partial(metric)
+        self._references, self._source = references, source
+        self._ended = ""  # Text whose tokens are aligned
+        scorer = metric._sentences
+        tokenizer, segment = metric.tokenizer, scorer.segment("", references, source)
+        lines = [tokenizer.split(tokenizer.reference(line)) for line in segment.present()[0]]
+        lines += [tokenizer.split(line) for line in segment.source or () if metric.requires.source]
+        codes = Vocabulary()
+        self._lines = tuple(codes.encode([line]).codes for line in lines)
+        self._codes = dict(codes)
+        self._tokens: tuple[str, ...] | None = None  # Aligned tokens, where whole lines are split
+        self._rows = tuple(np.zeros(len(line) + 1, np.int32) for line in lines)
+
+    def add(self, text: str) -> None:
+        """Take more text, which goes on where the text before ended."""
+        self.text += text
+        tokenizer, before = self.metric.tokenizer, self._ended
+        if not tokenizer.by_word or "\n" in self.text:
+            self._ended = self.text
+            self._align_again(tokenizer.split(self.text))
+        elif not text.isalnum():
+            new = self.text[len(before) :]
+            last = "" if new[-1:].isspace() else "".join(new.split()[-1:])
+            self._ended = self.text[: len(self.text) - len(last)]
+            words = tokenizer.words(new[: len(new) - len(last)])
+            self._align(chain.from_iterable(map(tokenizer.word_splitter, words)))
+            self._tokens = None
+
+    def _align(self, tokens: Iterable[str]) -> None:
+        """Align further tokens."""
+        for token in tokens:
+            code = self._codes.get(token, -1)
+            pairs = zip(self._rows, self._lines, strict=True)
+            self._rows = tuple(next_row(row, line == code) for row, line in pairs)
+
+    def _align_again(self, tokens: Sequence[str]) -> None:
+        """Align all tokens of the text, or the new ones if those before are as they were."""
+        known = len(self._tokens or ())
+        if tuple(tokens[:known]) != self._tokens:
+            known, self._rows = 0, tuple(np.zeros(len(line) + 1, np.int32) for line in self._lines)
+        self._align(tokens[known:])
+        self._tokens = tuple(tokens)
+
+    @property
+    def reached(self) -> tuple[int, ...]:
+        """Tokens that the text so far has come to of each reference, and of the source if the metric looks at it."""
+        return tuple(map(reached_place, self._rows))
+
+    @property
+    def score(self) -> Score:
+        """Score of the text so far against the beginnings that it has come to; half a word is left out."""
+        ends = np.array(self.reached, np.int64)
+        scorer, sources = self.metric._sentences, int(self.metric.requires.source)
+        chunk, words = scorer.coded(scorer.segment(self._ended, self._references, self._source))
+        count = len(ends) - sources
+        cut = cut_at(chunk, ends[:count], ends[count:] if sources else None, self.metric.tokenizer)
+        return scorer.scored(cut, words)
+
+    def finish(self) -> Score:
+        """Score the text as a whole output, as `Metric.sentence_score` does."""
+        return self.metric.sentence_score(self.text, self._references, self._source)
