@@ -21,7 +21,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 import softbleu
-from softbleu.cli.options import setting_options
+from softbleu.cli.parts import setting_options
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 _CI = settings(derandomize=True, deadline=None, print_blob=True, database=None, suppress_health_check=_SLOW)

@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from refusing import refused
 from tables import TESTS
 
-from softbleu.cli.options import identifier, setting_options
+from softbleu.cli.parts import setting_options
+from softbleu.cli.settings import flags_of, identifier
 from softbleu.config import declare
 from softbleu.config.declare import Declared, Setting, format_value, own_settings, parse_signature, setting
 from softbleu.embeddings.choice import WordMeasure
@@ -115,7 +116,7 @@ def test_it_is_an_option_that_allows_what_any_owner_does(owner: type[Declared], 
         return
     made = options[identifier(setting.name)]
     assert made.name == setting.key
-    flags = made.line.flags
+    flags = flags_of(made.shown)
     assert flags[0] == (f"--{setting.key}/--no-{setting.key}" if setting.kind == "yes or no" else f"--{setting.key}")
     assert {*setting.flags} <= {*flags}
     if owner is Tokenizer:

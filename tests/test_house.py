@@ -14,7 +14,9 @@ import pytest
 from tables import read_rows
 
 import softbleu
-from softbleu.cli.command import DECLARATIONS, Given, option_of
+from softbleu.cli.app import COMMANDS, find_command
+from softbleu.cli.command import declared_options
+from softbleu.cli.settings import by_spelling
 from softbleu.errors import Parameter
 from softbleu.metrics import METRICS
 
@@ -147,28 +149,6 @@ def test_private_names_of_other_packages_are_not_used() -> None:
     assert not any("click" in foreign(nodes_of(name)) for name in MODULES)
 
 
-def test_commands_ask_for_options_that_they_have() -> None:
-    used: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for name in MODULES:
-        for function in (each for each in tree_of(name).body if isinstance(each, ast.FunctionDef)):
-            for node in ast.walk(function):
-                match node:
-                    case ast.Attribute(value=ast.Name(id="given"), attr=attribute):
-                        used[name][function.name].add(attribute)
-    shown = {attribute for attribute in vars(Given) if not attribute.startswith("__")}
-    every = {line.name for declared in DECLARATIONS.values() for line in declared.options}
-    assert every.isdisjoint(shown)
-    had = defaultdict(set)
-    for name, declared in DECLARATIONS.items():
-        module, options = declared.work.__module__, {line.name for line in declared.options}
-        options |= shown | declared.settings().keys()
-        assert used[module].pop(declared.work.__name__) <= options, name
-        had[module] |= options
-    for name, options in had.items():
-        # Functions that commands of the module call.
-        assert all(asked <= options for asked in used[name].values()), name
-
-
 def kinds_asked_for(name: str) -> set[str]:
     """Names of the classes that a module asks for by `isinstance`, `issubclass` or ``type(…) is``."""
     asked: list[ast.expr] = []
@@ -222,12 +202,13 @@ def test_messages_name_no_options() -> None:
     assert {name: texts for name, texts in written.items() if texts} == {}
     calls = [node for name in below for node in nodes_of(name) if isinstance(node, ast.Call)]
     named = {ast.unparse(each.args[0]).strip("'") for each in calls if ast.unparse(each.func) == "Parameter"}
-    lines = [line for each in DECLARATIONS.values() for line in each.options]
-    lines += [option.line for each in DECLARATIONS.values() for option in each.settings().values()]
-    spelt = {flag for line in lines for flags in line.flags for flag in flags.split("/")}
-    options = {option_of(Parameter(name)) for name in named if name.isidentifier() and name != "option"}
+    kinds = [find_command(name).options for name in COMMANDS]
+    spelt = {flag for kind in kinds for flag in by_spelling(declared_options(kind))}
+    spelt |= {flag for kind in kinds for one in kind.help_options(None) for flag in by_spelling([one.shown])}
+    names = {name for name in named if name.isidentifier() and name != "option"}
+    options = {name: {kind.spell(Parameter(name)) for kind in kinds} for name in names}
     assert len(options) > 30
-    assert options <= spelt
+    assert {name: spellings for name, spellings in options.items() if not spellings & spelt} == {}
 
 
 @pytest.mark.parametrize("name", sorted(MODULES.keys() - {"softbleu.__main__"}))

@@ -1,24 +1,44 @@
 """`softbleu align`: an output cut into the segments of its reference, or lines of texts that belong together."""
 
-from softbleu.cli.command import Given, command
+from __future__ import annotations
+
+from softbleu.cli.command import command
+from softbleu.cli.inputs import ReferenceFiles, SourceFile
+from softbleu.cli.options import Encoded, TableFormat
+from softbleu.config.declare import setting
+from softbleu.corpora.corpus import cut_file
+from softbleu.corpora.resegment import group_lines
+from softbleu.errors import InputError
 
 
-@command("align", "candidate reference source encoding groups table_format output")
-def align(given: Given) -> None:
+class AlignOptions(ReferenceFiles, SourceFile, Encoded, TableFormat):
+    """Options of `align`.
+
+    Attributes
+    ----------
+    candidate
+        An output whose line breaks are others than the reference's; - is standard input
+    groups
+        Cut no lines: show which lines of source, references and output belong together, with a row for each of the
+        smallest groups; sentences that one text splits or merges are in one. Essays, below headings "### essay_id =
+        …", are aligned one by one
+    """
+
+    candidate: str = setting(flags=("-c",), file="read", panel="Input")
+    groups: bool = setting(False)
+
+
+@command
+def align(options: AlignOptions) -> None:
     """Cut an output with other line breaks, or none, into the segments of its references, by least edit distance.
 
-    'softbleu score --resegment' does the same on the way; this shows what comes of it.
+    'softbleu score --resegment' does the same on the way; this shows the outcome.
     """
-    from softbleu.corpora.corpus import cut_file
-    from softbleu.corpora.resegment import group_lines
-    from softbleu.errors import InputError
-
-    inputs = [given.candidate, *given.files("reference", "source")]
-    if given.groups:
-        output = given.open_output(inputs)
-        output.write(group_lines(given.candidate, given.files("reference"), given.source, given.encoding))
+    if options.groups:
+        output = options.open_output()
+        output.write(group_lines(options.candidate, options.references, options.source, options.encoding))
         return
-    if given.source or given.output_format != "text":
+    if options.source or options.output_format != "text":
         raise InputError("--source and --format go with --groups: an output is cut by its references")
-    place = given.open_place(inputs)
-    place.write(f"{line}\n" for line in cut_file(given.candidate, given.reference, given.encoding))
+    target = options.open_target()
+    target.write(f"{line}\n" for line in cut_file(options.candidate, options.references, options.encoding))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import MISSING
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,8 +15,9 @@ import typer.completion
 import typer.main
 from typer.core import TyperGroup
 
-from softbleu.cli.command import DECLARATIONS, Declaration, option_of
-from softbleu.cli.options import HELP, CommandLine, habit, identifier, meant, setting_options, spread_values
+from softbleu.cli.command import Command, Options, declared_options, spelt_for
+from softbleu.cli.settings import by_spelling, identifier
+from softbleu.cli.words import HELP, habit, meant, split_option, spread_values, values_of
 from softbleu.errors import (
     REMOVAL,
     REMOVED,
@@ -32,24 +35,47 @@ PROGRAM = "softbleu"
 BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
 MORE_HELP = (
     "Metrics, and what each measures: softbleu metrics\n"
-    "More options: name a metric or a matcher, as in softbleu score --metric gleu --help"
+    "More options: name a metric or a matcher, as in softbleu score --metric gleu --help, or see all by --help all"
 )
-GROUPS = {  # Groups of commands: what they are for, and the names of the commands
-    PROGRAM: (
-        "",
-        "score compare directions explain spans sweep metaeval matrix diff edits check align metrics "
-        "matchers tokenizers corpora embeddings experiments networks",
-    ),
-    "corpora": ("Corpora: generate artificial ones from grammars.", "generate"),
-    "embeddings": (
-        "Word vectors: convert them, look into them, find neighbours, train your own.",
-        "convert info similarity neighbours train list",
-    ),
-    "experiments": ("Experiments: from a file that defines them, and spurious credit.", "run spurious"),
-    "networks": ("Reference networks: many alternative references in one network.", "make show"),
+GROUPS = {  # Groups of commands, and the help of each
+    PROGRAM: "",
+    "corpora": "Generate artificial corpora from grammars.",
+    "embeddings": "Convert word vectors, look into them, find neighbours, train your own.",
+    "experiments": "Run experiments that files define; separate deserved from spurious credit.",
+    "networks": "Make and show reference networks: many alternative references in one.",
 }
-# Modules of commands; others stand in that of their name or group
-MODULES = {"matchers": "metrics", "tokenizers": "metrics"}
+# Commands in the order of the help: module and function, and a line of help. This is where a command has its name.
+COMMANDS = {
+    "score": ("score:score", "Score translations or corrections by BLEU, chrF, TER, GLEU, M2 and soft metrics."),
+    "compare": ("compare:compare", "Compare systems: scores, 95% intervals, ranks, differences and their tests."),
+    "directions": ("directions:directions", "Score many language pairs at once, with averages."),
+    "explain": ("explain:explain", "Show what a metric matched in chosen segments: n-grams, words, edits, paths."),
+    "spans": ("spans:spans", "List the words that a metric matches with no reference, as spans of characters."),
+    "sweep": ("sweep:sweep", "Score a grid of metrics, matchers, thresholds and other settings."),
+    "metaeval": ("metaeval:metaeval", "Measure how well metrics agree with human judgements."),
+    "matrix": ("matrix:matrix", "Score every candidate with every reference, or with every other one."),
+    "diff": ("diff:diff", "Show the differences between two runs of 'softbleu score'."),
+    "edits": ("edits:edits", "Find the edits that turn a source into corrected texts, and write them as .m2."),
+    "check": (
+        "check:check",
+        "Find bad outputs before you score: empty lines, refusals, chatter, copies, wrong language, lost numbers.",
+    ),
+    "align": ("align:align", "Cut an output with other line breaks into the segments of its references."),
+    "metrics": ("metrics:metrics", "List the metrics."),
+    "matchers": ("metrics:matchers", "List the matchers."),
+    "tokenizers": ("metrics:tokenizers", "List the tokenizers."),
+    "corpora generate": ("corpora:generate_text", "Generate sentences, or aligned pairs, from a grammar."),
+    "embeddings convert": ("embeddings:convert", "Convert vectors, or a model for vectors in context, into a store."),
+    "embeddings info": ("embeddings:info", "Describe a set of vectors: size, source, licence, hash, similarities."),
+    "embeddings similarity": ("embeddings:similarity", "Compare two words as the matchers do."),
+    "embeddings neighbours": ("embeddings:neighbours", "Show the words nearest to a word."),
+    "embeddings train": ("embeddings:train", "Train word vectors on text of your own."),
+    "embeddings list": ("embeddings:list_sets", "List known sets of word vectors, and encoders."),
+    "experiments run": ("experiments:run_experiment", "Run an experiment: table, picture and manifest."),
+    "experiments spurious": ("experiments:spurious", "Separate deserved from spurious credit of matchers."),
+    "networks make": ("networks:make_networks", "Make networks of references by rules, or convert them."),
+    "networks show": ("networks:show_network", "Draw a network, or show its path closest to a candidate."),
+}
 REMOVED_COMMANDS = {  # Commands that version 0.4 removed: what does their work now, if anything does
     "train": "python heads/recipe/train.py trains heads, in a checkout",
     "embeddings evaluate": "gensim does its work: KeyedVectors.evaluate_word_pairs",
@@ -62,52 +88,103 @@ REMOVED_COMMANDS = {  # Commands that version 0.4 removed: what does their work 
 
 
 class Group(TyperGroup):
-    """Commands that stand together; each is made when it is asked for, with the options that are named behind it."""
+    """Commands of the program or of a group; each is made when it is called, with the options named behind it."""
 
-    whole = False  # Whether commands have the options of all settings, and examples
+    whole = False  # Whether commands have all options, and examples
 
     def whole_name(self, name: str) -> str:
-        """Name of a command with that of its group."""
+        """Return the name of a command with that of its group."""
         return name if self.name == PROGRAM else f"{self.name} {name}"
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Names of the commands."""
-        return GROUPS[str(self.name)][1].split()
+        """Return the names of the commands."""
+        return names_in(str(self.name))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Make a command as lists show it: without options of settings, unless it is made whole."""
-        return self._made(cmd_name, None if self.whole else CommandLine())
+        """Make a command as lists show it, by its name and a line of help; if `whole`, with all options."""
+        if cmd_name in GROUPS:
+            return make_program(cmd_name, whole=self.whole)
+        if self.whole:
+            return whole_command(self.whole_name(cmd_name))
+        app = typer.Typer(add_completion=False)
+        app.command(cmd_name)(lambda: None)
+        listed: Any = typer.main.get_command(app)
+        listed.help = COMMANDS[self.whole_name(cmd_name)][1]
+        return listed
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str, Any, list[str]]:
         """Make the command that the first word names; to complete words it has all options."""
         name, *words = args
+        whole = self.whole_name(name)
         if name not in self.list_commands(ctx):
-            whole = self.whole_name(name)
             if (instead := REMOVED_COMMANDS.get(whole)) is not None:
                 raise InputError(f"command {whole!r} {REMOVAL}{instead and f'; {instead}'}")
             raise UnknownNameError("command", name, self.list_commands(ctx))
-        made = self._made(name, None if ctx.resilient_parsing else CommandLine.of(words))
-        if name not in GROUPS:
-            # Beside help nothing counts.
-            words = [HELP[0]] if any(word in HELP for word in words) else [*spread_values(made.params, words)]
-        return name, made, words
-
-    def _made(self, name: str, words: CommandLine | None) -> Any:
         if name in GROUPS:
-            return make_program(name, whole=self.whole)
-        declared = _declared(self.whole_name(name))
-        epilog = None
-        if self.whole or (words and words.ask_for_help):
-            epilog = _examples(self.whole_name(name))
-            if words and declared.takes and not (words.metrics or words.matchers):
-                epilog = f"{MORE_HELP}\n\n{epilog}"
-        return declared.command(name, declared.settings(words, plug_ins=not self.whole), epilog)
+            return name, make_program(name), words
+        if ctx.resilient_parsing:
+            return name, whole_command(whole, plug_ins=True), words
+        if not {*HELP}.isdisjoint(words):
+            # Beside help nothing counts.
+            return name, _command_for_help(whole, words), [HELP[0]]
+        return name, *_command_for(whole, words)
 
 
-def _declared(name: str) -> Declaration:
-    """What a command declares, with that of its group in its name; its module is imported for it."""
-    import_module(f"softbleu.cli.{MODULES.get(name) or name.partition(' ')[0]}")
-    return DECLARATIONS[name]
+def names_in(group: str) -> list[str]:
+    """Return the names of the commands of the program or of a group, in the order of the help."""
+    if group != PROGRAM:
+        return [name.removeprefix(f"{group} ") for name in COMMANDS if name.startswith(f"{group} ")]
+    return list(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
+
+
+def find_command(name: str) -> Command[Options]:
+    """Import the module of a command, and return the command."""
+    module, _, function = COMMANDS[name][0].partition(":")
+    found: Command[Options] = getattr(import_module(f"softbleu.cli.{module}"), function)
+    return found
+
+
+def whole_command(name: str, *, plug_ins: bool = False) -> Any:
+    """Make a command with all its options, and examples."""
+    command = find_command(name)
+    settings = command.options.help_options(None, plug_ins=plug_ins)
+    return command.typer_command(
+        name.split()[-1], declared_options(command.options), settings, epilog=_examples(name)
+    )
+
+
+def _command_for_help(name: str, words: Sequence[str]) -> Any:
+    """Make a command for its help, with the options of the metrics that are named, or of `--help all`."""
+    command, values = find_command(name), values_of(words)
+    if any("all" in values.get(word, ()) for word in HELP):
+        return whole_command(name, plug_ins=True)
+    with spelt_for(command.options):
+        settings = command.options.help_options(values)
+    epilog = _examples(name)
+    if settings and not {"-m", "--metric", "--matcher"} & values.keys():
+        epilog = f"{MORE_HELP}\n\n{epilog}"
+    options = declared_options(command.options)
+    return command.typer_command(name.split()[-1], options, settings, epilog=epilog, hidden=True)
+
+
+def _command_for(name: str, words: Sequence[str]) -> tuple[Any, list[str]]:
+    """Make a command with the options that words name, and the words as its parser takes them."""
+    command, values = find_command(name), values_of(words)
+    declared = declared_options(command.options)
+    known = by_spelling(declared)
+    with spelt_for(command.options):
+        settings = command.options.setting_options(values, values.keys() - known.keys())
+    known |= by_spelling(option.shown for option in settings)
+    renamed = [(word, f"--{known[word].key}") for word in values if word in known and word in known[word].earlier]
+    spread = [*spread_values(known, words, partial(_unknown_option, name, command.options))]
+    named = {known[flag].field for word in spread if (flag := split_option(word)[0]) in known}
+    made = command.typer_command(
+        name.split()[-1],
+        [option for option in declared if option.field in named or option.argument or option.default is MISSING],
+        [option for option in settings if option.shown.field in named],
+        notes=[f"{earlier} is called {now} now" for earlier, now in renamed],
+    )
+    return made, spread
 
 
 def _examples(name: str) -> str:
@@ -148,7 +225,7 @@ def make_program(name: str = PROGRAM, *, whole: bool = False) -> Any:
     """Make the command line, or a group of it; if `whole`, commands have options of all settings, and examples."""
     first = name == PROGRAM
     app = typer.Typer(name=name, cls=Group, rich_markup_mode="rich", add_completion=first)
-    more = {"context_settings": {"help_option_names": list(HELP)}} if first else {"help": GROUPS[name][0]}
+    more = {"context_settings": {"help_option_names": list(HELP)}} if first else {"help": GROUPS[name]}
     app.callback(invoke_without_command=True, **more)(softbleu if first else _show_help)
     group: Any = typer.main.get_command(app)
     group.whole = whole
@@ -165,9 +242,9 @@ def _complete(option: str, shell: str) -> None:
 
 
 def _takers(flag: str) -> list[str]:
-    """Commands that take an option."""
-    commands = (name for name in GROUPS[PROGRAM][1].split() if name not in GROUPS)
-    return [name for name in commands if any(flag in option.flags for option in _declared(name).options)]
+    """Return the commands of no group that take an option."""
+    commands = [name for name in COMMANDS if " " not in name]
+    return [name for name in commands if flag in by_spelling(declared_options(find_command(name).options))]
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -198,31 +275,37 @@ def run(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _unknown_option(error: Any) -> str:
-    """Say of an option that a command lacks what stands for it here, or which commands have it."""
-    name = str(error.option_name)
-    if name.strip("-") in REMOVED:
-        return f"{name} {REMOVAL}"
+def _unknown_option(command: str, options: type[Options], name: str) -> InputError:
+    """Make the error for an option that a command lacks: it names the option here, or the commands that have it."""
     said = f"No such option: {name}"
-    params = error.ctx.command.params if error.ctx is not None else ()
-    near = meant(name, (flag for param in params for flag in (*param.opts, *param.secondary_opts)))
-    if near and near[0] == name.replace("_", "-"):
-        return f"{said} (did you mean {near[0]}?)"
-    if (other := setting_options().get(identifier(name.strip("-")))) is not None:
-        return f"{said} (a setting of {', '.join(other.owners)}, which this command does not take)"
-    if hint := habit(name):
-        return f"{said}; {hint}"
-    if others := _takers(name):
-        return f"{said} (an option of {', '.join(others)})"
-    return f"{said} (did you mean {near[0]}?)" if near else said
+    settings = (spelling for option in options.help_options(None) for spelling in option.spellings)
+    near = meant(name, [*by_spelling(declared_options(options)), *settings])
+    if name.strip("-") in REMOVED:
+        said = f"{name} {REMOVAL}"
+    elif near and near[0] == name.replace("_", "-"):
+        said += f" (did you mean {near[0]}?)"
+    elif owners := _owners_of(name):
+        said += f" (a setting of {', '.join(owners)}, which this command does not take)"
+    elif hint := habit(name):
+        said += f"; {hint}"
+    elif others := _takers(name):
+        said += f" (an option of {', '.join(others)})"
+    elif near:
+        said += f" (did you mean {near[0]}?)"
+    return InputError(f"{said} (see '{PROGRAM} {command} --help')")
+
+
+def _owners_of(name: str) -> Iterable[str]:
+    """Return the metrics and their parts that have a setting, by the name of its option."""
+    from softbleu.cli.parts import setting_options
+
+    option = setting_options().get(identifier(name.strip("-")))
+    return option.owners if option else ()
 
 
 def _describe(error: Any) -> Iterator[str]:
     if isinstance(error, typer.TyperException):
-        if hasattr(error, "possibilities"):
-            yield _unknown_option(error)
-        else:
-            yield " ".join(error.format_message().replace("Value error, ", "").split())
+        yield " ".join(error.format_message().replace("Value error, ", "").split())
         if (context := getattr(error, "ctx", None)) is not None:
             yield f"(see '{context.command_path} --help')"
     elif isinstance(error, OSError) and not isinstance(error, SoftbleuError):
@@ -232,4 +315,4 @@ def _describe(error: Any) -> Iterator[str]:
     elif isinstance(error, MemoryError):
         yield f"not enough memory ({error}): ask for less at a time"
     else:
-        yield error.spelt(option_of)
+        yield error.spelt(Options.spell)

@@ -1,29 +1,48 @@
-"""`softbleu check`: what is odd in outputs, before anybody scores them."""
+"""`softbleu check`: odd outputs, found before anybody scores them."""
 
-from softbleu.cli.command import Given, command
+from __future__ import annotations
+
+from typing import Literal
+
+import typer
+
+from softbleu.cli.command import command
+from softbleu.cli.inputs import SourceFile, TextFiles
+from softbleu.cli.options import Encoded, PageFormat
+from softbleu.config.declare import setting
+from softbleu.corpora.checks import check_files
+from softbleu.tables import Records
+from softbleu.report import CHECK_WRITERS, PAGES
 
 
-@command("check", "candidate reference source encoding show page_format output strict")
-def check(given: Given) -> None:
-    """Find bad outputs before you score them: empty segments, copies, chatter, refusals, lost numbers.
+class CheckOptions(TextFiles, SourceFile, Encoded, PageFormat):
+    """Options of `check`.
+
+    Attributes
+    ----------
+    show
+        A row per system, with a column for each way to be odd, or a row for each segment that is odd
+    strict
+        Leave with exit code 1 if anything is odd
+    """
+
+    show: Literal["systems", "segments"] = setting("systems")
+    strict: bool = setting(False)
+
+
+@command
+def check(options: CheckOptions) -> None:
+    """Find bad outputs before you score: empty lines, refusals, chatter, copies, wrong language, lost numbers.
 
     It needs references, a source, or both, and no metric. Files with other numbers of segments, or none, are checked
     for that alone.
     """
-    import typer
-
-    from softbleu.corpora.checks import check_files
-    from softbleu.errors import known_name
-    from softbleu.report import CHECK_WRITERS, PAGES
-    from softbleu.tables import Records
-
-    show = known_name("show", given.show, ("systems", "segments"))
-    systems = given.systems()
-    writer = CHECK_WRITERS.find(given.output_format)
-    output = given.open_output([*systems.values(), *given.files("reference", "source")], writer)
-    with given.progress("checking") as progress:
-        odd = check_files(systems, given.reference, given.source, encoding=given.encoding, progress=progress)
-    table = Records.of(odd) if show == "systems" else odd.segments_table()
-    output.write(odd if given.output_format.lower() in PAGES else table)
-    if given.strict and odd.oddities:
+    writer = CHECK_WRITERS.find(options.output_format)
+    output = options.open_output(writer)
+    files = options.systems(), options.references, options.source
+    with options.progress("checking") as progress:
+        odd = check_files(*files, encoding=options.encoding, progress=progress)
+    table = Records.of(odd) if options.show == "systems" else odd.segments_table()
+    output.write(odd if options.output_format in PAGES else table)
+    if options.strict and odd.oddities:
         raise typer.Exit(1)

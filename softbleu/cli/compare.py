@@ -1,61 +1,133 @@
 """`softbleu compare`: several systems, their intervals and tests."""
 
-from typing import Any, get_args
+from __future__ import annotations
 
-from softbleu.cli.command import Given, command
+from typing import Any, Literal, cast, get_args
+
+from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
+from softbleu.analysis.differences import By
+from softbleu.cli.command import command
+from softbleu.cli.inputs import Annotated, ByDocument, Directed, Marked, Outside, Resegment, Signed
+from softbleu.cli.options import Digits, Long, Resumed, Run, TitledPage
+from softbleu.cli.output import Target
+from softbleu.cli.settings import SettingOption
+from softbleu.config.declare import setting
+from softbleu.corpora.labels import Documents
+from softbleu.errors import InputError, known_name
+from softbleu.meta.reading import read_marks
+from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES
+from softbleu.report.comparisons import COMPARISON_COLUMNS, draw_pairs, note_few, write_distribution
+from softbleu.report.explanations import LINE_WRITERS
+from softbleu.report.pages import make_comparison_page
+from softbleu.report.records import VIEWS
+from softbleu.results.api import compare_corpus
+from softbleu.results.significance import Correction, SignificanceSettings, Test, compare_runs
+
+_PARTS = ("length", "rarity", "coverage", "order", "document", "runs", *get_args(By))
 
 
-@command(
-    "compare",
-    "candidate reference source gold absent_annotators pairs input_format against blank_references resegment "
-    "encoding metric scores lower direction signature preset language baseline test samples trials seed correction "
-    "compatible documents all_pairs show top by distribution page_format columns long spans title digits output plot "
-    "jobs cluster resume",
-    settings=lambda option: option.setting.name != "segment_smoothing",
-)
-def compare(given: Given) -> None:
+class CompareOptions(
+    Annotated, Resegment, Outside, Directed, Signed, ByDocument, TitledPage, Marked, Long, Digits, Run, Resumed
+):
+    """Options of `compare`.
+
+    Attributes
+    ----------
+    baseline
+        System the others are tested against
+    test
+        randomization (approximate) or bootstrap (paired)
+    samples
+        Bootstrap samples, for the intervals or the test
+    compatible
+        p-values as sacrebleu counts them, of the bootstrap unless --test says otherwise
+    trials
+        Trials of the randomization test
+    seed
+        Seed of all random draws
+    correction
+        Correct p-values for the number of tests: holm, fdr (Benjamini and Hochberg) or none
+    all_pairs
+        All pairs of systems: a matrix of tests below each table, or a row per pair
+    distribution
+        Write the bootstrap scores of every system to this TSV file
+    show
+        Show lines instead: the worst, the most different (two systems) or disagreeing ones (two metrics); or n-grams
+        that one system matches and another misses (ngrams)
+    top
+        How many lines or n-grams --show shows
+    by
+        Score parts instead: by length, rarity or coverage (of words), order (of n-grams), document (of --documents),
+        runs (NAME.1 NAME.2 … of a system: how much they and segments vary), by a file with a label per segment
+        (FILE:COLUMN of a table; the number of the column where it has no header); of the edits of M2, ERRANT, CLEME
+        by type, category, operation, form (any language) or errant, also of the lines that --show shows
+    columns
+        Columns of the table, in this order: {names}
+    plot
+        Also draw the tests of all pairs into this .svg, .png or .pdf file (needs softbleu[plots])
+    """
+
+    baseline: str | None = setting(None, metavar="NAME", unset="the first", panel="Significance")
+    test: Test | None = setting(None, unset="randomization", panel="Significance")
+    samples: int | None = setting(None, unset="1000; a test of over 5 systems takes more", panel="Significance")
+    compatible: Literal["sacrebleu"] | None = setting(None, panel="Significance")
+    trials: int | None = setting(None, unset="10000, more for all pairs of over 14 systems", panel="Significance")
+    seed: int | None = setting(
+        None, unset="12345 for tests; 0 for GLEU's samples", earlier=("--test-seed",), panel="Significance"
+    )
+    correction: Correction | None = setting(
+        None, unset="holm; with --compatible sacrebleu none", panel="Significance"
+    )
+    all_pairs: bool = setting(False, panel="Significance")
+    distribution: str | None = setting(None, file="written", panel="Significance")
+    show: Literal["worst", "different", "disagreeing", "ngrams"] | None = setting(None, panel="Differences")
+    top: int | None = setting(None, unset="20", panel="Differences")
+    by: str | None = setting(None, metavar="NAME|FILE", file="read", complete=lambda: _PARTS, panel="Differences")
+    columns: tuple[str, ...] = setting((), unset="those of the format", complete=lambda: COMPARISON_COLUMNS)
+    plot: str | None = setting(None, file="written")
+
+    @classmethod
+    def takes(cls, option: SettingOption) -> bool:
+        """Return whether the command has the option of a setting."""
+        return option.setting.name != "segment_smoothing"
+
+    def significance(self, documents: Documents | None, **more: Any) -> tuple[SignificanceSettings, str | None]:
+        """Return how differences are tested, and the baseline that a signature names."""
+        asked = {"samples": self.samples, "seed": self.seed, "correction": self.correction, "documents": documents}
+        return SignificanceSettings.from_signature(self.signature, **asked, **more)
+
+
+@command
+def compare(options: CompareOptions) -> None:
     """Compare systems by any metrics: scores, 95% intervals, ranks, differences and their tests."""
-    from softbleu.cli.output import Output
-    from softbleu.corpora.labels import Documents
-    from softbleu.errors import InputError, known_name
-    from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES
-    from softbleu.report.comparisons import COMPARISON_COLUMNS, draw_pairs, note_few, write_distribution
-    from softbleu.results.api import compare_corpus
-    from softbleu.results.significance import SignificanceSettings
-
-    if given.show or given.by:
-        _write_view(given)
+    if options.show or options.by:
+        _write_view(options)
         return
-    if given.top is not None:
+    if options.top is not None:
         raise InputError("--top says how many lines or n-grams --show shows: name what to show")
-    name = given.output_format.lower()
+    name = options.output_format
     page_wanted = name in PAGES
-    write: Any = (PAGES if page_wanted else MATRIX_WRITERS if given.all_pairs else COMPARERS).find(name)
-    inputs = given.input_files()
-    for column in given.columns:
+    write: Any = (PAGES if page_wanted else MATRIX_WRITERS if options.all_pairs else COMPARERS).find(name)
+    for column in options.columns:
         known_name("column", column, COMPARISON_COLUMNS)
-    output = given.open_output(inputs, write, ".compare")
-    resampled = None if given.distribution is None else Output.of(given.distribution, inputs)
-    picture = given.open_picture("plot", inputs)
-    plan = given.plan(also=["seed"])
-    asked = {name: value and value.lower() for name, value in given.values("test correction compatible").items()}
-    asked |= given.values("samples trials seed")
-    asked["documents"] = given.documents and Documents.read(given.documents, given.encoding)
-    asked["all_pairs"] = given.all_pairs or given.plot is not None
-    how, signed = SignificanceSettings.from_signature(given.signature, **asked)
-    run: dict[str, Any] = {"baseline": given.baseline or signed, "significance": how, **given.values("jobs executor")}
-    if given.spans and not page_wanted:
+    output = options.open_output(write, ".compare")
+    inputs = options.input_files()
+    resampled = None if options.distribution is None else Target.of(options.distribution, inputs)
+    picture = options.open_picture(options.plot, inputs)
+    plan = options.plan(also=["seed"])
+    documents = Documents.read(options.documents, options.encoding) if options.documents else None
+    asked = {"test": options.test, "compatible": options.compatible, "trials": options.trials}
+    how, signed = options.significance(documents, all_pairs=options.all_pairs or options.plot is not None, **asked)
+    run: dict[str, Any] = {"baseline": options.baseline or signed, "significance": how, **options.workers}
+    if options.spans and not page_wanted:
         raise InputError("--spans are marked on a page: add --format html")
-    if page_wanted and (resampled or given.plot or given.resume or given.columns):
+    if page_wanted and (resampled or options.plot or options.resume or options.columns):
         raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
     compared: Any
-    with given.open_corpus(plan, by_document=True) as corpus, given.progress() as progress:
+    with options.open_corpus(plan, by_document=True) as corpus, options.progress() as progress:
         note_few(how, len(corpus.systems), name)
         if page_wanted:
-            from softbleu.meta.reading import read_marks
-            from softbleu.report.pages import make_comparison_page
-
-            run |= {"title": given.title or "", "spans": read_marks(given.spans, corpus, given.encoding)}
+            run |= {"title": options.title, "spans": read_marks(options.spans, corpus, options.encoding)}
             compared = make_comparison_page(corpus, plan, progress=progress, **run)
         else:
             compared = compare_corpus(corpus, plan, checkpoint=output.checkpoint, progress=progress, **run)
@@ -65,42 +137,44 @@ def compare(given: Given) -> None:
     output.write(compared)
 
 
-def _write_view(given: Given) -> None:
+def _write_view(options: CompareOptions) -> None:
     """Show lines, n-grams or parts of the corpus instead of the comparison."""
-    from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
-    from softbleu.analysis.differences import By
-    from softbleu.errors import InputError
-    from softbleu.report.explanations import LINE_WRITERS
-    from softbleu.report.records import VIEWS
-    from softbleu.results.significance import SignificanceSettings, compare_runs
-
-    unused = ["distribution", "plot", "columns", "all_pairs", "test", "trials", "compatible", "resume"]
-    unused += ["samples", "correction"] if given.by != "runs" else []
-    kinds = get_args(By)
-    lines = given.show not in (None, "ngrams")
-    both = given.show and given.by and not (lines and given.by in kinds)
-    other = next((name for name in unused if given.get(name)), "by" if both else None)
-    if other is not None:
-        raise InputError(f"--{other.replace('_', '-')} goes with another table: leave it out, or --show and --by")
-    write: Any = (LINE_WRITERS if lines else VIEWS).find(given.output_format)
-    output = given.open_output([*given.input_files(), given.by], write)
-    plan = given.plan(also=["seed"])
-    top = 20 if given.top is None else given.top
+    show, by, kinds = options.show, options.by, get_args(By)
+    lines = show not in (None, "ngrams")
+    unused: dict[str, object] = {
+        "distribution": options.distribution,
+        "plot": options.plot,
+        "columns": options.columns,
+        "all-pairs": options.all_pairs,
+        "test": options.test,
+        "trials": options.trials,
+        "compatible": options.compatible,
+        "resume": options.resume,
+        "samples": options.samples if by != "runs" else None,
+        "correction": options.correction if by != "runs" else None,
+        "by": show and by and not (lines and by in kinds),
+    }
+    if other := next((name for name, value in unused.items() if value), None):
+        raise InputError(f"--{other} goes with another table: leave it out, or --show and --by")
+    write: Any = (LINE_WRITERS if lines else VIEWS).find(options.output_format)
+    output = options.open_output(write)
+    plan = options.plan(also=["seed"])
+    top = 20 if options.top is None else options.top
     view: Any
-    by_document = given.by in ("document", "runs")
-    with given.open_corpus(plan, by_document=by_document) as corpus, given.progress() as progress:
-        run: dict[str, Any] = {"jobs": given.jobs, "executor": given.executor, "progress": progress}
-        if lines:
-            run |= {"top": top, "baseline": given.baseline, "by": given.by, "language": given.language}
-            view = choose_lines(corpus, plan, given.show.lower(), **run)
-        elif given.show:
-            view = ngram_differences(corpus, baseline=given.baseline, top=top, tokenizer=plan.metrics[0].tokenizer)
-        elif given.by == "runs":
-            asked = {"documents": corpus.documents, **given.values("samples seed correction")}
-            how, _ = SignificanceSettings.from_signature(given.signature, **asked)
-            view = compare_runs(corpus, plan, how, baseline=given.baseline, **run)
-        elif given.by in kinds:
-            view = correction_kinds(corpus, plan, given.by, given.language)
+    by_document = by in ("document", "runs")
+    with options.open_corpus(plan, by_document=by_document) as corpus, options.progress() as progress:
+        run: dict[str, Any] = {**options.workers, "progress": progress}
+        baseline = options.baseline
+        if show == "ngrams":
+            view = ngram_differences(corpus, baseline=baseline, top=top, tokenizer=plan.metrics[0].tokenizer)
+        elif show:
+            run |= {"top": top, "baseline": baseline, "by": by, "language": options.language}
+            view = choose_lines(corpus, plan, show, **run)
+        elif by == "runs":
+            how, _ = options.significance(corpus.documents)
+            view = compare_runs(corpus, plan, how, baseline=baseline, **run)
+        elif by in kinds:
+            view = correction_kinds(corpus, plan, cast("By", by), options.language)
         else:
-            view = bucket_scores(corpus, plan, by=given.by, encoding=given.encoding, **run)
+            view = bucket_scores(corpus, plan, by=by or "", encoding=options.encoding, **run)
     output.write(view)

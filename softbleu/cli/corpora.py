@@ -1,38 +1,119 @@
 """`softbleu corpora`: a grammar in, sentences or aligned pairs out."""
 
-from typing import Any
+from __future__ import annotations
 
-from softbleu.cli.command import Given, command
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal
+
+from softbleu.cli.command import command
+from softbleu.cli.options import Encoded, Output
+from softbleu.config.declare import setting
+from softbleu.errors import InputError
+
+if TYPE_CHECKING:
+    from softbleu.corpora.generate import ParaphraseSettings
 
 
-@command(
-    "corpora generate",
-    "grammar encoding pairing count all seed max_depth sampling distinct synonyms category alternate noise format "
-    "output",
-)
-def generate_text(given: Given) -> None:
+def _grammar_names() -> Iterable[str]:
+    """Return the names of bundled grammars."""
+    from softbleu.corpora.grammar import grammar_names
+
+    return grammar_names()
+
+
+class GenerateOptions(Encoded, Output):
+    """Options of `corpora generate`.
+
+    Attributes
+    ----------
+    grammar
+        File in NLTK's notation, or morgan2014, agreement, modifiers, alternations, reports
+    pairing
+        none: sentences; halves: all sentences, shuffled and paired; paraphrase: each with a paraphrase
+    count
+        Number of sentences or pairs
+    every
+        Generate all sentences of the grammar, in order
+    seed
+        The same seed gives the same corpus
+    max_depth
+        Greatest depth of a derivation, words counted
+    sampling
+        Draw by the weights of the rules, or each derivation equally likely: uniform
+    distinct
+        Draw each sentence or pair at most once
+    synonyms
+        Probability that a synonym replaces a word
+    category
+        Probability that another word of its category replaces it
+    alternate
+        Probability of a declared alternation
+    noise
+        Noise at each token: swap, drop, insert, substitute or function
+    format
+        plain (sentences), pairs ('candidate ||| reference'), tsv or jsonl
+    """
+
+    grammar: str = setting(
+        "morgan2014", flags=("-g",), metavar="FILE|NAME", file="read", complete=_grammar_names, panel="Input"
+    )
+    pairing: Literal["none", "halves", "paraphrase"] = setting("none", panel="Generation")
+    count: int | None = setting(None, panel="Generation")
+    every: bool = setting(False, name="all", panel="Generation")
+    seed: int = setting(0, panel="Generation")
+    max_depth: int | None = setting(None, unset="none, or 20 for recursive grammars", panel="Generation")
+    sampling: Literal["weights", "uniform"] = setting("weights", panel="Generation")
+    distinct: bool = setting(False, panel="Generation")
+    synonyms: float | None = setting(None, least=0, most=1, metavar="0..1", unset="0.5", panel="Paraphrases")
+    category: float | None = setting(None, least=0, most=1, metavar="0..1", unset="0", panel="Paraphrases")
+    alternate: float | None = setting(None, least=0, most=1, metavar="0..1", unset="0.5", panel="Paraphrases")
+    noise: tuple[str, ...] = setting(
+        (),
+        metavar="NAME=0..1",
+        complete=lambda: ("swap=", "drop=", "insert=", "substitute=", "function="),
+        panel="Paraphrases",
+    )
+    format: str | None = setting(
+        None, unset="by the suffix", flags=("-f",), complete=lambda: ("plain", "pairs", "tsv", "jsonl")
+    )
+
+
+@command
+def generate_text(options: GenerateOptions) -> None:
     """Generate a corpus from a grammar: sentences, or pairs with gold alignments and labels."""
+    # Help does without NumPy.
     from softbleu.corpora.generate import GenerationSettings, format_for, generate
 
-    target = given.open_place([given.grammar])
-    chosen = given.values("grammar pairing seed count max_depth sampling distinct encoding")
-    settings = GenerationSettings(**chosen, every=given.all, paraphrase=_paraphrase_settings(given))
-    with given.progress("generating") as progress:
-        target.write(generate(settings).lines(given.format or format_for(given.output), progress))
+    target = options.open_target()
+    settings = GenerationSettings(
+        grammar=options.grammar,
+        pairing=options.pairing,
+        seed=options.seed,
+        count=options.count,
+        every=options.every,
+        max_depth=options.max_depth,
+        sampling=options.sampling,
+        distinct=options.distinct,
+        paraphrase=_paraphrase_settings(options),
+        encoding=options.encoding,
+    )
+    with options.progress("generating") as progress:
+        target.write(generate(settings).lines(options.format or format_for(options.output), progress))
 
 
-def _paraphrase_settings(given: Given) -> Any:
-    """Settings of paraphrases from the options that were given."""
+def _paraphrase_settings(options: GenerateOptions) -> ParaphraseSettings:
+    """Make the settings of paraphrases that the options give."""
     from softbleu.corpora.generate import ParaphraseSettings
-    from softbleu.errors import InputError
 
-    chosen = {name: value for name, value in given.values("synonyms category alternate").items() if value is not None}
-    for text in given.noise:
+    noise = []
+    for text in options.noise:
         name, _, rate = text.partition("=")
         try:
-            chosen["noise"] = (*chosen.get("noise", ()), (name, float(rate)))
+            noise.append((name, float(rate)))
         except ValueError:
             raise InputError(f"--noise {text!r} is not NAME=RATE, e.g. drop=0.1") from None
-    if chosen and given.pairing != "paraphrase":
+    named = {"synonyms": options.synonyms, "category": options.category, "alternate": options.alternate}
+    chosen = {name: value for name, value in {**named, "noise": tuple(noise) or None}.items() if value is not None}
+    if chosen and options.pairing != "paraphrase":
         raise InputError(f"--{next(iter(chosen))} needs --pairing paraphrase")
-    return ParaphraseSettings(**chosen)
+    return ParaphraseSettings().revised(chosen)

@@ -1,29 +1,57 @@
-"""`softbleu edits`: what corrections change, as a .m2 file."""
+"""`softbleu edits`: the edits of corrections, as a .m2 file."""
 
-from softbleu.cli.command import Given, command
+from __future__ import annotations
+
+from softbleu.cli.command import command
+from softbleu.cli.inputs import Tokenize
+from softbleu.cli.options import Encoded, Output
+from softbleu.config.declare import setting
+from softbleu.config.languages import find_language
+from softbleu.corpora import ParallelFiles, write_m2
+from softbleu.engine.notes import foreign_text
 from softbleu.errors import Parameter
+from softbleu.io.progress import note
+from softbleu.metrics.edits import Extraction, edit_texts
 
 
-@command("edits", "source texts extraction language tokenize encoding output")
-def edits(given: Given) -> None:
-    """Find the edits that make corrected texts of their source, and write them as .m2.
+class EditsOptions(Tokenize, Encoded, Output):
+    """Options of `edits`.
+
+    Attributes
+    ----------
+    source_text
+        Text before correction, tokenised, a segment per line; - is standard input
+    texts
+        The same, corrected; of several texts each becomes an annotator
+    extraction
+        Edits by softbleu's own alignment, or by ERRANT (needs softbleu[errant])
+    language
+        Language of the text, by any usual code, such as cs, zho_Hans or en-zh (the target): chooses the tokenizer and
+        the rules that find edits, which get types by their form: case, punctuation, order, blanks, stem
+    """
+
+    source_text: str = setting(argument=True, metavar="SOURCE", file="read")
+    texts: tuple[str, ...] = setting(argument=True, metavar="OUTPUT", file="read")
+    extraction: Extraction = setting("own", panel="Input")
+    language: str | None = setting(None, metavar="CODE", panel="Input")
+
+
+@command
+def edits(options: EditsOptions) -> None:
+    """Find the edits that turn a source into corrected texts, and write them as .m2.
 
     Such a file is gold for --gold, or the edits of a system for -c.
     """
-    from softbleu.config.languages import find_language
-    from softbleu.corpora import ParallelFiles, write_m2
-    from softbleu.engine.notes import foreign_text
-    from softbleu.io.progress import note
-    from softbleu.metrics.edits import edit_texts
-
-    language = None if given.language is None else find_language(given.language)
-    split = given.tokenizer((language and language.tokenize) or "none").splitter
-    place = given.open_place([given.source, *given.texts])
-    named = {f"{number} {name}": name for number, name in enumerate(given.texts)}
-    with ParallelFiles.open(named, [], given.source, encoding=given.encoding) as corpus:
+    language = None if options.language is None else find_language(options.language)
+    split = options.tokenizer((language and language.tokenize) or "none").splitter
+    target = options.open_target()
+    names = [options.source_text, *options.texts]
+    named = {f"{number} {name}": name for number, name in enumerate(options.texts)}
+    with ParallelFiles.open(named, [], options.source_text, encoding=options.encoding) as corpus:
         texts = [list(file.all_lines()) for file in (corpus.source, *corpus.candidates) if file is not None]
         english = language is None or language.code == "en"
-        if english and (foreign := foreign_text(dict(zip([given.source, *given.texts], texts, strict=False)))):
+        if english and (foreign := foreign_text(dict(zip(names, texts, strict=False)))):
             said = f"{foreign}, but its edits are found by rules for English: name the language ("
             note(said, Parameter("language"), ")")
-        place.write(write_m2(edit_texts(*texts, extraction=given.extraction, language=given.language, split=split)))
+        found = edit_texts(*texts, extraction=options.extraction, language=options.language, split=split)
+        target.write(write_m2(found))

@@ -1,166 +1,320 @@
-"""`softbleu embeddings`: vectors converted, trained, listed and described, and words that are like one another."""
+"""`softbleu embeddings`: vectors converted, trained, listed and described, and similar words."""
 
-from softbleu.cli.command import Given, command
-from softbleu.cli.options import MATCHING, declared_options
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TypedDict
+
+from softbleu.cli.command import command
+from softbleu.cli.inputs import Lowercase
+from softbleu.cli.options import Encoded, PrintedFormat, TableFormat
+from softbleu.cli.output import STDOUT
+from softbleu.cli.parts import MATCHING, options_for
+from softbleu.cli.settings import SettingOption
+from softbleu.cli.words import OptionValues
+from softbleu.config.declare import setting
+from softbleu.corpora import read_words
+from softbleu.corpora.files import open_text
+from softbleu.embeddings import open_vectors
+from softbleu.embeddings.catalogue import describe_encoder, describe_vectors, find_entry, read_catalogue
+from softbleu.embeddings.choice import VectorChoice
+from softbleu.embeddings.convert import TrainingSettings, convert_vectors, train_vectors
+from softbleu.embeddings.neighbours import nearest_words
+from softbleu.embeddings.vectors import StoreType
+from softbleu.encoders import is_encoder, open_encoder
+from softbleu.encoders.base import parse_layers
+from softbleu.encoders.convert import convert_encoder, is_model
+from softbleu.engine.prepare import compare_words
+from softbleu.errors import InputError
+from softbleu.io.files import check_apart, hash_files
 
 OUTCOMES = ("duplicates", "zero_rows", "damaged_rows", "unusable_words", "passed_over")
-_IDLE = ("normalize", "layers", "exact_words", "context")  # Settings of vectors that a pair of words does without
+_IDLE = ("normalize", "layers", "exact_words", "context")  # Settings of vectors without effect on a pair of words
 _LISTED = ("name", "kind", "language", "state", "licence", "words", "dimension", "download_megabytes")
 
 
-@command(
-    "embeddings convert",
-    "source_file target dtype layers aligned limit vocabulary set_name set_source licence keep_lengths force "
-    "format=text",
-)
-def convert(given: Given) -> None:
+class StoreFacts(TypedDict):
+    """Facts of a store that options give."""
+
+    dtype: StoreType
+    name: str | None
+    licence: str
+    force: bool
+
+
+class Store(PrintedFormat, panel="Store"):
+    """A store of vectors to be written.
+
+    Attributes
+    ----------
+    dtype
+        Keep values as float32, float16 or int8: 4, 2 or 1 bytes each
+    set_name
+        Name of the set
+    set_source
+        Where the set comes from
+    licence
+        Licence of the set
+    force
+        Replace a store that is there already
+    """
+
+    dtype: StoreType = setting("float16")
+    set_name: str | None = setting(None, name="name", metavar="NAME", unset="as the folder")
+    set_source: str | None = setting(None, name="source", unset="the file names")
+    licence: str = setting("not stated", metavar="TEXT")
+    force: bool = setting(False)
+
+    @property
+    def facts(self) -> StoreFacts:
+        """Facts of the store, as library functions take them."""
+        return {"dtype": self.dtype, "name": self.set_name, "licence": self.licence, "force": self.force}
+
+
+class ConvertOptions(Store):
+    """Options of `embeddings convert`.
+
+    Attributes
+    ----------
+    source_file
+        word2vec (binary or text), GloVe or fastText .vec, also packed (.gz, .bz2, .xz, .zst); fastText .bin; or the
+        folder of a model (BERT, DistilBERT, RoBERTa, MPNet), which becomes an encoder
+    target
+        Folder for the store; it must not exist yet
+    layers
+        Layers to average, such as 4,6; higher ones are not stored
+    aligned
+        The set of another language in the same space (MUSE, aligned fastText), which comes behind IN; of equal words
+        the first counts
+    limit
+        Only the first N words (of each set)
+    vocabulary
+        Only the words of this file, one per line, in the same spelling
+    keep_lengths
+        Keep the vectors' lengths
+    """
+
+    source_file: str = setting(argument=True, metavar="IN", file="read")
+    target: str = setting(argument=True, metavar="OUT", file="written")
+    layers: str | None = setting(None, metavar="LIST", unset="at 3/4 of all, all kept", panel="Encoders")
+    aligned: str | None = setting(None, file="read", panel="Vectors")
+    limit: int | None = setting(None, panel="Vectors")
+    vocabulary: str | None = setting(None, file="read", panel="Vectors")
+    keep_lengths: bool = setting(False, unset="unit vectors", panel="Vectors")
+
+
+@command
+def convert(options: ConvertOptions) -> None:
     """Convert vectors, or a model for vectors in context, into a store that later runs open in milliseconds.
 
     A file is read in one pass and the store put in its place at the end, complete or not at all.
     """
-    from softbleu.corpora import read_words
-    from softbleu.embeddings.convert import convert_vectors
-    from softbleu.encoders.base import parse_layers
-    from softbleu.encoders.convert import convert_encoder, is_model
-    from softbleu.errors import InputError
-    from softbleu.io.files import check_apart
-
-    output = given.open_output()
-    check_apart(given.target, given.files("vocabulary", "aligned"))
-    of_model = is_model(given.source_file)
+    output = options.open_output()
+    check_apart(options.target, [file for file in (options.vocabulary, options.aligned) if file])
+    of_model = is_model(options.source_file)
     # Options of one kind alone.
-    alone = ("aligned", "limit", "vocabulary", "keep_lengths") if of_model else ("layers",)
-    strange = [name for name in alone if given.get(name) not in (None, False)]
-    if strange:
-        kind = "encoders" if of_model else "word vectors"
-        raise InputError(f"--{strange[0].replace('_', '-')} means nothing for {kind}: leave it out")
-    store = given.values("dtype name source force") | {"licence": given.licence or "not stated"}
-    facts = {"store": given.target, "dtype": given.dtype}
+    alone: dict[str, object] = {"layers": options.layers}
     if of_model:
-        layers = None if given.layers is None else parse_layers(given.layers)
-        encoder = convert_encoder(given.source_file, given.target, layers=layers, **store)
+        alone = {"aligned": options.aligned, "limit": options.limit, "vocabulary": options.vocabulary}
+        alone["keep-lengths"] = options.keep_lengths or None
+    if strange := [name for name, value in alone.items() if value is not None]:
+        kind = "encoders" if of_model else "word vectors"
+        raise InputError(f"--{strange[0]} means nothing for {kind}: leave it out")
+    facts = {"store": options.target, "dtype": options.dtype}
+    if of_model:
+        layers = None if options.layers is None else parse_layers(options.layers)
+        encoder = convert_encoder(
+            options.source_file, options.target, layers=layers, source=options.set_source, **options.facts
+        )
         depths = [("kept", encoder.architecture.depth), ("left out", encoder.left_out)]
         output.write_table(("what", "layers"), depths, facts | {"recommended": ",".join(map(str, encoder.layers))})
         return
-    words = None if given.vocabulary is None else read_words(given.vocabulary)
-    how = {"normalize": not given.keep_lengths, "vocabulary": words, "limit": given.limit}
-    how["aligned"] = given.files("aligned")
-    with given.progress("converting", many=1 << 26) as progress:
-        done = convert_vectors(given.source_file, given.target, progress=progress, **store, **how)
+    with options.progress("converting", many=1 << 26) as progress:
+        done = convert_vectors(
+            options.source_file,
+            options.target,
+            aligned=[options.aligned] if options.aligned else [],
+            normalize=not options.keep_lengths,
+            limit=options.limit,
+            vocabulary=None if options.vocabulary is None else read_words(options.vocabulary),
+            source=options.set_source,
+            progress=progress,
+            **options.facts,
+        )
     counts = {"kept": done.words, **{kind: getattr(done, kind) for kind in OUTCOMES}}
     rows = [(kind.replace("_", " "), count, done.examples.get(kind)) for kind, count in counts.items()]
     output.write_table(("what", "words", "first"), rows, facts)
 
 
-@command("embeddings info", "vectors verify table_format output")
-def info(given: Given) -> None:
-    """Describe a set of vectors: size, source, licence, content hash, similarity of random words."""
-    from softbleu.embeddings import open_vectors
-    from softbleu.embeddings.catalogue import describe_encoder, describe_vectors
-    from softbleu.encoders import is_encoder, open_encoder
+class InfoOptions(TableFormat):
+    """Options of `embeddings info`.
 
-    output = given.open_output([given.vectors])
-    if is_encoder(given.vectors):
-        facts = describe_encoder(open_encoder(given.vectors), verify=given.verify)
+    Attributes
+    ----------
+    vectors
+        A store, a vector file, a bundled or installed set, or an encoder
+    verify
+        Read the whole store, and check that it is complete and unchanged
+    """
+
+    vectors: str = setting("glove-6b-100d", argument=True, metavar="PATH|NAME", file="read")
+    verify: bool = setting(False)
+
+
+@command
+def info(options: InfoOptions) -> None:
+    """Describe a set of vectors: size, source, licence, content hash, similarity of random words."""
+    output = options.open_output()
+    if is_encoder(options.vectors):
+        facts = describe_encoder(open_encoder(options.vectors), verify=options.verify)
     else:
-        facts = describe_vectors(open_vectors(given.vectors), verify=given.verify)
+        facts = describe_vectors(open_vectors(options.vectors), verify=options.verify)
     output.write_table((), (), facts, digits=6)
 
 
-@command(
-    "embeddings similarity",
-    "one other table_format output",
-    own_settings=lambda: declared_options("embeddings.choice:VectorChoice", MATCHING, _IDLE),
-)
-def similarity(given: Given) -> None:
+class SimilarityOptions(TableFormat):
+    """Options of `embeddings similarity`.
+
+    Attributes
+    ----------
+    one
+        A word
+    other
+        Another
+    """
+
+    one: str = setting(argument=True, metavar="A")
+    other: str = setting(argument=True, metavar="B")
+
+    @classmethod
+    def help_options(cls, values: OptionValues | None, *, plug_ins: bool = True) -> list[SettingOption]:
+        """Make the options of the vectors' settings."""
+        return options_for(VectorChoice, MATCHING, without=_IDLE)
+
+
+@command
+def similarity(options: SimilarityOptions) -> None:
     """Compare two words as the matchers do, and with random pairs of words of the same set."""
-    from dataclasses import asdict
-
-    from softbleu.embeddings import open_vectors
-    from softbleu.embeddings.choice import VectorChoice
-    from softbleu.engine.prepare import compare_words
-
-    output = given.open_output([given.vectors])
-    choice = given.declared(VectorChoice)
+    choice = options.declared(VectorChoice)
+    output = options.open_output(also=[str(choice.vectors)])
     source = open_vectors(choice.vectors)
-    pair = asdict(compare_words(source, given.one, given.other, choice.measure, choice.vector_case))
+    pair = asdict(compare_words(source, options.one, options.other, choice.measure, choice.vector_case))
     output.write_table(list(pair), [list(pair.values())], {"vectors": source.name}, digits=4)
 
 
-@command(
-    "embeddings neighbours", "words vectors count threshold limit vector_case encoding table_format digits=4 output"
-)
-def neighbours(given: Given) -> None:
-    """Show the words nearest to a word, by the cosine of their vectors."""
-    from softbleu.cli.output import STDOUT
-    from softbleu.corpora import read_words
-    from softbleu.embeddings import open_vectors
-    from softbleu.embeddings.choice import VectorChoice
-    from softbleu.embeddings.neighbours import nearest_words
+class NeighboursOptions(Encoded, TableFormat):
+    """Options of `embeddings neighbours`.
 
-    output = given.open_output([given.vectors])
-    asked = given.words if given.words and given.words != [STDOUT] else read_words(STDOUT, given.encoding)
-    choice = given.declared(VectorChoice)
+    Attributes
+    ----------
+    words
+        Words to look up; - or none: read them from standard input, one a line
+    count
+        Neighbours of each word
+    threshold
+        Only neighbours with a greater similarity
+    limit
+        Look only through the first, most frequent, words of the set
+    digits
+        Decimals in text, markdown and latex; other formats have all digits
+    """
+
+    words: tuple[str, ...] = setting((), argument=True, metavar="WORD")
+    count: int | None = setting(None, flags=("-k",), unset="10, or all above the threshold", panel=MATCHING)
+    threshold: float | None = setting(None, flags=("-t",), panel=MATCHING)
+    limit: int | None = setting(None, unset="all", panel=MATCHING)
+    digits: int = setting(4)
+
+    @classmethod
+    def help_options(cls, values: OptionValues | None, *, plug_ins: bool = True) -> list[SettingOption]:
+        """Make the options of the vectors' settings."""
+        return options_for(VectorChoice, MATCHING, "vectors", "vector_case")
+
+
+@command
+def neighbours(options: NeighboursOptions) -> None:
+    """Show the words nearest to a word, by the cosine of their vectors."""
+    choice = options.declared(VectorChoice)
+    output = options.open_output(also=[str(choice.vectors)])
+    typed = options.words and options.words != (STDOUT,)
     rows = nearest_words(
         open_vectors(choice.vectors),
-        asked,
-        given.count,
+        options.words if typed else read_words(STDOUT, options.encoding),
+        options.count,
         case=choice.vector_case,
-        **given.values("threshold limit"),
+        threshold=options.threshold,
+        limit=options.limit,
     )
-    output.write_table(["query", "rank", "word", "similarity"], rows, digits=given.digits)
+    output.write_table(["query", "rank", "word", "similarity"], rows, digits=options.digits)
 
 
-@command(
-    "embeddings train",
-    "corpus output_folder tokenize lowercase encoding dtype set_name set_source licence force format=text",
-    own_settings=lambda: declared_options("embeddings.convert:TrainingSettings", "Training"),
-)
-def train(given: Given) -> None:
+class TrainOptions(Encoded, Lowercase, Store):
+    """Options of `embeddings train`.
+
+    Attributes
+    ----------
+    corpus
+        Text files, a segment per line; .gz, .bz2, .xz and .zst are recognised, - is standard input
+    output_folder
+        Folder for the store
+    """
+
+    corpus: tuple[str, ...] = setting(argument=True, metavar="CORPUS", file="read")
+    output_folder: str = setting(flags=("--output", "-o"), metavar="DIR", file="written", panel="Store")
+
+    @classmethod
+    def help_options(cls, values: OptionValues | None, *, plug_ins: bool = True) -> list[SettingOption]:
+        """Make the options of the settings of training."""
+        return options_for(TrainingSettings, "Training")
+
+
+@command
+def train(options: TrainOptions) -> None:
     """Train word vectors on text of your own by gensim.
 
     The text is read once, and its tokens are kept in a temporary file for the epochs; memory holds the vocabulary.
     """
-    from dataclasses import asdict
-    from pathlib import Path
-
-    from softbleu.corpora.files import open_text
-    from softbleu.embeddings.convert import TrainingSettings, train_vectors
-    from softbleu.io.files import check_apart, hash_files
-
-    output = given.open_output()
-    check_apart(given.output_folder, given.corpus)
-    settings, tokenizer = given.declared(TrainingSettings), given.tokenizer()
-    lines = (line for name in given.corpus for line in open_text(name, given.encoding))
-    hashes = {name: hash_files(Path(name)) for name in given.corpus if Path(name).is_file()}
+    output = options.open_output()
+    check_apart(options.output_folder, options.corpus)
+    settings, tokenizer = options.declared(TrainingSettings), options.tokenizer()
+    lines = (line for name in options.corpus for line in open_text(name, options.encoding))
+    hashes = {name: hash_files(Path(name)) for name in options.corpus if Path(name).is_file()}
     facts = {"corpus": hashes, "tokenizer": tokenizer.name, "lowercase": tokenizer.lowercase}
-    with given.progress("training", many=2) as progress:
+    with options.progress("training", many=2) as progress:
         trained = train_vectors(
             map(tokenizer.splitter, lines),
-            given.output_folder,
+            options.output_folder,
             settings,
-            source=given.source or ", ".join(given.corpus),
+            source=options.set_source or ", ".join(options.corpus),
             facts=facts,
             progress=progress,
-            licence=given.licence or "not stated",
-            **given.values("dtype name force"),
+            **options.facts,
         )
-    output.write_table(("what", "count"), list(asdict(trained).items()), {"store": given.output_folder})
+    output.write_table(("what", "count"), list(asdict(trained).items()), {"store": options.output_folder})
 
 
-@command("embeddings list", "name table_format output")
-def list_sets(given: Given) -> None:
+class ListOptions(TableFormat):
+    """Options of `embeddings list`.
+
+    Attributes
+    ----------
+    wanted
+        Only this set, and how to get it
+    """
+
+    wanted: str | None = setting(None, argument=True, metavar="[NAME]")
+
+
+@command
+def list_sets(options: ListOptions) -> None:
     """List known sets of word vectors, and encoders: bundled, or for download."""
-    from dataclasses import asdict
-
-    from softbleu.embeddings.catalogue import find_entry, read_catalogue
-
-    output = given.open_output()
-    if given.name is None:
+    output = options.open_output()
+    if options.wanted is None:
         rows = [[getattr(entry, field) for field in _LISTED] for entry in read_catalogue()]
         output.write_table((*_LISTED[:-1], "download_MB"), rows, digits=0)
         return
-    entry = find_entry(given.name)
+    entry = find_entry(options.wanted)
     known = {field: value for field, value in asdict(entry).items() if field != "get" and value is not None}
     steps = {f"step_{number}": command for number, command in enumerate(entry.get, start=1)}
     output.write_table((), (), {**known, "state": entry.state, **steps}, digits=0)

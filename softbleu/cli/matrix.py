@@ -1,47 +1,64 @@
 """`softbleu matrix`: every candidate with every reference."""
 
-from typing import Any
+from __future__ import annotations
 
-from softbleu.cli.command import Given, command
+from typing import Literal
+
+from softbleu.cli.command import command
+from softbleu.cli.inputs import Scoring, TextFiles
+from softbleu.cli.options import Digits, Encoded, Jobs, TableFormat
+from softbleu.config.declare import setting
+from softbleu.corpora import ParallelFiles, name_files
+from softbleu.corpora.records import read_lists
+from softbleu.engine.notes import note_text
 from softbleu.errors import InputError
+from softbleu.report.scores import matrix_records, text_pair_records
+from softbleu.results.pairs import pair_systems, score_pairs, score_systems
 
 
-@command(
-    "matrix",
-    "candidate reference lists encoding metric preset language level table_format digits output jobs",
-    settings=lambda option: True,
-)
-def matrix(given: Given) -> None:
+class MatrixOptions(TextFiles, Encoded, Scoring, TableFormat, Digits, Jobs):
+    """Options of `matrix`.
+
+    Attributes
+    ----------
+    lists
+        Lists of texts instead: JSONL, a segment per line: {"candidates": [text, …]}, maybe with "references", or a
+        list of texts; - is standard input
+    level
+        corpus (a table of corpus scores) or segment (a row per segment and pair)
+    """
+
+    lists: str | None = setting(None, file="read", panel="Input")
+    level: Literal["corpus", "segment"] | None = setting(None, unset="corpus; with --lists segment", panel="Score")
+
+
+@command
+def matrix(options: MatrixOptions) -> None:
     """Score every candidate with every reference, or with every other one, each text prepared once."""
-    from softbleu.corpora import ParallelFiles, name_files
-    from softbleu.corpora.records import read_lists
-    from softbleu.engine.notes import note_text
-    from softbleu.errors import known_name
-    from softbleu.report.scores import matrix_records, text_pair_records
-    from softbleu.results.pairs import pair_systems, score_pairs, score_systems
-
-    lists = given.lists
-    if bool(lists) == bool(given.candidate) or (lists and given.reference):
+    lists = options.lists
+    if bool(lists) == bool(options.candidates) or (lists and options.references):
         raise InputError("either -c (and -r) or --lists says what is compared: give one of them")
-    level = known_name("level", given.level or ("segment" if lists else "corpus"), ("corpus", "segment"))
+    level = options.level or ("segment" if lists else "corpus")
     if lists and level == "corpus":
         raise InputError("lists of texts are no corpora: leave out --level, or name files with -c and -r")
-    systems, references = given.systems(), given.reference
-    output = given.open_output([*systems.values(), *references, lists])
-    plan = given.plan(one=True)
+    systems, references = options.systems(), options.references
+    output = options.open_output()
+    plan = options.plan(one=True)
     names = [list(systems), list(systems)]
     if lists:
-        texts = read_lists(lists, given.encoding)
+        texts = read_lists(lists, options.encoding)
     else:
-        with ParallelFiles.open(systems, references or list(systems.values()), encoding=given.encoding) as corpus:
+        files = references or list(systems.values())
+        with ParallelFiles.open(systems, files, encoding=options.encoding) as corpus:
             texts = pair_systems(corpus)
             if references:
                 names[1] = list(name_files([file.name for file in corpus.references]))
             note_text(corpus, plan.metrics)
-    with given.progress() as progress:
-        run: dict[str, Any] = {"jobs": given.jobs, "progress": progress}
+    with options.progress() as progress:
         if level == "segment":
-            table = text_pair_records(score_pairs(texts, plan, names=None if lists else names, **run))
+            named = None if lists else names
+            scored = score_pairs(texts, plan, names=named, jobs=options.jobs, progress=progress)
+            table = text_pair_records(scored)
         else:
-            table = matrix_records(score_systems(texts, names, plan, **run))
+            table = matrix_records(score_systems(texts, names, plan, jobs=options.jobs, progress=progress))
     output.write(table)

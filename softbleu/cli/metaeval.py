@@ -2,76 +2,189 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal
 
-from softbleu.cli.command import Given, command
+from softbleu.cli.command import command
+from softbleu.cli.inputs import ByDocument, Directed, GoldFile, TextFiles, metric_names
+from softbleu.cli.options import Digits, Encoded, LanguageCode, Long, Run, TableFormat
+from softbleu.config.declare import setting
+from softbleu.corpora.directions import read_directions
+from softbleu.errors import InputError, Parameter, known_name
+from softbleu.io.progress import note
+from softbleu.meta import evidence
+from softbleu.meta import metaeval as meta
+from softbleu.report.plots import check_picture, draw_metaeval
 
-if TYPE_CHECKING:
-    from softbleu.meta.questions import MetaEvaluation
+_METRICS, _JUDGES, _TESTS = "Scores of metrics", "Human judgements", "Significance"
 
 
-@command(
-    "metaeval",
-    "folders scores lower metric candidate reference source gold encoding unescape rankings rankings_start "
-    "unexpanded rank_by human da documents level standardise direction language column aggregate table against "
-    "window samples runs seed table_format long digits=3 output plot jobs cluster",
-)
-def metaeval(given: Given) -> None:
+class MetaevalOptions(
+    TextFiles, GoldFile, Encoded, Directed, ByDocument, LanguageCode, TableFormat, Long, Digits, Run
+):
+    """Options of `metaeval`.
+
+    Attributes
+    ----------
+    folders
+        Several directions, as 'softbleu directions' takes them, each with its texts: one table with the mean over
+        directions. In names of other files {direction} stands for the direction's name
+    unescape
+        Turn entities such as &apos; in texts into characters
+    scores
+        Scores of metrics: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of systems (or
+        systems and segments) and scores; with --table spans, the spans they mark (xCOMET, softbleu spans)
+    lower
+        Scores, or human ones, where less is better, such as error rates; files of softbleu say it themselves
+    metrics
+        Compute metrics: gleu, vleu(threshold=0.8), or a signature; on -c and -r, or on the texts of --da
+    rankings
+        Rankings: Appraise XML, or WMT's CSV with two or five systems per line
+    rankings_start
+        Number of the first segment in the rankings
+    expand
+        Count systems with identical outputs, which annotators saw as one, once
+    rank_by
+        Score systems from the rankings by expected-wins or trueskill
+    human
+        Human scores of systems, as a table of systems and scores
+    assessments
+        Direct assessment: LP SYSTEM SID HUMAN, or LP source translation reference HUMAN_score; or other scores of
+        segments by judges, such as MQM, greater for better: system segment score, or .seg.score of mt-metrics-eval;
+        of whole documents: system document score
+    level
+        Outputs are segments, or whole --documents; where judges scored segments, a document has their mean
+    standardise
+        Take of each judgement how far it lies above the mean of its annotator, in standard deviations
+    column
+        Human scores of this column
+    aggregate
+        Score systems by the pairwise wins of each metric's segments, as judges' comparisons are: expected-wins or
+        trueskill
+    samples
+        Bootstrap samples
+    runs
+        Runs of TrueSkill
+    seed
+        Seed of samples and runs
+    against
+        With --table differences, williams or spans, test the other metrics against this one only
+    table
+        systems, outputs (direct assessment), preferences (tau), accuracy (of pairs), differences (of metrics, in
+        these), spans (marked by metrics and judges), williams, left-out, windows (of systems ranked next to one
+        another), ranking or annotators
+    window
+        With --table windows, so many systems that judges rank next to one another
+    digits
+        Decimals in text, markdown and latex; other formats have all digits
+    plot
+        Also draw scores of metrics and judges (or the p-values of williams) into this .svg, .png or .pdf file (needs
+        softbleu[plots])
+    """
+
+    folders: tuple[str, ...] = setting((), metavar="PLACE", panel="Input")
+    unescape: bool = setting(False, panel="Input")
+    scores: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named", panel=_METRICS)
+    lower: tuple[str, ...] = setting((), metavar="NAME", panel=_METRICS)
+    metrics: tuple[str, ...] = setting(
+        (),
+        name="metric",
+        flags=("-m",),
+        earlier=("--metric-settings",),
+        metavar="[NAME=]METRIC",
+        complete=metric_names,
+        panel=_METRICS,
+    )
+    rankings: str | None = setting(None, file="read", panel=_JUDGES)
+    rankings_start: int | None = setting(
+        None,
+        metavar="0|1",
+        unset="as equal outputs tell, else 0 in XML and CSV of pairs, 1 in CSV of five",
+        panel=_JUDGES,
+    )
+    expand: bool = setting(True, name="unexpanded", flags=(" /--unexpanded",), panel=_JUDGES)
+    rank_by: tuple[str, ...] = setting((), unset="expected-wins", complete=lambda: evidence.WAYS, panel=_JUDGES)
+    human: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named", panel=_JUDGES)
+    assessments: str | None = setting(None, name="da", file="read", panel=_JUDGES)
+    level: Literal["segment", "document"] = setting("segment", panel=_JUDGES)
+    standardise: Literal["annotator"] | None = setting(None, panel=_JUDGES)
+    column: str | None = setting(
+        None, metavar="NAME", unset="the first of score, human, z, mqm, esa, da, raw and overall", panel=_JUDGES
+    )
+    aggregate: str | None = setting(
+        None, unset="each metric's own score of the corpus", complete=lambda: evidence.WAYS, panel=_JUDGES
+    )
+    samples: int = setting(1000, panel=_TESTS)
+    runs: int = setting(100, panel=_TESTS)
+    seed: int = setting(12345, panel=_TESTS)
+    against: str | None = setting(None, name="baseline", metavar="METRIC", earlier=("--against",), panel=_TESTS)
+    table: str | None = setting(None, unset="systems, or what the input allows", complete=lambda: meta.QUESTIONS)
+    window: int = setting(4)
+    digits: int | None = setting(3)
+    plot: str | None = setting(None, file="written")
+
+
+@command
+def metaeval(options: MetaevalOptions) -> None:
     """Measure how well metrics agree with human judgements of systems, of outputs, and of pairs of outputs.
 
     Metrics are read (--scores) or computed (--metric); judgements come by --rankings, --human or --da.
     """
-    from softbleu.corpora import split_file
-    from softbleu.errors import InputError, known_name
-    from softbleu.io.progress import note
-    from softbleu.meta.metaeval import metaeval as evaluate
-    from softbleu.meta.questions import QUESTIONS
-    from softbleu.meta.reading import default_question
-    from softbleu.report.plots import check_picture, draw_metaeval
-
-    metrics = given.scores or given.metric or given.folders
-    asked = given.table or default_question(metrics, given.human or given.rankings, given.da)
-    question = known_name("table", asked, QUESTIONS)
-    inputs = [split_file(text)[1] for text in given.files("scores", "human")]
-    inputs += given.files("rankings", "da", "reference", "source", "gold", "documents")
-    inputs += given.systems().values()
+    metrics = options.scores or options.metrics or options.folders
+    asked = options.table or meta.default_question(metrics, options.human or options.rankings, options.assessments)
+    question = known_name("table", asked, meta.QUESTIONS)
+    inputs = options.input_files()
     if not inputs:
         raise InputError("no input: give --rankings, --human or --da, and metrics by --scores or --metric")
-    output = given.open_output(inputs)
-    if given.plot is not None:
+    output = options.open_output()
+    if options.plot is not None:
         check_picture(question)
-    picture = given.open_picture("plot", inputs)
-    asks: dict[str, Any] = {
-        "metrics": given.metric,
-        "expand": not given.unexpanded,
-        "assessments": given.da,
-        **given.values(
-            "scores lower rankings rankings_start rank_by human documents level standardise language column"
-        ),
-        **given.values("unescape encoding aggregate against window samples runs seed jobs executor"),
-    }
-    if given.folders:
-        evaluation = _pooled(given, question, asks)
-    else:
-        asks |= {"candidates": given.candidate, "references": given.reference}
-        asks |= given.values("source gold direction")
-        with given.progress("meta-evaluation") as progress:
-            evaluation = evaluate(question, **asks, progress=progress)
+    picture = options.open_picture(options.plot, inputs)
+    evaluation = _evaluate(options, question)
     for said in evaluation.notes:
         note(said)
     picture(draw_metaeval, evaluation)
     output.write(evaluation.table)
 
 
-def _pooled(given: Given, question: str, asks: dict[str, Any]) -> MetaEvaluation:
-    """Measure agreement in the directions of folders, and pool it."""
-    from softbleu.corpora.directions import read_directions
-    from softbleu.errors import InputError
-    from softbleu.meta.metaeval import metaeval_directions
-
-    for name in ("candidate", "reference", "source", "gold", "direction", "plot"):
-        if given.get(name):
-            raise InputError(f"--{name} is of one direction: leave it out, or --folders")
-    read = read_directions(given.folders)
-    with given.progress("directions", many=1) as progress:
-        return metaeval_directions(read, question, progress=progress, **asks)
+def _evaluate(options: MetaevalOptions, question: str) -> meta.MetaEvaluation:
+    """Answer the question, of one direction, or of the directions of folders."""
+    asked: dict[str, Any] = {
+        "scores": options.scores,
+        "lower": options.lower,
+        "metrics": options.metrics,
+        "rankings": options.rankings,
+        "rankings_start": options.rankings_start,
+        "expand": options.expand,
+        "rank_by": options.rank_by,
+        "human": options.human,
+        "assessments": options.assessments,
+        "documents": options.documents,
+        "level": options.level,
+        "language": options.language,
+        "column": options.column,
+        "unescape": options.unescape,
+        "standardise": options.standardise,
+        "encoding": options.encoding,
+        "aggregate": options.aggregate,
+        "against": options.against,
+        "window": options.window,
+        "samples": options.samples,
+        "runs": options.runs,
+        "seed": options.seed,
+        **options.workers,
+    }
+    single: dict[str, Any] = {
+        "candidates": options.candidates,
+        "references": options.references,
+        "source": options.source,
+        "gold": options.gold,
+        "direction": options.direction,
+    }
+    if not options.folders:
+        with options.progress("meta-evaluation") as progress:
+            return meta.metaeval(question, progress=progress, **asked, **single)
+    for name, value in {**single, "plot": options.plot}.items():
+        if value:
+            raise InputError(Parameter(name), " is of one direction: leave it out, or --folders")
+    with options.progress("directions", many=1) as progress:
+        return meta.metaeval_directions(read_directions(options.folders), question, progress=progress, **asked)

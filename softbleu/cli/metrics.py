@@ -1,27 +1,29 @@
-"""`softbleu metrics`, `matchers` and `tokenizers`: which of them there are."""
+"""`softbleu metrics`, `matchers` and `tokenizers`: lists of them."""
 
-from softbleu.cli.command import Given, command
+from __future__ import annotations
 
-
-@command("metrics", "language table_format output")
-def metrics(given: Given) -> None:
-    """List the metrics, those of plug-ins too; with a language those that work in it, and what it sets."""
-    from softbleu.metrics.overview import describe_metrics
-
-    given.open_output().write(describe_metrics(given.language))
+from softbleu.cli.command import command
+from softbleu.cli.options import LanguageCode, TableFormat
+from softbleu.metrics.overview import describe_matchers, describe_metrics, describe_tokenizers
 
 
-@command("matchers", "table_format output")
-def matchers(given: Given) -> None:
+class MetricsOptions(LanguageCode, TableFormat):
+    """Options of `metrics`."""
+
+
+@command
+def metrics(options: MetricsOptions) -> None:
+    """List the metrics, those of plug-ins too; with a language, the metrics for it and the settings it changes."""
+    options.open_output().write(describe_metrics(options.language))
+
+
+@command
+def matchers(options: TableFormat) -> None:
     """List the matchers, those of plug-ins too."""
-    from softbleu.metrics.overview import describe_matchers
-
-    given.open_output().write(describe_matchers())
+    options.open_output().write(describe_matchers())
 
 
-@command("tokenizers", "table_format output")
-def tokenizers(given: Given) -> None:
+@command
+def tokenizers(options: TableFormat) -> None:
     """List the tokenizers."""
-    from softbleu.metrics.overview import describe_tokenizers
-
-    given.open_output().write(describe_tokenizers())
+    options.open_output().write(describe_tokenizers())

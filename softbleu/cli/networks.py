@@ -1,56 +1,104 @@
-"""`softbleu networks`: references in, networks out; or one network as a picture, text or path."""
+"""`softbleu networks`: networks made of references; one network as a picture, text or path."""
 
-from softbleu.cli.command import Given, command
-from softbleu.cli.options import declared_options
+from __future__ import annotations
+
+from typing import Literal
+
+from softbleu.cli.command import command
+from softbleu.cli.inputs import Lowercase, ReferenceFiles
+from softbleu.cli.options import AnyFormat, Encoded, Output
+from softbleu.cli.parts import options_for
+from softbleu.cli.settings import SettingOption
+from softbleu.cli.words import OptionValues
+from softbleu.config.declare import setting
+from softbleu.corpora.files import open_text
+from softbleu.errors import InputError
+from softbleu.lattices.files import draw_meanings, networks_of, read_network
+from softbleu.lattices.lattice import format_dot, format_line
+from softbleu.lattices.rules import NetworkRules
+from softbleu.metrics.hyter import closest_path
+from softbleu.report import RECORD_WRITERS
+from softbleu.text.tokens import make_tokenizer
 
 
-@command(
-    "networks make",
-    "reference shared grammar count seed output tokenize lowercase encoding",
-    own_settings=lambda: declared_options("lattices.rules:NetworkRules"),
-)
-def make_networks(given: Given) -> None:
-    """Make networks of references by rules, each with a cost, or convert those that are written in brackets.
+class MakeOptions(ReferenceFiles, Lowercase, Encoded, Output):
+    """Options of `networks make`.
+
+    Attributes
+    ----------
+    shared
+        Paths of several references join where they share so many consecutive words
+    grammar
+        Make networks of all paraphrases of sentences drawn from a grammar instead
+    count
+        Number of networks with --grammar
+    seed
+        Seed of the draws with --grammar
+    """
+
+    shared: int = setting(2, panel="Input")
+    grammar: str | None = setting(None, metavar="NAME", panel="Input")
+    count: int = setting(100, panel="Input")
+    seed: int = setting(0, panel="Input")
+
+    @classmethod
+    def help_options(cls, values: OptionValues | None, *, plug_ins: bool = True) -> list[SettingOption]:
+        """Make the options of the rules."""
+        return options_for(NetworkRules, "Rules")
+
+
+@command
+def make_networks(options: MakeOptions) -> None:
+    """Make networks of references by rules, each with a cost, or convert networks written in brackets.
 
     They are scored as references: softbleu score -m hyter --notation network -r NETWORKS -c FILE.
     """
-    from softbleu.errors import InputError
-    from softbleu.lattices.files import draw_meanings, networks_of
-    from softbleu.lattices.lattice import format_line
-    from softbleu.lattices.rules import NetworkRules
-
-    if (given.grammar is None) == (not given.reference):
+    if (options.grammar is None) == (not options.references):
         raise InputError("name references with --reference, or a grammar with --grammar")
-    rules = given.declared(NetworkRules).resolved()
-    names = given.files("reference")
-    networks = networks_of(names, rules, given.tokenizer().splitter, given.shared, given.encoding)
-    if given.grammar is not None:
-        networks = draw_meanings(given.grammar, given.count, given.seed)
-    given.open_place(names).write(f"{format_line(network)}\n" for network in networks)
+    rules = options.declared(NetworkRules).resolved()
+    split = options.tokenizer().splitter
+    networks = networks_of(options.references, rules, split, options.shared, options.encoding)
+    if options.grammar is not None:
+        networks = draw_meanings(options.grammar, options.count, options.seed)
+    options.open_target().write(f"{format_line(network)}\n" for network in networks)
 
 
-@command("networks show", "networks line notation beside format tokenize lowercase encoding output")
-def show_network(given: Given) -> None:
+class ShowOptions(Lowercase, Encoded, Output, AnyFormat):
+    """Options of `networks show`.
+
+    Attributes
+    ----------
+    networks
+        Networks, one a line
+    line
+        Which network of the file, from 1
+    notation
+        How the file has its networks: network (as make writes them), brackets
+    beside
+        Show the path that the candidate in this file's line is closest to, word by word
+    format
+        dot (Graphviz: dot -Tsvg draws it), network
+    """
+
+    networks: str = setting(argument=True, metavar="FILE", file="read")
+    line: int = setting(1)
+    notation: Literal["network", "brackets"] = setting("network")
+    beside: str | None = setting(None, file="read")
+    format: Literal["dot", "network"] = setting("dot", flags=("-f",))
+
+
+@command
+def show_network(options: ShowOptions) -> None:
     """Write a network as source of a picture, or show its path closest to a candidate."""
-    from softbleu.corpora.files import open_text
-    from softbleu.errors import known_name
-    from softbleu.lattices.files import read_network
-    from softbleu.lattices.lattice import PARSERS, format_dot, format_line
-    from softbleu.metrics.hyter import closest_path
-    from softbleu.report import RECORD_WRITERS
-    from softbleu.text.tokens import make_tokenizer
-
-    writers = {"dot": format_dot, "network": format_line}
-    write = writers[known_name("format", given.format, list(writers))]
-    notation = known_name("notation", given.notation, PARSERS)
-    network = read_network(given.networks, given.line, notation, given.encoding)
-    if given.beside is None:
-        given.open_place([given.networks]).write([write(network) + "\n"])
+    write = {"dot": format_dot, "network": format_line}[options.format]
+    network = read_network(options.networks, options.line, options.notation, options.encoding)
+    if options.beside is None:
+        options.open_target().write([write(network) + "\n"])
         return
-    output = given.open_output([given.networks, given.beside], RECORD_WRITERS["text"])
-    text = dict(enumerate(open_text(given.beside, given.encoding), start=1)).get(given.line, "")
+    output = options.open_output(RECORD_WRITERS["text"])
+    text = dict(enumerate(open_text(options.beside, options.encoding), start=1)).get(options.line, "")
     # Paths are sought as HyTER does, which folds case.
-    split = make_tokenizer(given.tokenize or "13a", lowercase=True).splitter
+    split = make_tokenizer(options.tokenize or "13a", lowercase=True).splitter
     path = closest_path(network.split(split), split(text))
     rows = [(step.candidate, step.word, step.kind, round(step.cost, 2)) for step in path.steps]
     facts: dict[str, str | float] = {"edits": round(path.edits, 2), "path length": path.length}

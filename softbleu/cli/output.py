@@ -25,15 +25,18 @@ _UNSEEN = re.compile(r"(\x1b\[[\d;]*m)|\x1b|[^\n\t\x1b -~]+")  # Codes of print,
 
 
 @dataclass(frozen=True)
-class Output:
-    """Where to write; `path` None is standard output, unless there is a URL. What cannot be done is an InputError."""
+class Target:
+    """Where to write: a file, a URL, or else standard output."""
 
     path: Path | None = None
     url: str | None = None
 
     @classmethod
-    def of(cls, name: str | None, inputs: Iterable[str | None] = ()) -> Output:
-        """See, before any work is done, that the file can be written and is none of the inputs, files or vectors."""
+    def of(cls, name: str | None, inputs: Iterable[str | None] = ()) -> Target:
+        """Check, before any work, that a file can be written and is none of the inputs, files or vectors.
+
+        Raises `InputError`: it cannot be written.
+        """
         if name is None or name == STDOUT:
             if sys.stdout is None:
                 raise InputError("standard output is closed: name a file with --output")
@@ -79,7 +82,7 @@ class Output:
         return str(self.path.with_name(f".{self.path.name}{suffix}"))
 
     def layout(self, digits: int | None, **more: Any) -> Layout:
-        """How text looks there: in colours, and no wider than the terminal, if it is one."""
+        """Lay text out: on a terminal in colours, and no wider than it."""
         from shutil import get_terminal_size
 
         from softbleu.report import Layout
@@ -108,9 +111,9 @@ class Output:
 
 @dataclass(frozen=True)
 class Destination:
-    """Where what a command finds is written, and how: in a format, laid out for the screen."""
+    """Target of the results of a command, with their format and layout."""
 
-    target: Output
+    target: Target
     form: Form
     layout: Layout
     checkpoint: str | None = None  # Folder beside the file for what is done of a run, or its URL
@@ -144,7 +147,7 @@ def _files_of(entry: str | None) -> list[Path]:
 
 
 def _print(pieces: Any, *, styled: bool) -> None:
-    """Write text; that a format of bytes is none for standard output was seen before."""
+    """Write text to standard output; binary formats were refused before."""
     if sys.stdout.isatty():
         pieces = (_UNSEEN.sub(lambda code: code[0] if styled and code[1] else one_line(code[0]), it) for it in pieces)
     elif isinstance(sys.stdout, io.TextIOWrapper):

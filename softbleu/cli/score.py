@@ -1,57 +1,78 @@
 """`softbleu score`: corpora in, scores out."""
 
-from typing import Any
+from __future__ import annotations
 
-from softbleu.cli.command import Given, command
+from typing import Any, cast
+
+from softbleu.cli.command import command
+from softbleu.cli.inputs import Annotated, ByDocument, Directed, Marked, Outside, Resegment, Signed
+from softbleu.cli.options import Digits, Long, Resumed, Run, TitledPage
+from softbleu.config.declare import setting
+from softbleu.errors import InputError
+from softbleu.io.progress import note
+from softbleu.kernels import KernelName
+from softbleu.metrics.base import Level
+from softbleu.report import PAGES, WRITERS
+from softbleu.report.scores import write_numbers
+from softbleu.results.api import score_corpus
 
 
-@command(
-    "score",
-    "candidate reference source gold absent_annotators pairs input_format against blank_references resegment "
-    "encoding metric scores lower direction signature preset language level documents page_format score_only long "
-    "spans title digits output jobs cluster resume kernels",
-    settings=lambda option: True,
-)
-def score(given: Given) -> None:
+class ScoreOptions(
+    Annotated, Resegment, Outside, Directed, Signed, ByDocument, TitledPage, Marked, Long, Digits, Run, Resumed
+):
+    """Options of `score`.
+
+    Attributes
+    ----------
+    level
+        corpus; segment, document or reference: each of them, too; macro: mean of segments
+    score_only
+        Print scores alone: a line per system (or a segment), on it one number per metric
+    kernels
+        Compute with numpy or numba; auto takes numba, if installed, for large text
+    """
+
+    level: Level | None = setting(None, unset="corpus", panel="Score")
+    score_only: bool = setting(False, flags=("-b",))
+    kernels: KernelName = setting("auto")
+
+
+@command
+def score(options: ScoreOptions) -> None:
     """Score text against references (BLEU, chrF, TER, soft variants of BLEU), or corrections (GLEU, M2, I-measure).
 
     Systems follow -c, references -r, metrics -m: softbleu score -c A B C -r REFERENCE -m bleu chrf ter.
     """
-    from softbleu.errors import InputError
-    from softbleu.io.progress import note
-    from softbleu.report import PAGES, WRITERS
-    from softbleu.report.scores import write_numbers
-    from softbleu.results.api import score_corpus
-
-    page_wanted = given.output_format.lower() in PAGES
-    write: Any = PAGES.find(given.output_format) if page_wanted else WRITERS.find(given.output_format, PAGES)
-    if page_wanted and given.resume:
+    page_wanted = options.output_format in PAGES
+    write = PAGES.find(options.output_format) if page_wanted else WRITERS.find(options.output_format, PAGES)
+    if page_wanted and options.resume:
         raise InputError("--resume goes with scores, not with a page: leave out one")
-    if given.spans and not page_wanted:
+    if options.spans and not page_wanted:
         raise InputError("--spans are marked on a page: add --format html")
-    if given.score_only and given.output_format != "text":
+    if options.score_only and options.output_format != "text":
         raise InputError("--score-only prints numbers alone: leave out --format")
-    inputs = given.input_files()
-    output = given.open_output(inputs, write_numbers if given.score_only else write, ".score")
-    level = (given.level or given.signed.get("level", "corpus")).lower()
-    run: dict[str, Any] = {"level": level, "kernels": given.kernels.lower(), **given.values("jobs executor")}
+    output = options.open_output(write_numbers if options.score_only else write, ".score")
+    level = options.level or cast("Level", options.signed.get("level", "corpus").lower())
+    run: dict[str, Any] = {"level": level, "kernels": options.kernels, **options.workers}
     shown: Any
-    plan = given.plan()
-    with given.progress() as progress, given.open_corpus(plan, by_document=level == "document") as corpus:
+    plan = options.plan()
+    with options.progress() as progress, options.open_corpus(plan, by_document=level == "document") as corpus:
         if page_wanted:
+            # Pages load language models, and more.
             from softbleu.meta.reading import read_marks
             from softbleu.report.pages import make_page
 
-            marks = read_marks(given.spans, corpus, given.encoding)
-            page = make_page(corpus, plan, progress=progress, title=given.title or "", spans=marks, **run)
+            marks = read_marks(options.spans, corpus, options.encoding)
+            page = make_page(corpus, plan, progress=progress, title=options.title, spans=marks, **run)
             shown, results = page, page.scores.results
+            if len(page.text) < page.text.segments:
+                segments = f"{len(page.text):,} of {page.text.segments:,} segments"
+                note(f"the page shows the first {segments}; its scores are of all")
         else:
             shown = results = score_corpus(corpus, plan, checkpoint=output.checkpoint, progress=progress, **run)
-    if given.signature is not None:
+    if options.signature is not None:
         from softbleu.results.runs import broken_promises
 
-        for broken in broken_promises(given.signed, results[0].signature):
+        for broken in broken_promises(options.signed, results[0].signature):
             note(broken)
-    if page_wanted and len(page.text) < page.text.segments:
-        note(f"the page shows the first {len(page.text):,} of {page.text.segments:,} segments; its scores are of all")
     output.write(shown)

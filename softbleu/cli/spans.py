@@ -1,23 +1,40 @@
-"""`softbleu spans`: what a metric leaves unmatched, as spans of the outputs."""
+"""`softbleu spans`: unmatched words as spans of the outputs."""
 
-from softbleu.cli.command import Given, command
+from __future__ import annotations
+
+from typing import Literal
+
+from softbleu.cli.command import command
+from softbleu.cli.inputs import Input, Resegment
+from softbleu.cli.options import Digits, TableFormat
+from softbleu.config.declare import setting
+from softbleu.tables import Records
+from softbleu.results.explain import unmatched_spans
 
 
-@command(
-    "spans",
-    "candidate reference source gold pairs input_format against resegment encoding metric preset language severity "
-    "least_similarity table_format digits output",
-    settings=lambda option: True,
-)
-def spans(given: Given) -> None:
+class SpansOptions(Input, Resegment, TableFormat, Digits):
+    """Options of `spans`.
+
+    Attributes
+    ----------
+    severity
+        Severity of all spans
+    least_similarity
+        With softbleu and bertscore, which compare all words, a word is matched above this similarity
+    """
+
+    severity: Literal["minor", "major"] = setting("minor", panel="Spans")
+    least_similarity: float = setting(0.8, panel="Spans")
+
+
+@command
+def spans(options: SpansOptions) -> None:
     """List the words that a metric matches with none of the reference, as spans of characters.
 
     'softbleu metaeval --table spans' compares them with the spans that judges mark.
     """
-    from softbleu.results.explain import unmatched_spans
-    from softbleu.tables import Records
-
-    output = given.open_output(given.input_files())
-    plan = given.plan(one=True)
-    with given.open_corpus(plan) as corpus:
-        output.write(Records.of(unmatched_spans(corpus, plan, **given.values("severity least_similarity"))))
+    output = options.open_output()
+    plan = options.plan(one=True)
+    with options.open_corpus(plan) as corpus:
+        found = unmatched_spans(corpus, plan, severity=options.severity, least_similarity=options.least_similarity)
+        output.write(Records.of(found))

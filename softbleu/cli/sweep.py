@@ -1,67 +1,91 @@
 """`softbleu sweep`: scores for a grid of metrics, matchers, thresholds and systems."""
 
-from typing import Any
+from __future__ import annotations
 
-from softbleu.cli.command import Given, command
+from softbleu.cli.command import command
+from softbleu.cli.inputs import ByDocument, Input, Outside
+from softbleu.cli.options import Digits, Long, Run, TableFormat
+from softbleu.cli.settings import SettingOption
+from softbleu.config.declare import setting
+from softbleu.engine.plan import Plan
 from softbleu.errors import InputError
+from softbleu.matching import MATCHERS
+from softbleu.meta import SweepPoint, sweep_corpus, sweep_points
+from softbleu.meta.sweep import read_thresholds, read_variations, table_of
+from softbleu.metrics.reading import read_settings
+from softbleu.metrics.scores import read_outside
+from softbleu.report.plots import check_ranks, draw_ranks, draw_sweep
 
 SWEPT = ("exact", "sleu", "vleu", "xleu")
 GRID = "0:0.95:0.05"
 
 
-@command(
-    "sweep",
-    "candidate reference source gold pairs input_format against documents encoding metric scores lower matcher "
-    "thresholds vary preset language table_format long digits output plot plot_ranks jobs cluster",
-    settings=lambda option: option.setting.name not in ("matcher", "threshold"),
-)
-def sweep(given: Given) -> None:
+class SweepOptions(Input, Outside, ByDocument, TableFormat, Long, Digits, Run):
+    """Options of `sweep`.
+
+    Attributes
+    ----------
+    matchers
+        Matchers
+    thresholds
+        Thresholds: 0.7,0.8 or 0:1:0.02 (the end included) or quantiles such as p99.9
+    vary
+        Values of another setting, such as order=2,4; all combinations are scored
+    plot
+        Also draw score against threshold into this .svg, .png or .pdf file (needs softbleu[plots])
+    plot_ranks
+        Also draw the ranks of several systems by threshold into this .svg, .png or .pdf file (needs softbleu[plots])
+    """
+
+    matchers: tuple[str, ...] = setting(
+        (), name="matcher", unset=", ".join(SWEPT), complete=MATCHERS.names, panel="Matching"
+    )
+    thresholds: tuple[str, ...] = setting((), unset=GRID, flags=("-t",), metavar="LIST", panel="Matching")
+    vary: tuple[str, ...] = setting((), metavar="NAME=V1,V2", panel="Score")
+    plot: str | None = setting(None, file="written")
+    plot_ranks: str | None = setting(None, file="written")
+
+    @classmethod
+    def takes(cls, option: SettingOption) -> bool:
+        """Return whether the command has the option of a setting."""
+        return option.setting.name not in ("matcher", "threshold")
+
+    def points(self) -> list[SweepPoint]:
+        """Make a point of every metric with every matcher, or its own, at every threshold and all variations."""
+        grid, more = read_thresholds(self.thresholds or [GRID]), read_variations(self.vary)
+        points: list[SweepPoint] = []
+        for metric in self.metrics or ["bleu"]:
+            head, texts = read_settings(metric)
+            names = self.matchers or ([texts["matcher"]] if "matcher" in texts else SWEPT)
+            settings = self.settings_of((head, *names))
+            for name in more:
+                if name in texts or name in settings:
+                    raise InputError(f"{name} has one value already: leave it out, or --vary {name}")
+            points += sweep_points({"metric": metric, **settings}, {"matcher": names, "threshold": grid, **more})
+        if self.scores:
+            points = [SweepPoint("", one) for one in read_outside(self.scores, self.lower, self.encoding)] + points
+        for name in more:
+            if not any(one.name == name for point in points for one, _ in point.metric.settings()):
+                raise InputError(f"--vary {name}: no metric and no matcher here has that setting")
+        return points
+
+
+@command
+def sweep(options: SweepOptions) -> None:
     """Score every system with every matcher at every threshold, in one similarity pass for each system.
 
     With --output, an interrupted sweep goes on where it was when it is run again.
     """
-    from softbleu.engine.plan import Plan
-    from softbleu.meta import sweep_corpus
-    from softbleu.meta.sweep import table_of
-    from softbleu.report.plots import check_ranks, draw_ranks, draw_sweep
-
-    inputs = given.input_files()
-    output = given.open_output(inputs, checkpoint=".sweep")
-    plot, plot_ranks = (given.open_picture(name, inputs) for name in ("plot", "plot_ranks"))
-    points = _points(given)
+    output, inputs = options.open_output(checkpoint=".sweep"), options.input_files()
+    plot, plot_ranks = (options.open_picture(name, inputs) for name in (options.plot, options.plot_ranks))
+    points = options.points()
     with (
-        given.open_corpus(Plan(tuple(point.metric for point in points))) as corpus,
-        given.progress("systems", many=1) as progress,
+        options.open_corpus(Plan(tuple(point.metric for point in points))) as corpus,
+        options.progress("systems", many=1) as progress,
     ):
-        if given.plot_ranks is not None:
+        if options.plot_ranks is not None:
             check_ranks(corpus.systems)
-        run = given.values("jobs executor")
-        rows = sweep_corpus(corpus, points, checkpoint=output.checkpoint, progress=progress, **run)
+        rows = sweep_corpus(corpus, points, checkpoint=output.checkpoint, progress=progress, **options.workers)
     plot(draw_sweep, rows)
     plot_ranks(draw_ranks, rows)
     output.write(table_of(rows))
-
-
-def _points(given: Given) -> list[Any]:
-    """Every metric with every matcher, or with that of its expression, at every threshold, and all else."""
-    from softbleu.meta import sweep_points
-    from softbleu.meta.sweep import SweepPoint, read_thresholds, read_variations
-    from softbleu.metrics.reading import read_settings
-    from softbleu.metrics.scores import read_outside
-
-    grid, more = read_thresholds(given.thresholds or [GRID]), read_variations(given.vary)
-    points: list[Any] = []
-    for metric in given.metric or ["bleu"]:
-        head, texts = read_settings(metric)
-        names = given.matcher or ([texts["matcher"]] if "matcher" in texts else SWEPT)
-        settings = given.settings_of((head, *names))
-        for name in more:
-            if name in texts or name in settings:
-                raise InputError(f"{name} has one value already: leave it out, or --vary {name}")
-        points += sweep_points({"metric": metric, **settings}, {"matcher": names, "threshold": grid, **more})
-    if given.scores:
-        points = [SweepPoint("", one) for one in read_outside(given.scores, given.lower, given.encoding)] + points
-    for name in more:
-        if not any(setting.name == name for point in points for setting, _ in point.metric.settings()):
-            raise InputError(f"--vary {name}: no metric and no matcher here has that setting")
-    return points

@@ -13,7 +13,7 @@ import re
 import sys
 import warnings
 from abc import ABCMeta
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import cache
@@ -58,6 +58,15 @@ class Setting:
     part: type[Declared] | None = None  # Class of the declared value that it holds, whose settings join the owner's
     types: tuple[type, ...] = ()  # Of its values, where several kinds will do; empty where anything may
     shared: bool = False  # All classes of the kind have it: it is keyword-only
+    several: bool = False  # A tuple of values
+    # Of options alone
+    panel: str = ""  # Where the help has it, unless that is said of its class
+    file: Literal["", "read", "named", "system", "written"] = (
+        ""  # Names files: read, maybe as NAME=FILE, or written
+    )
+    complete: Callable[[], Iterable[str]] | None = None  # Names that complete its value, beside the choices
+    argument: bool = False  # An argument, which has no spelling
+    hidden: bool = False  # Only the help of all options has it
 
     @property
     def key(self) -> str:
@@ -313,6 +322,7 @@ def _setting_of(owner: type, declared: Field[Any]) -> Setting:
         part=part,
         types=tuple(plain or ([str] if named else [])) if known else (),
         shared=more.pop("shared", declared.kw_only is True),
+        several=any(get_origin(option) is tuple for option in options),
         **more,
     )
 

@@ -420,6 +420,6 @@ def test_damaged_parts_are_made_anew_with_a_note(
 
 def test_a_journal_needs_a_place_of_its_own(refused: Any, files: Any, texts: list[str]) -> None:
     options = ["score", "-c", texts[0], "-r", texts[1], "--resume"]
-    assert "--resume notes what is done beside the --output file: name one" in refused(*options, output=None)
+    assert "--resume keeps a checkpoint beside the --output file: name one" in refused(*options, output=None)
     files.write(".out.json.score/letter.txt", ["mine"])
     assert "no checkpoint of an interrupted run" in refused(*options, output="out.json")

@@ -85,7 +85,7 @@ def test_preferences_of_a_corpus_on_the_spot(command: Any, judged: Any) -> None:
     systems = [part for name in "abcd" for part in ("-c", f"{name}.txt")]
     judged.write("rankings.csv", [line.replace("A", "a").replace("B", "b") for line in LINES["rankings.csv"]])
     given = ("metaeval", "--rankings", "rankings.csv", *systems, "-r", "reference.txt")
-    done = command(*given, "--metric-settings", "bleu", "--table", "preferences", "-f", "json")
+    done = command(*given, "-m", "bleu", "--table", "preferences", "-f", "json")
     hties, noties = table_of(done)
     assert (hties["variant"], noties["variant"]) == ("hties", "noties")
     assert done.err == "softbleu: note: bleu lacks C, D: left out\nsoftbleu: note: rankings lacks c, d: left out\n"

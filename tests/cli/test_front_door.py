@@ -22,10 +22,12 @@ from tables import each_row
 from vector_files import write_store
 
 import softbleu
-from softbleu.cli import options
-from softbleu.cli.app import make_program, run
-from softbleu.cli.options import EARLIER, spread_values
-from softbleu.cli.output import Output
+from softbleu.cli import app
+from softbleu.cli.app import COMMANDS, find_command, make_program, run
+from softbleu.cli.command import declared_options
+from softbleu.cli.output import Target
+from softbleu.cli.settings import by_spelling
+from softbleu.cli.words import spread_values
 from softbleu.corpora.files import name_systems
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.io import progress
@@ -35,7 +37,7 @@ from softbleu.metrics import METRICS
 from softbleu.report.records import fit, lay_out
 from softbleu.text.tokens import TOKENIZERS
 
-EXAMPLES = read_toml(Path(options.__file__).with_name("examples.toml"))
+EXAMPLES = read_toml(Path(app.__file__).with_name("examples.toml"))
 
 
 def commands(made, *names):
@@ -54,7 +56,9 @@ PROGRAM = dict(commands(make_program(whole=True)))
 def test_values_go_up_to_the_next_option(given, made):
     arguments = tuple(given.split())
     names = next(names for names in PROGRAM if names == arguments[: len(names)])
-    assert [*names, *spread_values(PROGRAM[names].params, arguments[len(names) :])] == made.split()
+    options = find_command(" ".join(names)).options
+    known = by_spelling([*declared_options(options), *(one.shown for one in options.help_options(None))])
+    assert [*names, *spread_values(known, arguments[len(names) :], KeyError)] == made.split()
 
 
 def test_names_of_options():
@@ -68,9 +72,19 @@ def test_names_of_options():
             assert "TyperArgument" not in {type(param).__name__ for param in each.params}, names
     several = {name: found for name, found in meanings.items() if len(found) > 1}
     assert several == {"-o": {"--output", "--output-folder"}}
-    known = {name for param in PROGRAM["compare",].params for name in param.opts}
-    assert set(EARLIER.values()) <= known
-    assert not set(EARLIER) & known
+    earlier = {}
+    for name in COMMANDS:
+        declared = declared_options(find_command(name).options)
+        known = {flag for param in PROGRAM[tuple(name.split())].params for flag in param.opts}
+        earlier |= {flag: f"--{option.key}" for option in declared for flag in option.earlier}
+        assert known.isdisjoint(flag for option in declared for flag in option.earlier)
+    assert earlier == {
+        "--against": "--baseline",
+        "--long-signature": "--long",
+        "--metric-settings": "--metric",
+        "--remedy": "--variant",
+        "--test-seed": "--seed",
+    }
 
 
 def test_folders_and_names(command, files):
@@ -167,12 +181,11 @@ def test_everything_is_listed_with_a_line(command, name, expected):
     assert all(isinstance(value, str | None) and value != "" for row in rows for value in row.values())
 
 
-def test_options_complete_something_and_are_those_of_commands():
-    text = Path(options.__file__).with_suffix(".txt").read_text(encoding="utf-8")
-    named = {*re.findall(r"<([a-z_.]+:\w+)>", text)}
-    assert len(named) > 10
-    assert all(options.completion_of(each)() for each in named)
-    assert {*re.findall(r"^\[(.*)\]$", text, re.MULTILINE)} <= {" ".join(names) for names in PROGRAM}
+@pytest.mark.parametrize("name", COMMANDS)
+def test_options_have_help_and_complete_something(name):
+    for option in declared_options(find_command(name).options):
+        assert option.help, option.name
+        assert option.complete is None or [*option.complete()], option.name
 
 
 PAIRS = GenerationSettings(grammar="alternations", pairing="paraphrase", count=40)
@@ -450,12 +463,12 @@ def test_colours_are_for_terminals(monkeypatch, tmp_path):
         (Terminal(), None, True),
     ):
         monkeypatch.setattr(sys, "stdout", stream)
-        assert Output.of(place).layout(2).colour == coloured
+        assert Target.of(place).layout(2).colour == coloured
     monkeypatch.setenv("NO_COLOR", "1")
-    assert not Output.of(None).layout(2).colour
+    assert not Target.of(None).layout(2).colour
     monkeypatch.setattr(sys, "stdout", None)
     with pytest.raises(ValueError, match="standard output is closed"):
-        Output.of(None)
+        Target.of(None)
 
 
 def test_a_note_is_written_once_where_progress_is_shown(capsys):

@@ -8,7 +8,7 @@ from meteor_data import write_meteor_data
 from refusing import refused
 
 from softbleu import score
-from softbleu.cli.command import open_sample
+from softbleu.cli.inputs import open_sample
 from softbleu.config.declare import parse_signature, signature_of
 from softbleu.errors import InputError
 from softbleu.metrics.bleu import Bleu

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from refusing import refused
 
 import softbleu
-from softbleu.cli.output import Output
+from softbleu.cli.output import Target
 from softbleu.errors import InputError, one_line
 from softbleu.metrics.score import Score
 from softbleu.report.comparisons import COMPARERS
@@ -253,7 +253,7 @@ def test_formats_by_suffix() -> None:
 
 def test_a_folder_that_is_gone(tmp_path: Path) -> None:
     (tmp_path / "gone").mkdir()
-    target = Output.of(str(tmp_path / "gone/x.parquet"))
+    target = Target.of(str(tmp_path / "gone/x.parquet"))
     (tmp_path / "gone").rmdir()
     refused(InputError, "cannot write .*x.parquet: No such file", target.write, b"PAR1")
 

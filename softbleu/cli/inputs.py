@@ -1,0 +1,442 @@
+"""Options of texts and of metrics, in groups, and what they open: a corpus, and the plan of its scoring."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+from softbleu.cli.options import Defaults, Encoded, LanguageCode
+from softbleu.cli.parts import options_named, options_of, setting_options
+from softbleu.cli.settings import SettingOption
+from softbleu.cli.words import OptionValues
+from softbleu.config.declare import setting
+from softbleu.corpora import ParallelFiles, name_systems, read_segments
+from softbleu.corpora.corpus import Against, Blank, compared_with
+from softbleu.corpora.edits import Absent
+from softbleu.corpora.labels import Documents
+from softbleu.corpora.records import PAIR_FORMATS
+from softbleu.engine.notes import note_choices
+from softbleu.engine.plan import Plan, distinct, make_given, make_plan
+from softbleu.errors import InputError, Parameter
+from softbleu.io.files import find_resource
+from softbleu.io.platform import cached_property
+from softbleu.io.progress import note
+from softbleu.matching import MATCHERS
+from softbleu.metrics.base import METRICS, Metric, preset_names
+from softbleu.metrics.reading import read_settings
+from softbleu.metrics.signatures import metric_from_signature, read_signature
+from softbleu.metrics.protocols import ReadsRows, matcher_of
+from softbleu.metrics.scores import corpus_of, read_outside
+from softbleu.text.tokens import TOKENIZERS, Tokenizer, make_tokenizer
+
+if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Corpus
+
+
+def metric_names() -> list[str]:
+    """Return the names of metrics and matchers, of plug-ins too."""
+    return [*METRICS.names(), *MATCHERS.names()]
+
+
+def open_sample(metrics: Sequence[Metric] = ()) -> ParallelFiles:
+    """Open the bundled sample that has what these metrics need."""
+    folder = find_resource("corpora", "samples")
+    if folder is None:
+        lacking = "no input given, and this installation lacks the sample corpus: give "
+        raise InputError(lacking, Parameter("candidates"), " and ", Parameter("references"))
+    if any(metric.requires.source or metric.requires.gold for metric in metrics):
+        return ParallelFiles.open([str(folder / "corrected.en")], [], gold=str(folder / "gold.m2"))
+    references = [str(folder / name) for name in ("reference.en", "reference2.en")]
+    return ParallelFiles.open([str(folder / "candidate.en")], references)
+
+
+def _note_idle(**idle: object) -> None:
+    """Note that options have no effect, where this is true."""
+    for name, said in idle.items():
+        if said:
+            note(f"--{name.replace('_', '-')} has no effect here")
+
+
+class ReferenceFiles(Defaults, panel="Input"):
+    """References.
+
+    Attributes
+    ----------
+    references
+        Reference text with the same segments, line by line; or several such files
+    """
+
+    references: tuple[str, ...] = setting((), name="reference", flags=("-r",), file="read")
+
+
+class CandidateFiles(Defaults, panel="Input"):
+    """Texts of systems.
+
+    Attributes
+    ----------
+    candidates
+        Text to score, a segment per line, of one system or several; - is standard input, NAME=FILE names a system, a
+        folder stands for all files in it, a .m2 file has edits of the source
+    """
+
+    candidates: tuple[str, ...] = setting((), name="candidate", flags=("-c",), file="system")
+
+
+class TextFiles(CandidateFiles, ReferenceFiles, panel="Input"):
+    """Texts of systems, and references."""
+
+    def systems(self) -> dict[str, str]:
+        """Return the files of systems by name; see `name_systems`."""
+        others = [file for file in (self.source, self.gold) if file]
+        return name_systems(self.candidates, self.references, others, encoding=self.encoding)
+
+    def input_files(self) -> list[str]:
+        """Return the files that options name as input."""
+        return [*super().input_files(), *self.systems().values()]
+
+
+class SourceFile(Defaults, panel="Input"):
+    """The source, which the candidates correct or translate.
+
+    Attributes
+    ----------
+    source
+        Text before correction, with the same segments, line by line (for metrics that need it)
+    """
+
+    source: str | None = setting(None, flags=("-s",), file="read")
+
+
+class GoldFile(SourceFile, panel="Input"):
+    """Gold edits.
+
+    Attributes
+    ----------
+    gold
+        Gold edits (.m2) instead of references and source; M2 needs them, other metrics can use them
+    """
+
+    gold: str | None = setting(None, file="read")
+
+
+class Resegment(Defaults, panel="Input"):
+    """Outputs with other line breaks than the references.
+
+    Attributes
+    ----------
+    resegment
+        Candidates have other line breaks than the references: cut them where they fit the segments best
+    """
+
+    resegment: bool = setting(False)
+
+
+class ByDocument(Defaults, panel="Input"):
+    """Documents of segments.
+
+    Attributes
+    ----------
+    documents
+        Documents of the segments, a label per line or FILE:COLUMN of a table: samples and trials draw whole
+        documents, levels and buckets score them, and a --context does not leave them
+    """
+
+    documents: str | None = setting(None, file="read")
+
+
+class Tokenize(Defaults, panel="Score"):
+    """Tokens, for commands without a metric.
+
+    Attributes
+    ----------
+    tokenize
+        How lines are split into tokens (see `softbleu tokenizers`)
+    """
+
+    tokenize: str | None = setting(None, unset="none", complete=TOKENIZERS.names)
+
+    def tokenizer(self, default: str = "none") -> Tokenizer:
+        """Make the tokenizer."""
+        return make_tokenizer(self.tokenize or default, lowercase=self.lowercase)
+
+
+class Lowercase(Tokenize, panel="Score"):
+    """Tokens of folded text.
+
+    Attributes
+    ----------
+    lowercase
+        Fold the text to lower case first
+    """
+
+    lowercase: bool = setting(False)
+
+
+class MetricNames(Defaults, panel="Score"):
+    """Metrics by name.
+
+    Attributes
+    ----------
+    metrics
+        Metrics to compute, such as bleu chrf ter (list: softbleu metrics); a matcher stands for BLEU over it, and
+        settings go in brackets: 'vleu(threshold=0.8)'
+    """
+
+    metrics: tuple[str, ...] = setting((), name="metric", unset="bleu", flags=("-m",), complete=metric_names)
+
+
+class Outside(Defaults, panel="Score"):
+    """Scores of other programs.
+
+    Attributes
+    ----------
+    scores
+        Scores of other programs, by system and segment, each as a metric; FILE:A,B takes columns (or metrics) A and
+        B. No text is needed
+    lower
+        Scores of --scores where less is better; files of softbleu say it themselves
+    """
+
+    scores: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named")
+    lower: tuple[str, ...] = setting((), metavar="NAME")
+
+
+class Directed(Defaults, panel="Human judgements"):
+    """Direction of translation.
+
+    Attributes
+    ----------
+    direction
+        Take rows of scores and judgements of this direction (column lp) only, e.g. cs-en
+    """
+
+    direction: str | None = setting(None, metavar="NAME")
+
+
+class Signed(Defaults, panel="Score"):
+    """Signature of a run to repeat.
+
+    Attributes
+    ----------
+    signature
+        Run the settings of a signature (long or short) again; other options override them
+    """
+
+    signature: str | None = setting(None)
+
+
+class Marked(Defaults):
+    """Spans to mark in the texts.
+
+    Attributes
+    ----------
+    spans
+        Mark in the text the spans of judges or programs: ESA, MQM, xCOMET, `softbleu spans`
+    """
+
+    spans: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named")
+
+
+class Settings(Defaults):
+    """Settings of metrics and their parts, each by an option of its own."""
+
+    @classmethod
+    def takes(cls, option: SettingOption) -> bool:
+        """Return whether the command has the option of a setting."""
+        return True
+
+    @classmethod
+    def setting_options(cls, values: OptionValues, wanted: Collection[str]) -> list[SettingOption]:
+        """Find options of settings with these spellings; `values` are all that the command line names."""
+        return [option for option in options_named(values, wanted) if cls.takes(option)] if wanted else []
+
+    @classmethod
+    def help_options(cls, values: OptionValues | None, *, plug_ins: bool = True) -> list[SettingOption]:
+        """Find options of settings that help shows for a command line; without its values, all."""
+        found = setting_options(plug_ins=plug_ins).values() if values is None else options_of(values)
+        return [option for option in found if cls.takes(option)]
+
+    def input_files(self) -> list[str]:
+        """Return the files that options name as input, settings among them."""
+        read = [read_settings(expression)[1] for expression in self.metrics]
+        texts = [text for each in read for text in (each | {"called": None}).values() if isinstance(text, str)]
+        return [*super().input_files(), *(v for option, v in self.chosen if option.setting.hashed), *texts]
+
+    def chosen_name(self, setting: str) -> str | None:
+        """Return the name that is chosen for a setting, such as the matcher; None if none is."""
+        names = (value for option, value in self.chosen if not option.plug_in and option.setting.name == setting)
+        return next(names, None)
+
+    def settings_of(self, names: Iterable[str | None]) -> dict[str, Any]:
+        """Return the settings given to metrics and parts with these names; a plug-in's own are for it alone."""
+        owners = {"", self.chosen_name("tokenize"), *names}
+        given = {option.setting.name: value for option, value in self.chosen if option.plug_in in owners}
+        more = {"preset": self.preset, "language": self.language}
+        return given | {name: value for name, value in more.items() if value is not None}
+
+
+class Scoring(Settings, MetricNames, LanguageCode, panel="Score"):
+    """Metrics with their settings.
+
+    Attributes
+    ----------
+    preset
+        Settings of a paper: morgan2014. Other options override it
+    """
+
+    preset: str | None = setting(None, complete=preset_names)
+
+    @cached_property
+    def signed(self) -> dict[str, str]:
+        """Keys and values of the signature that is run again; none without one."""
+        return {} if self.signature is None else read_signature(self.signature)
+
+    def plan(self, *, one: bool = False, also: Collection[str] = ()) -> Plan:
+        """Plan the metrics that the options describe, or the only one.
+
+        Notes options without effect, unless `also` names them.
+        """
+        metrics: list[str | Metric] = list(self.metrics or ["bleu"] * (not self.scores))
+        if self.signature is not None:
+            if self.metrics:
+                raise InputError("--signature says what to compute: leave out --metric")
+            named = ((option.setting, value) for option, value in self.chosen)
+            # Files that are named are not looked for where the signature has them.
+            files = {one.name: value for one, value in named if one.hashed and one.key in self.signed}
+            metrics = [metric_from_signature(self.signature, **files)]
+        if self.scores:
+            metrics = [*read_outside(self.scores, self.lower, self.encoding, self.direction), *metrics]
+        elif self.direction:
+            note("--direction has no effect here, without --scores")
+        matcher = self.chosen_name("matcher")
+        measures, idle = make_given(
+            metrics, lambda metric, over, tokenizer: self.settings_of((metric, matcher or over, tokenizer))
+        )
+        plan = make_plan(measures)
+        plan = replace(plan, metrics=tuple(distinct(plan.metrics)))
+        self._note_idle_settings(measures, idle - set(also))
+        return replace(plan, metrics=(plan.only,)) if one else plan
+
+    def _note_idle_settings(self, measures: Sequence[Metric], idle: set[str]) -> None:
+        """Check the values of settings without effect, and note them."""
+        matchers = [matcher_of(measure) for measure in measures]
+        what = f"these metrics: {', '.join(map(str, measures))}"
+        if len(measures) == 1:
+            what = f"--metric {measures[0].name}" + "".join(f" --matcher {over.name}" for over in matchers if over)
+        what += f", --tokenize {' and '.join(dict.fromkeys(metric.tokenizer.name for metric in measures))}"
+        names = {part.name for metric in measures for part in (metric, metric.tokenizer, matcher_of(metric)) if part}
+        for option, value in self.chosen:
+            if option.plug_in not in ("", *names) or (not option.plug_in and option.setting.name in idle):
+                option.check(value)
+                note(f"--{option.name} has no effect here, with {what}")
+        if "preset" in idle and self.preset:
+            note(f"--preset has no effect here, with {what}")
+
+
+class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
+    """Texts to score, by metrics.
+
+    Attributes
+    ----------
+    pairs
+        Candidates and references in one file instead: lines 'candidate ||| reference', .tsv or .jsonl
+    input_format
+        Format of the --pairs file: {names}
+    against
+        Compare candidates with the references, or with the source instead, by vectors or an encoder that have both
+        languages
+    """
+
+    pairs: str | None = setting(None, file="read")
+    input_format: str | None = setting(None, unset="by its suffix", complete=lambda: PAIR_FORMATS)
+    against: Against | None = setting(None, unset="references")
+    # No fields: see `Annotated`.
+    absent_annotators = cast("Absent | None", None)
+    blank_references = cast("Blank | None", None)
+
+    @contextmanager
+    def open_corpus(self, plan: Plan, *, by_document: bool = False) -> Iterator[Corpus]:
+        """Open the corpus that the options name, or else the bundled sample with what the plan's metrics need.
+
+        At the end, notes recommended thresholds, as nobody chose one, and options that had no effect: documents, if
+        neither a context nor what is done `by_document` uses them.
+
+        Raises `InputError`: options contradict one another.
+        """
+        against = self.against or cast("Against", self.signed.get("against", "references"))
+        with self._named_corpus(plan.metrics) as corpus:
+            corpus = compared_with(corpus, against)
+            if self.documents:
+                documents = Documents.read(self.documents, self.encoding)
+                documents.fitting(len(corpus))
+                corpus = replace(corpus, documents=documents)
+            yield corpus
+        in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in plan.metrics)
+        compared = any(metric.requires.references or metric.requires.edits for metric in plan.metrics)
+        from_source = compared and against == "source"
+        _note_idle(
+            absent_annotators=self.absent_annotators and not self.gold,
+            gold=from_source and self.gold,
+            reference=from_source and self.references and not self.resegment,
+            against=self.against and not compared,
+            documents=self.documents and not (by_document or in_context),
+        )
+        note_choices(corpus, plan)
+
+    def _named_corpus(self, measures: Sequence[Metric]) -> AbstractContextManager[Any]:
+        """Return the corpus that the options name, to be opened."""
+        blank, absent = self.blank_references, self.absent_annotators
+        if self.signature:
+            blank = blank or cast("Blank", self.signed.get("blank", "empty"))
+            absent = absent or cast("Absent | None", self.signed.get("absent"))
+        if self.input_format and not self.pairs:
+            raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
+        _note_idle(resegment=self.resegment and not self.candidates)
+        if self.pairs:
+            if self.candidates or self.references or self.source or self.gold:
+                raise InputError(
+                    "--pairs has candidates and references in one file: leave out -c, -r, --source, --gold"
+                )
+            segments = read_segments(self.pairs, file_format=self.input_format, encoding=self.encoding)
+            return nullcontext(replace(segments, blank_references=blank or segments.blank_references))
+        if not self.candidates and not self.references and not self.gold:
+            if not any(isinstance(metric, ReadsRows) for metric in measures):
+                sample = open_sample(measures)
+                note("no input given (see --help), so this scores the bundled sample corpus")
+                return replace(sample, is_sample=True)
+            return nullcontext(corpus_of(measures))
+        if not self.candidates:
+            count = len(self.references)
+            said = f"all {count} files are references of -r: " if count > 1 else ""
+            raise InputError(f"no candidate file: {said}name systems with --candidate (-c), - for standard input")
+        return ParallelFiles.open(
+            self.systems(),
+            self.references,
+            self.source,
+            gold=self.gold,
+            absent_annotators=absent or "left-out",
+            encoding=self.encoding,
+            resegment=self.resegment,
+            blank_references=blank,
+            jobs=self.jobs,
+            executor=self.executor,
+        )
+
+
+class Annotated(Input, panel="Input"):
+    """Texts with gaps among references and annotators.
+
+    Attributes
+    ----------
+    absent_annotators
+        Annotators without a line in a sentence where others have one are left-out, or unchanged: they found it right
+    blank_references
+        Treat blank lines of references, beside references with text, as "empty" text or as "missing"
+    """
+
+    absent_annotators: Absent | None = setting(None, unset="left-out")
+    blank_references: Blank | None = setting(
+        None, unset="missing for metrics that take the source, where over 1% of the segments have one, else empty"
+    )
