@@ -222,6 +222,10 @@ class Command(Generic[_Given]):
     work: Callable[[_Given], None]
     options: type[_Given]
 
+    def __call__(self, options: _Given) -> None:
+        """Do the work."""
+        self.work(options)
+
     def typer_command(
         self,
         name: str,

@@ -24,11 +24,12 @@ from softbleu.io.files import find_resource
 from softbleu.io.platform import cached_property
 from softbleu.io.progress import note
 from softbleu.matching import MATCHERS
-from softbleu.metrics.base import METRICS, Metric, preset_names
-from softbleu.metrics.reading import read_settings
-from softbleu.metrics.signatures import metric_from_signature, read_signature
+from softbleu.metrics.base import METRICS, Metric
+from softbleu.metrics.declared import preset_names
 from softbleu.metrics.protocols import ReadsRows, matcher_of
+from softbleu.metrics.reading import read_settings
 from softbleu.metrics.scores import corpus_of, read_outside
+from softbleu.metrics.signatures import metric_from_signature, read_signature
 from softbleu.text.tokens import TOKENIZERS, Tokenizer, make_tokenizer
 
 if TYPE_CHECKING:
