@@ -11,8 +11,10 @@ from softbleu.config.declare import setting
 from softbleu.corpora.directions import read_directions
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.progress import note
-from softbleu.meta import evidence
 from softbleu.meta import metaeval as meta
+from softbleu.meta.evidence import WAYS
+from softbleu.meta.questions import QUESTIONS, MetaEvaluation
+from softbleu.meta.reading import default_question
 from softbleu.report.plots import check_picture, draw_metaeval
 
 _METRICS, _JUDGES, _TESTS = "Scores of metrics", "Human judgements", "Significance"
@@ -41,7 +43,7 @@ class MetaevalOptions(
         Rankings: Appraise XML, or WMT's CSV with two or five systems per line
     rankings_start
         Number of the first segment in the rankings
-    expand
+    unexpanded
         Count systems with identical outputs, which annotators saw as one, once
     rank_by
         Score systems from the rankings by expected-wins or trueskill
@@ -101,8 +103,8 @@ class MetaevalOptions(
         unset="as equal outputs tell, else 0 in XML and CSV of pairs, 1 in CSV of five",
         panel=_JUDGES,
     )
-    expand: bool = setting(True, name="unexpanded", flags=(" /--unexpanded",), panel=_JUDGES)
-    rank_by: tuple[str, ...] = setting((), unset="expected-wins", complete=lambda: evidence.WAYS, panel=_JUDGES)
+    unexpanded: bool = setting(False, panel=_JUDGES)
+    rank_by: tuple[str, ...] = setting((), unset="expected-wins", complete=lambda: WAYS, panel=_JUDGES)
     human: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named", panel=_JUDGES)
     assessments: str | None = setting(None, name="da", file="read", panel=_JUDGES)
     level: Literal["segment", "document"] = setting("segment", panel=_JUDGES)
@@ -111,13 +113,13 @@ class MetaevalOptions(
         None, metavar="NAME", unset="the first of score, human, z, mqm, esa, da, raw and overall", panel=_JUDGES
     )
     aggregate: str | None = setting(
-        None, unset="each metric's own score of the corpus", complete=lambda: evidence.WAYS, panel=_JUDGES
+        None, unset="each metric's own score of the corpus", complete=lambda: WAYS, panel=_JUDGES
     )
     samples: int = setting(1000, panel=_TESTS)
     runs: int = setting(100, panel=_TESTS)
     seed: int = setting(12345, panel=_TESTS)
     against: str | None = setting(None, name="baseline", metavar="METRIC", earlier=("--against",), panel=_TESTS)
-    table: str | None = setting(None, unset="systems, or what the input allows", complete=lambda: meta.QUESTIONS)
+    table: str | None = setting(None, unset="systems, or what the input allows", complete=lambda: QUESTIONS)
     window: int = setting(4)
     digits: int | None = setting(3)
     plot: str | None = setting(None, file="written")
@@ -130,8 +132,8 @@ def metaeval(options: MetaevalOptions) -> None:
     Metrics are read (--scores) or computed (--metric); judgements come by --rankings, --human or --da.
     """
     metrics = options.scores or options.metrics or options.folders
-    asked = options.table or meta.default_question(metrics, options.human or options.rankings, options.assessments)
-    question = known_name("table", asked, meta.QUESTIONS)
+    asked = options.table or default_question(metrics, options.human or options.rankings, options.assessments)
+    question = known_name("table", asked, QUESTIONS)
     inputs = options.input_files()
     if not inputs:
         raise InputError("no input: give --rankings, --human or --da, and metrics by --scores or --metric")
@@ -146,7 +148,7 @@ def metaeval(options: MetaevalOptions) -> None:
     output.write(evaluation.table)
 
 
-def _evaluate(options: MetaevalOptions, question: str) -> meta.MetaEvaluation:
+def _evaluate(options: MetaevalOptions, question: str) -> MetaEvaluation:
     """Answer the question, of one direction, or of the directions of folders."""
     asked: dict[str, Any] = {
         "scores": options.scores,
@@ -154,7 +156,7 @@ def _evaluate(options: MetaevalOptions, question: str) -> meta.MetaEvaluation:
         "metrics": options.metrics,
         "rankings": options.rankings,
         "rankings_start": options.rankings_start,
-        "expand": options.expand,
+        "expand": not options.unexpanded,
         "rank_by": options.rank_by,
         "human": options.human,
         "assessments": options.assessments,

@@ -61,9 +61,7 @@ class Setting:
     several: bool = False  # A tuple of values
     # Of options alone
     panel: str = ""  # Where the help has it, unless that is said of its class
-    file: Literal["", "read", "named", "system", "written"] = (
-        ""  # Names files: read, maybe as NAME=FILE, or written
-    )
+    file: Literal["", "read", "named", "system", "written"] = ""  # Names files: read, maybe as NAME=FILE, or written
     complete: Callable[[], Iterable[str]] | None = None  # Names that complete its value, beside the choices
     argument: bool = False  # An argument, which has no spelling
     hidden: bool = False  # Only the help of all options has it

@@ -86,10 +86,12 @@ class JudgementInputs:
     def __post_init__(self) -> None:
         for name in ("human", "rank_by"):
             object.__setattr__(self, name, several(getattr(self, name)))
-        used = {"rankings_start": self.rankings_start, "rank_by": self.rank_by, "expand": not self.expand}
+        unexpanded = Parameter("unexpanded", python="expand")
+        start, rank_by = Parameter("rankings_start"), Parameter("rank_by")
+        used = {start: self.rankings_start, rank_by: self.rank_by, unexpanded: not self.expand}
         for option, value in used.items():
             if self.rankings is None and value:
-                raise InputError(Parameter(option), " is about ", Parameter("rankings"), ": give a file of them")
+                raise InputError(option, " is about ", Parameter("rankings"), ": give a file of them")
 
 
 @dataclass(frozen=True)
