@@ -7,7 +7,7 @@ from typing import Any, Literal, cast, get_args
 from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
 from softbleu.analysis.differences import By
 from softbleu.cli.command import command
-from softbleu.cli.inputs import Annotated, ByDocument, Directed, Marked, Outside, Resegment, Signed
+from softbleu.cli.inputs import Annotated, ByDocument, Directed, Marked, Outside, Resegment, Signature
 from softbleu.cli.options import Digits, Long, Resumed, Run, TitledPage
 from softbleu.cli.output import Target
 from softbleu.cli.settings import SettingOption
@@ -27,7 +27,7 @@ _PARTS = ("length", "rarity", "coverage", "order", "document", "runs", *get_args
 
 
 class CompareOptions(
-    Annotated, Resegment, Outside, Directed, Signed, ByDocument, TitledPage, Marked, Long, Digits, Run, Resumed
+    Annotated, Resegment, Outside, Directed, Signature, ByDocument, TitledPage, Marked, Long, Digits, Run, Resumed
 ):
     """Options of `compare`.
 

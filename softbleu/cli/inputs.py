@@ -216,7 +216,7 @@ class Directed(Defaults, panel="Human judgements"):
     direction: str | None = setting(None, metavar="NAME")
 
 
-class Signed(Defaults, panel="Score"):
+class Signature(Defaults, panel="Score"):
     """Signature of a run to repeat.
 
     Attributes

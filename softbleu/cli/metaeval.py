@@ -20,7 +20,7 @@ from softbleu.report.plots import check_picture, draw_metaeval
 _METRICS, _JUDGES, _TESTS = "Scores of metrics", "Human judgements", "Significance"
 
 
-class MetaevalOptions(
+class MetaEvaluationOptions(
     TextFiles, GoldFile, Encoded, Directed, ByDocument, LanguageCode, TableFormat, Long, Digits, Run
 ):
     """Options of `metaeval`.
@@ -126,7 +126,7 @@ class MetaevalOptions(
 
 
 @command
-def metaeval(options: MetaevalOptions) -> None:
+def metaeval(options: MetaEvaluationOptions) -> None:
     """Measure how well metrics agree with human judgements of systems, of outputs, and of pairs of outputs.
 
     Metrics are read (--scores) or computed (--metric); judgements come by --rankings, --human or --da.
@@ -148,7 +148,7 @@ def metaeval(options: MetaevalOptions) -> None:
     output.write(evaluation.table)
 
 
-def _evaluate(options: MetaevalOptions, question: str) -> MetaEvaluation:
+def _evaluate(options: MetaEvaluationOptions, question: str) -> MetaEvaluation:
     """Answer the question, of one direction, or of the directions of folders."""
     asked: dict[str, Any] = {
         "scores": options.scores,
