@@ -11,8 +11,8 @@ from softbleu.cli.inputs import SourceFile, TextFiles
 from softbleu.cli.options import Encoded, PageFormat
 from softbleu.config.declare import setting
 from softbleu.corpora.checks import check_files
-from softbleu.tables import Records
 from softbleu.report import CHECK_WRITERS, PAGES
+from softbleu.tables import Records
 
 
 class CheckOptions(TextFiles, SourceFile, Encoded, PageFormat):

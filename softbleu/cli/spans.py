@@ -8,8 +8,8 @@ from softbleu.cli.command import command
 from softbleu.cli.inputs import Input, Resegment
 from softbleu.cli.options import Digits, TableFormat
 from softbleu.config.declare import setting
-from softbleu.tables import Records
 from softbleu.results.explain import unmatched_spans
+from softbleu.tables import Records
 
 
 class SpansOptions(Input, Resegment, TableFormat, Digits):
