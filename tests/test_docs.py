@@ -23,6 +23,7 @@ import softbleu
 from softbleu.config.declare import all_settings, format_value, parse_signature
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS
+from softbleu.meta.metaeval import MetaevalOptions
 from softbleu.metrics.base import METRICS
 from softbleu.metrics.declared import every_setting
 from softbleu.text.tokens import Tokenizer
@@ -187,6 +188,7 @@ def unknown_keywords(code: str) -> list[str]:
         if not callable(called) or name == "softbleu":
             continue
         known = {*inspect.signature(called).parameters}
+        known |= {*MetaevalOptions.__annotations__} if called is softbleu.metaeval else set()
         known |= set() if name in classes else {*every_setting(), "preset"}
         known |= {"matcher", *(each.name for each in SETTINGS)} if "matcher" in known else set()
         keys = re.findall(r"(?:^|, *|\n *)([a-z_]+)=(?!=)", given)
