@@ -1,4 +1,4 @@
-"""Word vectors: files, stores and bundled sets, of which only the rows of a vocabulary are kept."""
+"""Word vectors in files, stores and bundled sets; only the rows of a vocabulary are loaded."""
 
 from softbleu.embeddings.choice import DEFAULT_VECTORS, VectorLocation, bundled_names, open_vectors
 from softbleu.embeddings.vectors import VectorCase, VectorSource

@@ -1,4 +1,4 @@
-"""What is known of sets of vectors and encoders: the catalogue of published ones, and facts about one at hand."""
+"""Catalogue of published vectors and encoders, and facts about opened ones."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ Fact = str | int | float | None
 
 @dataclass(frozen=True)
 class CatalogueEntry:
-    """A known vector set; None where its publisher says nothing, or nothing certain."""
+    """A known vector set; None for facts that its publisher does not state reliably."""
 
-    name: str  # What it is called; bundled sets open by it
+    name: str  # Name, by which bundled sets are opened
     dimension: int
-    trained_on: str  # The text it comes from
-    licence: str  # Its terms, by the SPDX name if there is one
-    address: str  # Where its publisher describes it
-    get: tuple[str, ...]  # Commands that fetch it and make it usable, one after the other
+    trained_on: str  # Training text
+    licence: str  # Terms, by their SPDX name if any
+    address: str  # Page of the publisher
+    get: tuple[str, ...]  # Commands that fetch and convert it, in order
     words: int | None = None
-    download_megabytes: float | None = None  # Size of the download as the publisher states it, in millions of bytes
-    note: str | None = None  # What one should know
-    language: str | None = None  # Of its words, by its ISO 639-1 code
+    download_megabytes: float | None = None  # Size of the download stated by the publisher, in millions of bytes
+    note: str | None = None  # Advice for users
+    language: str | None = None  # ISO 639-1 code of the language
     kind: str = "words"  # Vectors of words, or an encoder
 
     @property
     def state(self) -> str:
-        """How it stands here: bundled, or for download."""
+        """Availability: bundled, or for download."""
         return "bundled" if self.name in (*bundled_names(), *encoder_names()) else "download"
 
 
 def read_catalogue() -> tuple[CatalogueEntry, ...]:
-    """Read the catalogue of this package.
+    """Read the bundled catalogue.
 
     >>> read_catalogue()[0].name
     'glove-6b-100d'
@@ -66,9 +66,9 @@ def find_entry(name: str) -> CatalogueEntry:
 
 
 def describe_vectors(source: VectorSource, *, verify: bool = False) -> dict[str, Fact]:
-    """Facts about a set, by name.
+    """Collect facts about a set, by name.
 
-    `verify` reads all of it, to see that it is whole and as it was written. Raises `VectorError` where it is not.
+    `verify` reads the whole set and compares its hash. Raises `VectorError` if the set is damaged.
 
     >>> from softbleu.embeddings import open_vectors
     >>> facts = describe_vectors(open_vectors("glove-6b-100d"), verify=True)
@@ -98,7 +98,7 @@ def describe_vectors(source: VectorSource, *, verify: bool = False) -> dict[str,
 
 
 def describe_encoder(encoder: Encoder, *, verify: bool = False) -> dict[str, Fact]:
-    """Facts about an encoder, by name; see `describe_vectors`.
+    """Collect facts about an encoder, by name; see `describe_vectors`.
 
     >>> from softbleu.encoders import open_encoder
     >>> facts = describe_encoder(open_encoder("minilm-l6"), verify=True)

@@ -1,7 +1,7 @@
-"""Which word vectors to compare words by, and how: where they are, what is removed from them, which words may match.
+"""Choice of word vectors: their place, common components to remove, and the pairs of words that may match.
 
-Whatever needs a neighbourhood looks for it among the first `SCOPE` words of the set, the most frequent ones in most
-sets, and never in the corpus: a similarity does not depend on what else is scored.
+Neighbours are searched among the first `SCOPE` words of the set (in most sets the most frequent words), never in the
+corpus, so that a similarity does not depend on the other texts scored.
 """
 
 from __future__ import annotations
@@ -58,25 +58,25 @@ DEFAULT_VECTORS = "glove-6b-100d"
 VectorLocation = str | os.PathLike[str] | KeyedVectorsLike | Mapping[str, ArrayLike] | VectorSource
 ExactWords = Literal["one", "cosine"]
 NO_VECTORS = "none"
-MOST_CONTEXT = 1000  # Lines before one with which it can be encoded; corpora have as many at hand
+MOST_CONTEXT = 1000  # Lines of context at most; blocks of a corpus hold as many
 _KIND = re.compile(r"(spelling|(?:stems|lemmas):[a-z]{2,3}|stems|lemmas)(?:\+|$)")
 _PARTS = re.compile(r"none|(mean)|pc:(?P<only>[1-9]\d?)|(mean),pc:(?P<also>[1-9]\d?)", re.ASCII)
 FunctionWords = Literal["soft", "exact"]
-SCOPE = 50_000  # Words of a set among which neighbours are looked for and common parts and quantiles are estimated
+SCOPE = 50_000  # Words of a set that are used for neighbours, common components and quantiles
 _BLOCK = 1 << 11
 _NOTHING = 1e-6
 _PERCENTILE = re.compile(r"p(\d{1,3}(?:\.\d+)?)", re.ASCII)
 _DRAWN: dict[tuple[str, WordMeasure], NDArray[np.float64]] = {}
-"""Similarities of the last draws, 8 MB each: all quantiles of one set of vectors are of one draw."""
+"""Similarities of the last draws, 8 MB each; all quantiles of a set use the same draw."""
 MOST_DRAWN = 4
 
 
 @dataclass(frozen=True)
 class JoinedSource:
-    """Sets whose unit vectors are put side by side, times the square root of each set's weight.
+    """Sets whose unit vectors are concatenated, times the square root of each set's weight.
 
-    The cosine of two words that all sets know is the weighted mean of their cosines; a word that a set lacks has
-    zeros there. The first set says which words come first.
+    The cosine of two words in all sets is the weighted mean of their cosines; a word that a set lacks has zeros
+    there. The first set determines the first words.
 
     >>> one, other = open_vectors({"cat": [2.0], "dog": [1.0]}), open_vectors({"cat": [0.0, 3.0]})
     >>> joined = JoinedSource((one, other), (1.0, 1.0))
@@ -107,13 +107,13 @@ class JoinedSource:
         return hashlib.sha256("".join(parts).encode("ascii")).hexdigest()
 
     def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
-        """Take the first words of the first set; see `VectorSource.head`."""
+        """Return the first words of the first set; see `VectorSource.head`."""
         words, rows = self.sources[0].head(count)
         others = (source.select(words, "exact").rows for source in self.sources[1:])
         return words, self._side_by_side([rows, *others])
 
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
-        """Take the vectors of these words; see `VectorSource.select`. Each set looks a word up for itself."""
+        """Return the vectors of words, looked up in each set; see `VectorSource.select`."""
         selected = [source.select(words, case) for source in self.sources]
         rows = self._side_by_side([vectors.rows for vectors in selected])
         return WordVectors(rows, self.name, self.fingerprint, min(vectors.zero_words for vectors in selected))
@@ -124,14 +124,14 @@ class JoinedSource:
 
 
 def open_vectors(location: VectorLocation) -> VectorSource:
-    """Open word vectors wherever they are; nothing is loaded before `VectorSource.select`.
+    """Open word vectors; data are loaded by `VectorSource.select`.
 
     Parameters
     ----------
     location
-        A vector file or a store directory, by path or URL; the name of a bundled set, tried if no such path exists;
-        several of these as `ONE+OTHER` or `ONE*2+OTHER`, see `JoinedSource`; a gensim KeyedVectors; a mapping of
-        words to vectors; or what this function returned before.
+        A vector file or a store directory, by path or URL; the name of a bundled set (unless such a path exists);
+        several of these as `ONE+OTHER` or `ONE*2+OTHER`, see `JoinedSource`; a gensim KeyedVectors; a mapping from
+        words to vectors; or a result of this function.
 
     Raises
     ------
@@ -149,17 +149,17 @@ def open_vectors(location: VectorLocation) -> VectorSource:
     text = local_place(os.fspath(location))
     path = Path(text)
     if text == "none":
-        raise VectorError("no vectors are named (none), and this looks at some: name a set or a file")
+        raise VectorError("vectors are needed, not 'none': name a set or a file")
     if os.path.lexists(text):
         if path.is_dir():
             return open_store(path)
         if path.exists() and not path.is_file():
-            raise VectorError(f"{path}: no regular file, and vectors may be read twice; save them to a file first")
+            raise VectorError(f"{path}: not a regular file, and vectors may be read twice; save them to a file first")
         return FastTextSource(path) if is_fasttext(path) else FileSource(path)
     if isinstance(location, str) and (bundled := _find_bundled(text)):
         return open_store(bundled, name=text)
     if isinstance(location, str) and is_encoder(text):
-        raise VectorError(f"{text}: an encoder, and vectors of words are needed; name a set of these")
+        raise VectorError(f"{text}: an encoder; vectors of words are needed: name a set")
     if isinstance(location, str) and "+" in text:
         return _open_joined(text)
     raise VectorError(_unknown(text))
@@ -178,21 +178,21 @@ def _open_joined(text: str) -> JoinedSource:
 
 
 def _unknown(name: str) -> str:
-    """Say why a name opens nothing: its set must be fetched first, or no such set is known."""
+    """Explain why a name cannot be opened: the set must be fetched first, or is unknown."""
     catalogue = find_resource(_FOLDER, "catalogue.toml")
     known = [] if catalogue is None else list(read_toml(catalogue))
     if name in known:
         return f"{name!r}: a known set that is not installed: 'softbleu embeddings list {name}' says how to get it"
     return (
-        f"{name!r}: no such vector file, store or set{did_you_mean(name, known)}; here are: "
+        f"{name!r}: no such vector file, store or set{did_you_mean(name, known)}; installed: "
         f"{', '.join(bundled_names())}; 'softbleu embeddings list' shows all known sets"
     )
 
 
 def vector_files(location: object) -> list[Path]:
-    """Files that vectors are read from: one; those of a store, an encoder, a bundled or installed set; of all joined.
+    """List the files of vectors or an encoder, for joined sets of all; empty if nothing is found.
 
-    What does not exist is read from nothing; of a store, all files that it may have.
+    The list for a store includes optional files.
 
     >>> [path.name for path in vector_files("glove-6b-100d")]
     ['meta.json', 'vectors.npy', 'scales.npy', 'vocab.txt', 'lookup.npy']
@@ -210,7 +210,7 @@ def vector_files(location: object) -> list[Path]:
 
 
 def bundled_names() -> tuple[str, ...]:
-    """Names of the vector sets that travel with the package, sorted."""
+    """List the bundled vector sets, sorted."""
     return resource_names(_FOLDER, VECTORS)
 
 
@@ -222,7 +222,7 @@ def _open_in_memory(location: KeyedVectorsLike | Mapping[str, ArrayLike] | Vecto
     if isinstance(location, VectorSource):
         return location
     raise VectorError(
-        f"{type(location).__name__}: no word vectors; give a name, a path, a mapping or a KeyedVectors (a model's wv)"
+        f"{type(location).__name__}: not word vectors; give a name, a path, a mapping or KeyedVectors (a model's wv)"
     )
 
 
@@ -234,19 +234,19 @@ def _find_bundled(name: str) -> Path | None:
 class CommonParts:
     """All-but-the-top (Mu and Viswanath 2018): subtract a mean, project out the leading components."""
 
-    mean: Floats  # Shape (dimension,)
-    components: Floats  # Shape (components, dimension), orthonormal
+    mean: Floats  # (dimension,)
+    components: Floats  # Orthonormal: (components, dimension)
 
     @classmethod
     def estimate(cls, rows: Floats, components: int, *, subtract_mean: bool = True) -> CommonParts:
-        """Take mean and leading principal components of these rows; without the mean, or rows, about 0."""
+        """Estimate the mean, or 0, and the leading principal components of rows."""
         mean = rows.mean(axis=0) if subtract_mean and len(rows) else np.zeros(rows.shape[1])
         centred = rows - mean
         _, directions = np.linalg.eigh(centred.T @ centred)
         return cls(mean, directions[:, ::-1][:, :components].T)
 
     def remove_from(self, rows: Floats) -> Floats:
-        """Floats without the mean and the components; not normalised."""
+        """Remove the mean and the components from rows, without normalising them."""
         centred = rows - self.mean
         centred -= (centred @ self.components.T) @ self.components
         return centred
@@ -254,7 +254,7 @@ class CommonParts:
 
 @dataclass(frozen=True)
 class Postprocess:
-    """Parts to remove from vectors, as text: `none`, `mean`, `pc:2` (two components), or `mean,pc:2`.
+    """Components to remove from vectors, written as `none`, `mean`, `pc:2` (two components), or `mean,pc:2`.
 
     >>> Postprocess.parse("mean,pc:2")
     Postprocess(subtract_mean=True, components=2)
@@ -267,7 +267,7 @@ class Postprocess:
 
     @classmethod
     def parse(cls, text: str) -> Postprocess:
-        """Read the text."""
+        """Parse the text form."""
         match = _PARTS.fullmatch(text)
         if match is None:
             raise InputError(
@@ -283,17 +283,17 @@ class Postprocess:
         return self.subtract_mean or self.components > 0
 
     def estimate(self, rows: Floats) -> CommonParts:
-        """Find in these unit rows what is to be removed."""
+        """Estimate the components to remove from unit rows."""
         if self.components >= rows.shape[1]:
-            raise InputError(f"vectors-postprocess {self}: these vectors have {rows.shape[1]} dimensions only")
+            raise InputError(f"vectors-postprocess {self}: these vectors have only {rows.shape[1]} dimensions")
         return CommonParts.estimate(rows, self.components, subtract_mean=self.subtract_mean)
 
 
 @dataclass(frozen=True)
 class WordMeasure(Declared):
-    """How the similarity of two words follows from their vectors.
+    """Settings of the similarity of two words by their vectors.
 
-    For what is removed from the vectors first see `Postprocess`; tokens without a letter count as function words.
+    See `Postprocess` for the components to remove; tokens without a letter count as function words.
     """
 
     vectors_postprocess: str = setting(
@@ -304,7 +304,7 @@ class WordMeasure(Declared):
     )
     neighbours: int | None = setting(
         None,
-        "Let words match only if one is among the K nearest of the other",
+        "Let words match only if one is among the K nearest neighbours of the other",
         least=1,
         most=50_000,
         metavar="K",
@@ -315,22 +315,22 @@ class WordMeasure(Declared):
     )
 
     def check(self) -> None:
-        """Spell what is removed in one way, for signatures."""
+        """Normalise the spelling of components to remove, for signatures."""
         object.__setattr__(self, "vectors_postprocess", str(Postprocess.parse(self.vectors_postprocess)))
 
     @property
     def removal(self) -> Postprocess:
-        """Parts that are removed from the vectors first."""
+        """Components that are removed from the vectors."""
         return Postprocess.parse(self.vectors_postprocess)
 
     def self_only(self, words: Sequence[str]) -> Flags | None:
-        """Which words match only themselves; None where function words match others."""
+        """Return a mask of the words that match only themselves, or None if function words match others."""
         return np.array([is_function_word(word) for word in words], bool) if self.function_words == "exact" else None
 
 
 @dataclass(frozen=True)
 class Scope:
-    """The first words of a set, common parts removed: where neighbours are looked for."""
+    """The first words of a set, without common components; neighbours are searched here."""
 
     source: VectorSource
     measure: WordMeasure
@@ -341,12 +341,12 @@ class Scope:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Place of each word."""
+        """Position of each word."""
         return {word: place for place, word in enumerate(self._head[0])}
 
     @cached_property
     def common(self) -> CommonParts | None:
-        """Common parts to remove; None if none are."""
+        """Common components to remove, if any."""
         if not self.measure.removal:
             return None
         rows = self._head[1]
@@ -354,25 +354,25 @@ class Scope:
 
     @cached_property
     def rows(self) -> NDArray[np.float32]:
-        """Unit rows, common parts removed."""
+        """Unit rows without common components."""
         return self.treated(self._head[1])
 
     def treated(self, rows: NDArray[np.floating]) -> NDArray[np.float32]:
-        """Floats as directions, common parts removed; zero rows stay zero."""
+        """Remove common components from rows, and scale them to length 1; zero rows stay zero."""
         treated = np.empty(rows.shape, np.float32)
         for start in range(0, len(rows), _BLOCK):
             part = rows[start : start + _BLOCK]
             directions = unit_rows(part)
             if self.common is not None:
                 directions = self.common.remove_from(directions)
-                # What is left of a vector that was nothing but common parts is rounding.
+                # The rest of a vector that consisted of common components is rounding error.
                 directions[(np.abs(directions).max(axis=1) < _NOTHING) | ~part.any(axis=1)] = 0
                 directions = unit_rows(directions)
             treated[start : start + _BLOCK] = directions
         return treated
 
     def nearest(self, words: Sequence[str], rows: NDArray[np.float32], count: int) -> tuple[Integers, Integers]:
-        """Find the nearest other words of each word: pairs of its number and a place, the nearest first."""
+        """Find the nearest neighbours of each word: pairs of its number and a position, the nearest first."""
         from softbleu.embeddings.neighbours import NeighbourIndex, cached_graph
 
         itself = np.array([self.places.get(word, -1) for word in words], np.int64)
@@ -390,7 +390,7 @@ class Scope:
 def measure_words(
     source: VectorSource, words: Sequence[str], case: VectorCase, measure: WordMeasure
 ) -> MeasuredWords:
-    """Take the vectors of these words and all that their similarity depends on."""
+    """Return the vectors of words and the other data of their similarity."""
     selected = source.select(words, case)
     self_only = measure.self_only(words)
     if not measure.removal and measure.neighbours is None:
@@ -405,9 +405,9 @@ def measure_words(
 
 
 def _allowed_pairs(scope: Scope, words: Sequence[str], rows: NDArray[np.float32], count: int) -> Integers:
-    """Number the pairs of words that may match; words found under one spelling always may."""
+    """Return numbers of the pairs of words that may match; words found under one spelling always may."""
     owners, places = scope.nearest(words, rows, count)
-    # Numbers of spellings: places in the scope, and negative ones beyond it.
+    # Numbers of spellings: positions in the scope, or negative numbers outside it
     beyond: dict[str, int] = {}
     spellings = np.array([scope.places.get(word, -1 - beyond.setdefault(word, len(beyond))) for word in words], int)
     pairs, near = _equal_pairs(places, spellings)
@@ -417,7 +417,7 @@ def _allowed_pairs(scope: Scope, words: Sequence[str], rows: NDArray[np.float32]
 
 
 def _equal_pairs(left: Integers, right: Integers) -> tuple[Integers, Integers]:
-    """Places of equal values, in `left` and in `right`, all with all.
+    """Return the positions of all pairs of equal values in `left` and `right`.
 
     >>> [places.tolist() for places in _equal_pairs(np.array([7, 5]), np.array([5, 7, 5]))]
     [[0, 1, 1], [1, 0, 2]]
@@ -430,7 +430,7 @@ def _equal_pairs(left: Integers, right: Integers) -> tuple[Integers, Integers]:
 
 
 def parse_percentile(text: str) -> float:
-    """Read a quantile of random pairs, such as `p99.9`.
+    """Parse a quantile of random pairs, such as `p99.9`.
 
     >>> parse_percentile("p99.9")
     99.9
@@ -443,10 +443,10 @@ def parse_percentile(text: str) -> float:
 
 
 def similarity_quantile(source: VectorSource, percentile: float, measure: WordMeasure | None = None) -> float:
-    """Similarity that so many percent of random pairs of words do not exceed, to 6 decimals.
+    """Compute a percentile of the similarities of random pairs of words, to 6 decimals.
 
-    Drawn are `PAIRS` pairs of different words among the first `SCOPE`, with a fixed seed. A store knows the usual
-    ones of its plain cosines.
+    `PAIRS` pairs of different words are drawn among the first `SCOPE` with a fixed seed. Stores contain the usual
+    percentiles of their cosines.
 
     >>> similarity_quantile(open_vectors("glove-6b-100d"), 50.0)
     -0.0...
@@ -459,13 +459,13 @@ def similarity_quantile(source: VectorSource, percentile: float, measure: WordMe
 
 
 def measure_quantiles(source: VectorSource) -> dict[str, object]:
-    """Quantiles of the plain cosine as they are kept with a store, and how they were found."""
+    """Compute the quantiles of the cosine for `meta.json` of a store, with the parameters of the draw."""
     cosine = percentiles_of(random_similarities(source, WordMeasure()))
     return {QUANTILES: {"pairs": PAIRS, "seed": SEED, "scope": SCOPE, "cosine": cosine}}
 
 
 def kept_quantiles(source: VectorSource) -> dict[str, float]:
-    """Quantiles that a store knows, if they were found as they would be now."""
+    """Return the quantiles in a store, if they were computed with the current parameters."""
     stored = getattr(source, "meta", {}).get(QUANTILES)
     if not isinstance(stored, dict):
         return {}
@@ -476,7 +476,7 @@ def kept_quantiles(source: VectorSource) -> dict[str, float]:
 
 
 def random_similarities(source: VectorSource, measure: WordMeasure) -> Floats:
-    """Similarities of `PAIRS` random pairs of different words among the first `SCOPE`, the same ones every time."""
+    """Compute similarities of `PAIRS` random pairs of different words among the first `SCOPE`, with a fixed seed."""
     key = source.fingerprint, measure
     if key not in _DRAWN:
         if len(_DRAWN) >= MOST_DRAWN:
@@ -495,7 +495,7 @@ def _draw_similarities(source: VectorSource, measure: WordMeasure) -> NDArray[np
     generator = np.random.default_rng(SEED)
     rows = rows[known]
     one = generator.integers(len(rows), size=PAIRS)
-    # Any word but the same.
+    # Any word except the same
     other = (one + generator.integers(1, len(rows), size=PAIRS)) % len(rows)
     similarities = pair_products(rows, one, rows, other)
     similarities.setflags(write=False)
@@ -503,7 +503,7 @@ def _draw_similarities(source: VectorSource, measure: WordMeasure) -> NDArray[np
 
 
 class Similarity(Content):
-    """How words are compared without vectors: `spelling`, `stems:de` (or `lemmas:de`), and a list, joined by `+`.
+    """Similarity without vectors: `spelling`, `stems:de` or `lemmas:de`, and a list of words, joined by `+`.
 
     >>> Similarity.of("spelling+stems:de").kinds
     ('spelling', 'stems:de')
@@ -511,7 +511,7 @@ class Similarity(Content):
 
     @classmethod
     def of(cls, location: str) -> Similarity:
-        """Read it; the list is not opened."""
+        """Parse the text form, without opening the list."""
         kinds, named = _parts(location)
         for kind in kinds:
             name, _, code = kind.partition(":")
@@ -531,22 +531,22 @@ class Similarity(Content):
 
     @classmethod
     def files_of(cls, location: str) -> list[Path]:
-        """The list, if one is named."""
+        """Return the file of the list, if one is named."""
         return [Path(text) for text in [_parts(location)[1]] if text]
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Names of what is looked at beside a list."""
+        """Kinds of similarity, apart from a list."""
         return _parts(self.location)[0]
 
     @property
     def pairs(self) -> Path | None:
-        """File of words that are similar."""
+        """File of similar words, if any."""
         return next(iter(self.files_of(self.location)), None)
 
     @property
     def roots(self) -> tuple[str, str] | None:
-        """What words are reduced to, `stems` or `lemmas`, and the language; None where words are not reduced."""
+        """Kind of reduced forms, `stems` or `lemmas`, and the language, if any."""
         parted = (kind.partition(":") for kind in self.kinds)
         found = ((name, language_of_data(code).code if name == "stems" else code) for name, _, code in parted if code)
         return next(found, None)
@@ -556,7 +556,7 @@ class Similarity(Content):
 
 
 def _parts(text: str) -> tuple[tuple[str, ...], str]:
-    """Kinds that stand first, and the name of a file behind them."""
+    """Split the text form into kinds and the name of a file."""
     kinds = []
     while match := _KIND.match(text):
         kinds.append(match[1])
@@ -566,19 +566,19 @@ def _parts(text: str) -> tuple[tuple[str, ...], str]:
 
 @dataclass(frozen=True)
 class VectorChoice(Declared):
-    """Which word vectors to compare words by, and how.
+    """Choice of word vectors and of the similarity of words.
 
-    Without `normalize` a word's weight is the length of its vector; a word without a vector has the mean weight of
-    the references' words. `quantile` only notes where the threshold comes from.
+    Without `normalize`, a word's weight is the length of its vector; a word without a vector has the mean weight of
+    the references' words. `quantile` only records the origin of the threshold.
 
-    If `vectors` names an encoder, each token has a vector of its own, in the context of its line. If it is `none`,
-    words are compared by their `similarity`, which is that of spellings unless it says more.
+    If `vectors` names an encoder, each token has its own vector in the context of its line. If it is `none`, words
+    are compared by `similarity`, by default by their spellings.
     """
 
     vectors: VectorLocation = setting(
         DEFAULT_VECTORS,
         "Word vectors: a store, a word2vec, GloVe or fastText file, or a known set; ONE+OTHER joins two; or an "
-        "encoder, for vectors in context, such as minilm-l6; or none: words are compared without vectors",
+        "encoder, for vectors in context, such as minilm-l6; or none, to compare words without vectors",
         metavar="PATH|NAME",
         always_signed=True,
         hashed=True,
@@ -590,20 +590,20 @@ class VectorChoice(Declared):
     normalize: bool = setting(True, "Compare unit vectors")
     layers: str | None = setting(
         None,
-        "In context: layers whose mean is taken, such as 4,6",
+        "In context: layers to average, such as 4,6",
         metavar="LIST",
-        unset="what the encoder recommends",
+        unset="the encoder's recommendation",
     )
     context: int = setting(
         0,
-        "In context: encode each line with so many lines before it in its document, which do not count themselves",
+        "In context: number of previous lines of the document to encode with each line, as context only",
         least=0,
         most=MOST_CONTEXT,
         signed_if_set=True,
     )
     exact_words: ExactWords | None = setting(
         None,
-        "In context: equal words count as exact matches (one), or by their cosine, as others do",
+        "In context: equal words count as exact matches (one), or by their cosine, as other words do",
         unset="cosine in context",
     )
     similarity: Similarity | None = setting(
@@ -621,7 +621,7 @@ class VectorChoice(Declared):
     kind: ClassVar[str] = "vectors"
 
     def check(self) -> None:
-        """See that the vectors may be some; whether they are is known when they are opened."""
+        """Check the types of settings; vectors themselves are checked when they are opened."""
         if self.layers is not None:
             object.__setattr__(self, "layers", ",".join(map(str, parse_layers(self.layers))))
         if isinstance(self.vectors, int | float | list):
@@ -632,11 +632,11 @@ class VectorChoice(Declared):
             object.__setattr__(self, "vectors", NO_VECTORS)
 
     def revised(self, settings: Mapping[str, Any]) -> VectorChoice:
-        """Return it with other settings by name; vectors that are named take the place of another similarity."""
+        """Return the choice with other settings by name; named vectors replace another similarity."""
         vectors = settings.get("vectors", self.vectors)
         named = "vectors" in settings and not replace(self, vectors=vectors, similarity=None).without_vectors
         if named and settings.get("similarity") not in (None, "none"):
-            said = f" {settings['similarity']} looks at no vectors: leave it out, or "
+            said = f" {settings['similarity']} uses no vectors: leave it out, or "
             raise InputError(Parameter("similarity"), said, Parameter("vectors"))
         choice = replace(self, vectors=DEFAULT_VECTORS, similarity=None) if named and self.without_vectors else self
         return super(VectorChoice, choice).revised(settings)
@@ -648,13 +648,13 @@ class VectorChoice(Declared):
 
     @cached_property
     def key(self) -> tuple[str | int, VectorChoice]:
-        """Identity among choices, however the threshold came about; vectors in memory are told by their object."""
+        """Identity key, without the origin of the threshold; in-memory vectors compare by object identity."""
         where = str(self.vectors) if isinstance(self.vectors, str | Path) else id(self.vectors)
         return where, replace(self, vectors=NO_VECTORS if self.without_vectors else "", quantile=None)
 
     @cached_property
     def in_context(self) -> bool:
-        """Whether an encoder is named, which gives vectors of tokens where they stand."""
+        """Whether an encoder is named, which computes vectors in context."""
         return is_encoder(self.vectors)
 
     @property
@@ -669,7 +669,7 @@ class VectorChoice(Declared):
 
     @property
     def language(self) -> str | None:
-        """Language of the vectors, by its code; None where they do not say.
+        """Code of the language of the vectors, if known.
 
         Examples
         --------
@@ -682,9 +682,9 @@ class VectorChoice(Declared):
         return language if isinstance(language, str) else None
 
     def resolved(self) -> VectorChoice:
-        """See that the settings go together with the vectors, and name the layers of an encoder.
+        """Check that the settings fit the vectors, and fill in the layers of an encoder.
 
-        Raises `InputError` where they do not; `VectorError`: the encoder cannot be read, or lacks a layer.
+        Raises `InputError` if they do not fit; `VectorError`: the encoder cannot be read, or lacks a layer.
         """
         if self.without_vectors:
             self._check_unused("a similarity without vectors has")
@@ -703,36 +703,31 @@ class VectorChoice(Declared):
         written = ",".join(map(str, layers))
         return replace(self, layers=written, exact_words=self.exact_words or "cosine")
 
-    def _check_unused(self, what: str) -> None:
+    def _check_unused(self, kind: str) -> None:
         measure = replace(self.measure, function_words="soft")
         unused = [*_changed(self, VectorChoice(), ("vector_case", "normalize"))]
         unused += _changed(measure, WordMeasure(), [setting.name for setting in own_settings(WordMeasure)])
         if unused:
-            raise InputError(f"{what} no use for {', '.join(unused)}: leave out, or name word vectors")
+            raise InputError(f"{kind} no use for {', '.join(unused)}: leave out, or name word vectors")
 
     def select(self, words: list[str], source: VectorSource | None = None) -> MeasuredWords:
-        """Read the vectors of these words, and what is compared of them; `source` has them where it is open."""
+        """Return the vectors of words and the data of their similarity; `source` is an open set, if any."""
         return measure_words(source or open_vectors(self.vectors), words, self.vector_case, self.measure)
 
     def recommended_threshold(self) -> float | None:
-        """Threshold that the vectors recommend, None if they do not.
-
-        Raises `VectorError`: the vectors cannot be read.
-        """
+        """Return the threshold that the vectors recommend, if any; raise VectorError if they cannot be read."""
         if self.without_vectors:
             return None
         return getattr(self._opened, "threshold", None)
 
     def threshold_at(self, quantile: str) -> float:
-        """Similarity at a quantile such as `p99.9`, at least 0.
+        """Return the similarity at a quantile such as `p99.9`, at least 0.
 
-        Raises `InputError`, `VectorError`: the quantile is none, or the vectors cannot be read.
+        Raises `InputError` for an invalid quantile; `VectorError`: the vectors cannot be read.
         """
         percentile = parse_percentile(quantile)
         if self.without_vectors:
-            raise InputError(
-                f"{quantile} is a quantile of vectors, of which there are none: give ", Parameter("threshold")
-            )
+            raise InputError(f"{quantile} is a quantile of vectors, but none are used: give ", Parameter("threshold"))
         if self.in_context:
             from softbleu.encoders.stored import context_quantile
 

@@ -1,4 +1,4 @@
-"""Stores of vectors: from any vectors, in one streaming pass, or trained on text by gensim (word2vec, fastText)."""
+"""Making stores of vectors: from any vectors in one streaming pass, or by training on text with gensim."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ from softbleu.errors import InputError, Parameter, VectorError, optional
 from softbleu.io.files import TemporaryFolder
 from softbleu.types import Progress
 
-MOST_TOKENS = 10_000  # Tokens after which gensim drops the rest of a line; longer segments become several
+MOST_TOKENS = 10_000  # Tokens after which gensim drops the rest of a line; longer segments are split
 _INTEGER = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class Conversion:
-    """Result of a conversion: how many words were kept, and how many left out."""
+    """Result of a conversion: numbers of words kept and left out."""
 
-    words: int  # How many were kept
-    duplicates: int  # Words that came again; their first row counts
+    words: int  # Words kept
+    duplicates: int  # Repetitions of words; the first row counts
     zero_rows: int  # Words kept with a row of zeros, which counts as no vector
     damaged_rows: int  # Words left out for values that are not finite
-    unusable_words: int  # Words left out that are empty, hold a line break or are not UTF-8
-    passed_over: int  # Words left out that were not asked for (`vocabulary`)
-    examples: dict[str, str]  # The first of the words of each kind
+    unusable_words: int  # Words left out that are empty, contain a line break or are not UTF-8
+    passed_over: int  # Words left out because they are not in `vocabulary`
+    examples: dict[str, str]  # First word of each kind
 
 
 def convert_vectors(
@@ -64,39 +64,38 @@ def convert_vectors(
     force: bool = False,
     progress: Progress | None = None,
 ) -> Conversion:
-    """Write vectors as a store, atomically, in one pass; memory holds the words, but no more than a block of rows.
+    """Convert vectors into a store, atomically, in one pass; memory holds all words, but only a block of rows.
 
     Parameters
     ----------
     location
-        A word2vec, GloVe or fastText `.vec` file, packed with gzip or bzip2 or not; a fastText `.bin`; or whatever
-        `open_vectors` opens.
-        A pickle of gensim's is refused, for it can run any code: give the KeyedVectors that gensim has loaded.
+        A word2vec, GloVe or fastText `.vec` file, plain or packed with gzip or bzip2; a fastText `.bin`; or any other
+        argument of `open_vectors`. A gensim pickle, which can run any code, is refused: pass the loaded KeyedVectors.
     directory
         Folder of the store.
     aligned
-        Sets of other languages in the same space, whose words come behind; of equal words the first counts.
+        Sets of other languages in the same space, whose words are appended; the first of equal words counts.
     dtype
         float16 has half the size of float32, and changes similarities in the fourth decimal at most; int8 a quarter.
     normalize
         Scale rows to length 1, which changes no cosine.
     limit
-        Keep so many words of each set, from the first.
+        Number of words to keep of each set, from the first.
     vocabulary
-        Keep only these words; of a model of fastText also words that it does not list, by their subwords.
+        Words to keep; for a model of fastText also words that it does not list, by their subwords.
     name, source, licence
-        What ``meta.json`` says of the set; by default the name of the folder and that of the file.
+        Entries of ``meta.json``; by default the names of the folder and of the file.
     extra
-        What ``meta.json`` says besides.
+        Further entries of ``meta.json``.
     force
-        Replace a store that is there.
+        Replace an existing store.
     progress
         Called with the bytes read of a file, and its size.
 
     Raises
     ------
     VectorError
-        A file that cannot be read, by word and byte or line, or a folder that cannot be written; nothing is changed.
+        A file that cannot be read (names the word and byte or line), or a folder that cannot be written.
 
     Examples
     --------
@@ -109,7 +108,7 @@ def convert_vectors(
     """
     if limit is not None and limit < 1:
         raise VectorError(f"the limit must be at least 1 word, not {limit}")
-    # A store may be converted where it lies; nothing else is replaced by what is made of it.
+    # A store may be converted in place; other inputs must not be overwritten.
     same = isinstance(location, str | os.PathLike) and os.path.realpath(location) == os.path.realpath(directory)
     files = [file for place in ([] if same else [location], aligned) for each in place for file in vector_files(each)]
     target = new_place(directory, files, force=force)
@@ -142,7 +141,7 @@ def convert_vectors(
 
 
 class _StoreSink:
-    """Passes rows on to a store, and counts those it does not."""
+    """Passes rows on to a store, and counts the rest."""
 
     tolerant = True
 
@@ -154,7 +153,7 @@ class _StoreSink:
         self._limit = limit
         self._vocabulary = vocabulary
         self._seen: set[bytes] = set()
-        self._earlier = 0  # Words of sets before this one
+        self._earlier = 0  # Words of earlier sets
         self._waiting: list[bytes] = []  # Words whose rows come next
         self._counts = dict.fromkeys(("duplicates", "zero_rows", "damaged_rows", "unusable_words", "passed_over"), 0)
         self._examples: dict[str, str] = {}
@@ -191,7 +190,7 @@ class _StoreSink:
         self._examples.setdefault(kind, word.decode("utf-8", "replace"))
 
     def add(self, slots: Sequence[int], rows: NDArray[np.float32]) -> None:
-        """Take the rows of the words that wait."""
+        """Store the rows of the waiting words."""
         words, self._waiting = self._waiting, []
         squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
         finite = np.isfinite(squares)
@@ -202,23 +201,23 @@ class _StoreSink:
             words = [word for word, keep in zip(words, finite.tolist(), strict=True) if keep]
             rows, squares = rows[finite], squares[finite]
         if self._normalize:
-            # In double precision: the length of a tiny row has an inverse that is no float32.
+            # Double precision, since 1 / length of a tiny row exceeds float32.
             scales = np.divide(1, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
             rows = (rows * scales[:, None]).astype(np.float32)
         self._writer.add(words, rows)
 
     def conversion(self) -> Conversion:
-        """Say what became of the words."""
+        """Return the result."""
         return Conversion(self._writer.count, **self._counts, examples=self._examples)
 
     def describe(self) -> str:
-        """Say it in one line."""
+        """Describe the result in one line."""
         counts = (f"{count:,} {kind.replace('_', ' ')}" for kind, count in self._counts.items() if count)
         return ", ".join(counts) or "the set is empty"
 
 
 def _is_storable(word: bytes) -> bool:
-    """Whether a store can hold a word, given as UTF-8: text, and on one line."""
+    """Whether a store can hold a word, given in UTF-8: valid, not empty, and without line breaks."""
     try:
         return bool(word) and b"\n" not in word and (word.isascii() or bool(word.decode()))
     except UnicodeDecodeError:
@@ -228,7 +227,7 @@ def _is_storable(word: bytes) -> bool:
 def _pour(
     opened: VectorSource, sink: _StoreSink, vocabulary: Collection[str] | None, progress: Progress | None
 ) -> str:
-    """Give all words of a source to the sink; returns the hex SHA-256 of what they came from."""
+    """Pass all words of a source to the sink; return the fingerprint of the source."""
     sink.begin()
     if isinstance(opened, FileSource):
         opened.read(sink, progress=progress)
@@ -238,13 +237,13 @@ def _pour(
     else:
         batches = opened.batches() if isinstance(opened, StoreSource | MemorySource) else iter([opened.head(None)])
     for words, rows in batches:
-        taken = [sink.take(word.encode("utf-8", "surrogatepass"), None) is not None for word in words]
-        sink.add((), rows[np.array(taken)])
+        wanted = [sink.take(word.encode("utf-8", "surrogatepass"), None) is not None for word in words]
+        sink.add((), rows[np.array(wanted)])
     return opened.fingerprint
 
 
 def _check_room(target: Path, sources: Sequence[VectorSource], dtype: StoreType, limit: int | None) -> None:
-    """Refuse at once what cannot fit on the disk, as far as the size is known."""
+    """Raise VectorError if the store cannot fit on the disk, as far as its size is known."""
     counts = [each.layout.count or 0 for each in sources if isinstance(each, FileSource)]
     count = sum(min(each, limit or each) for each in counts)
     if not count:
@@ -263,9 +262,9 @@ def _check_room(target: Path, sources: Sequence[VectorSource], dtype: StoreType,
 
 @dataclass(frozen=True)
 class TrainingSettings(Declared):
-    """How vectors are trained, by word2vec (Mikolov et al. 2013) or fastText (Bojanowski et al. 2017).
+    """Settings of training by word2vec (Mikolov et al. 2013) or fastText (Bojanowski et al. 2017).
 
-    But for the architecture the defaults are gensim's. fastText takes 4 × bucket × dimension bytes of memory.
+    Except for the architecture, defaults are gensim's. fastText takes 4 × bucket × dimension bytes of memory.
 
     >>> TrainingSettings(negative=0)
     Traceback (most recent call last):
@@ -276,7 +275,7 @@ class TrainingSettings(Declared):
         "word2vec", "word2vec, or fasttext, which adds vectors of character n-grams"
     )
     architecture: Literal["skipgram", "cbow"] = setting(
-        "skipgram", "skipgram, the better one for small corpora, or cbow, the faster"
+        "skipgram", "skipgram, better for small corpora, or cbow, faster"
     )
     dimension: int = setting(100, "Length of each vector", least=1, most=10_000)
     window: int = setting(5, "Greatest distance between word and context, in tokens", least=1, most=MOST_TOKENS)
@@ -285,7 +284,7 @@ class TrainingSettings(Declared):
     negative: int = setting(5, "Negative samples per word; 0: none", least=0, most=1000)
     hierarchical_softmax: bool = setting(False, "Also train by hierarchical softmax")
     sample: float = setting(1e-3, "Leave out words above this frequency at random; 0: none", least=0, most=1)
-    # Beyond 1 weights overflow, and gensim looks a NaN up in a table.
+    # Above 1, weights overflow, and gensim uses NaN as an index.
     alpha: float = setting(0.025, "First learning rate", least=0, most=1)
     min_alpha: float = setting(1e-4, "Last learning rate", least=0, most=1)
     min_ngram: int = setting(3, "fasttext: shortest character n-gram", least=1, most=1000)
@@ -295,7 +294,7 @@ class TrainingSettings(Declared):
     workers: int = setting(1, "Threads; with more than one, results vary", least=1, most=256)
 
     def check(self) -> None:
-        """See that the settings go together."""
+        """Check that the settings are compatible."""
         if not 0 < self.min_alpha <= self.alpha:
             raise InputError(f"learning rates must fall from above 0, not go from {self.alpha} to {self.min_alpha}")
         if self.max_ngram < self.min_ngram:
@@ -304,14 +303,14 @@ class TrainingSettings(Declared):
             raise InputError("nothing to learn from: give negative samples, or hierarchical softmax")
 
     def model(self) -> Any:
-        """Make a model of gensim's that is not trained yet."""
+        """Make an untrained gensim model."""
         with optional("train", "Training word vectors"):
             from gensim.models import FastText, Word2Vec
 
         same = "window min_count epochs negative sample alpha min_alpha seed workers"
         common: dict[str, Any] = {name: getattr(self, name) for name in same.split()}
         common |= {"vector_size": self.dimension, "sg": int(self.architecture == "skipgram")}
-        # The words come in order already, and gensim's sort leaves open how ties are resolved.
+        # Words are sorted already, and gensim's sort does not define the order of ties.
         common |= {"hs": int(self.hierarchical_softmax), "sorted_vocab": 0}
         if self.algorithm == "word2vec":
             return Word2Vec(**common)
@@ -320,13 +319,13 @@ class TrainingSettings(Declared):
 
 @dataclass(frozen=True)
 class Training:
-    """Result of a training: how large the corpus and the vocabulary are."""
+    """Result of training: sizes of the corpus and the vocabulary."""
 
     words: int  # Words with a vector
-    rare_words: int  # Words without one, for they are rarer than `min_count`
+    rare_words: int  # Words rarer than `min_count`, without a vector
     segments: int
-    tokens: int  # Size of the corpus
-    trained_tokens: int  # How many of its tokens have a vector
+    tokens: int  # Tokens of the corpus
+    trained_tokens: int  # Tokens with a vector
 
 
 def train_vectors(
@@ -344,8 +343,8 @@ def train_vectors(
 ) -> Training:
     """Train vectors on tokenized segments and write them as a store, the most frequent word first.
 
-    Rows have unit length; equally frequent words come in the order of their code points. The corpus is gone through
-    once; its tokens lie in a temporary file from which gensim reads them for each epoch.
+    Rows have unit length; equally frequent words are sorted by code points. The corpus is read once; gensim reads its
+    tokens from a temporary file in each epoch.
 
     Parameters
     ----------
@@ -354,18 +353,18 @@ def train_vectors(
     directory
         Folder of the store.
     settings
-        How the vectors are trained.
+        Settings of training.
     dtype, name, source, licence, force
-        As those of `convert_vectors`.
+        See `convert_vectors`.
     facts
-        What ``meta.json`` says of the training besides settings, sizes and gensim's version.
+        Facts about the training for ``meta.json``, in addition to settings, sizes and gensim's version.
     progress
-        Called with the epochs that are done, and how many there are.
+        Called with the number of finished epochs, and the total.
 
     Raises
     ------
     InputError
-        The corpus is empty, has text in the place of tokens, tokens with a blank, or no word that is frequent enough.
+        The corpus is empty, has text instead of tokens, tokens with a blank, or no word that is frequent enough.
     VectorError
         The store cannot be written.
 
@@ -380,7 +379,7 @@ def train_vectors(
     (2, 1, ['a', 'rose'])
     """
     settings = settings or TrainingSettings()
-    # Found before hours of training.
+    # Checked before hours of training.
     check_target(new_place(directory, (), force=force), dtype)
     counts: Counter[str] = Counter()
     with TemporaryFolder() as folder:
@@ -420,7 +419,7 @@ def train_vectors(
 def _write_lines(
     corpus: Iterable[Sequence[str]], counts: Counter[str], write: Callable[[str], object]
 ) -> tuple[int, int]:
-    """Count the words of segments and write these as lines that gensim reads whole; returns how many of each."""
+    """Count the words of segments, and write segments as lines short enough for gensim; return both numbers."""
     segments = lines = 0
     for segments, segment in enumerate(corpus, start=1):
         if isinstance(segment, str):
@@ -430,14 +429,14 @@ def _write_lines(
             try:
                 write(" ".join(segment[start : start + MOST_TOKENS]) + "\n")
             except UnicodeEncodeError as error:
-                raise InputError(f"segment {segments}: a token is no valid Unicode ({error.reason})") from error
+                raise InputError(f"segment {segments}: a token is not valid Unicode ({error.reason})") from error
             lines += 1
     return segments, lines
 
 
 @dataclass(frozen=True)
 class _Lines:
-    """Tokens of a file, line by line, as often as they are asked for; gensim's own way drops the end."""
+    """Iterable over the tokens of the lines of a file; gensim's own reader drops the end."""
 
     path: Path
 
@@ -448,7 +447,7 @@ class _Lines:
 
 
 def _frequencies(counts: Counter[str], min_count: int) -> dict[str, int]:
-    """Frequent words, the most frequent first, checked before time is spent on them."""
+    """Return the counts of frequent words, the most frequent first; check the words before training."""
     if not counts:
         raise InputError("nothing to train on: the corpus has no tokens")
     for word in counts:
@@ -466,7 +465,7 @@ def _frequencies(counts: Counter[str], min_count: int) -> dict[str, int]:
 
 
 def _epochs_shown(progress: Progress, epochs: int) -> Any:
-    """What tells how many epochs are done, as gensim takes it."""
+    """Make a gensim callback that reports finished epochs."""
     from gensim.models.callbacks import CallbackAny2Vec
 
     class Shown(CallbackAny2Vec):  # type: ignore[misc]

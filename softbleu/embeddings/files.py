@@ -1,6 +1,6 @@
 """Vector files: word2vec (binary or text) and GloVe, read in one streaming pass, and models of fastText.
 
-Wanted rows stay in memory. A model of fastText (`.bin`) also has vectors of other words, by their subwords.
+Only wanted rows are kept in memory. Models of fastText (`.bin`) also have vectors of unlisted words, by subwords.
 """
 
 from __future__ import annotations
@@ -31,35 +31,35 @@ _HEADER = re.compile(rb"\s*([+-]?\d+)[ \t]+([+-]?\d+)[ \t\r]*\n")
 _RESAVE = "load it with gensim and save it with KeyedVectors.save_word2vec_format"
 _REFUSED = (
     (re.compile(rb"\x80[\x00-\x05]"), f"a pickle, which can run any code, is not opened; {_RESAVE}"),
-    (re.compile(rb"\x93NUMPY"), f"a NumPy array without its words is no vector file; {_RESAVE}"),
-    (re.compile(rb"PK\x03\x04"), f"a zip or npz archive is no vector file; unpack it, or {_RESAVE}"),
+    (re.compile(rb"\x93NUMPY"), f"a NumPy array without its words is not a vector file; {_RESAVE}"),
+    (re.compile(rb"PK\x03\x04"), f"a zip or npz archive is not a vector file; unpack it, or {_RESAVE}"),
     (re.compile(_MODEL_MAGIC), "a packed model of fastText is not read; unpack it"),
 )
 _VALUE_SIZE = 4
 _LONGEST_WORD = 1 << 16
-_MOST_WHOLE, _MOST_DECIMALS = 3, 12  # Digits of usual numbers: together fewer than 16
+_MOST_WHOLE, _MOST_DECIMALS = 3, 12  # Most digits of usual numbers: fewer than 16 in total
 _NUMERIC = b"0123456789.+-eE "
 _MODEL_HEADER = struct.Struct("<4s13id3i2q")
 _MODEL_SIZES = struct.Struct("<?2q")
-_AFTER_WORD = 9  # Bytes of its count and kind
+_AFTER_WORD = 9  # Bytes of count and kind after a word
 _WORDS_AT_ONCE = 2048
-_END = "</s>"  # Stands at the end of lines, and has no n-grams
+_END = "</s>"  # End of lines, which has no n-grams
 
 
 @dataclass(frozen=True)
 class FileLayout:
-    """How a vector file is laid out."""
+    """Layout of a vector file."""
 
-    kind: Literal["binary", "text"]  # word2vec's ``binary``, or ``text`` as word2vec and GloVe write it
-    dimension: int  # Values of each vector
-    count: int | None  # Vectors that the header announces; None without a header
+    kind: Literal["binary", "text"]  # word2vec's ``binary``, or ``text`` of word2vec and GloVe
+    dimension: int  # Values per vector
+    count: int | None  # Number of vectors in the header; None without a header
     start: int  # Bytes of the header
 
 
 def detect_layout(path: Path) -> FileLayout:
-    r"""Tell the layout of a vector file, packed with gzip or not.
+    r"""Detect the layout of a vector file, plain or packed with gzip.
 
-    Raises `VectorError`: the file is none of the known kinds, or announces impossible sizes.
+    Raises `VectorError`: the kind is unknown, or the header has impossible sizes.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "tiny.txt"
@@ -86,7 +86,7 @@ def detect_layout(path: Path) -> FileLayout:
 
 
 def is_number(field: bytes) -> bool:
-    """Whether a field of a line reads as a number, NaN and infinity included."""
+    """Whether a field of a line is a number, including NaN and infinity."""
     try:
         float(field)
     except ValueError:
@@ -95,7 +95,7 @@ def is_number(field: bytes) -> bool:
 
 
 def _count_values(path: Path, head: bytes) -> int:
-    """Values of the first line of a file without header: the numbers at its end, save for the word."""
+    """Count the values of the first line of a file without header: the numbers at its end."""
     fields = head.lstrip().split(b"\n", 1)[0].split()
     numbers = next((i for i, field in enumerate(reversed(fields)) if not is_number(field)), len(fields) - 1)
     if numbers == 0:
@@ -106,7 +106,7 @@ def _count_values(path: Path, head: bytes) -> int:
 
 
 def _looks_like_text(body: bytes) -> bool:
-    """Whether numbers as text follow the words, not float32 values, which hold control bytes early on."""
+    """Whether the values are written as text, not as float32, which soon contains control bytes."""
     sample = body[:1024]
     if any(byte < 32 and byte not in b"\t\r\n" for byte in sample):
         return False
@@ -114,11 +114,11 @@ def _looks_like_text(body: bytes) -> bool:
 
 
 def read_binary(path: Path, stream: Stream, layout: FileLayout, sink: Sink, progress: Progress | None) -> None:
-    """Go through the records once, block by block, and add those that the sink wants, until it is full.
+    """Read records block by block, and pass on the ones that the sink wants, until it is full.
 
-    Raises `VectorError`: the file ends early or late, or holds a value that is not finite, wanted or not.
+    Raises `VectorError`: the file is too short or too long, or holds a value that is not finite, wanted or not.
     """
-    total = layout.count or 0  # Such a file has a header
+    total = layout.count or 0  # Binary files have a header
     size = layout.dimension * _VALUE_SIZE
     records, offset, rest = 0, layout.start, b""
     stream.content.read(layout.start)
@@ -137,7 +137,7 @@ def read_binary(path: Path, stream: Stream, layout: FileLayout, sink: Sink, prog
         buffer = rest + block
         starts, wanted, slots = _split_records(buffer, size, total - records, sink)
         if starts:
-            # All are copied at once.
+            # One copy for all records
             values = sliding_window_view(np.frombuffer(buffer, dtype=np.uint8), size)[np.asarray(starts)]
             rows = values.view("<f4").astype(np.float32, copy=False)
             if not (sink.tolerant or np.isfinite(rows).all()):
@@ -158,7 +158,7 @@ def read_binary(path: Path, stream: Stream, layout: FileLayout, sink: Sink, prog
 
 
 def _split_records(buffer: bytes, size: int, limit: int, sink: Sink) -> tuple[list[int], list[int], list[int]]:
-    """Find where the values of each whole record start, which records are wanted, and their slots."""
+    """Find the start of the values of each complete record, the wanted records, and their slots."""
     starts: list[int] = []
     wanted: list[int] = []
     slots: list[int] = []
@@ -169,7 +169,7 @@ def _split_records(buffer: bytes, size: int, limit: int, sink: Sink) -> tuple[li
         if start == 0 or start > last:
             break
         starts.append(start)
-        # Some writers end each record with a line break, which then leads the next word.
+        # Some writers end each record with a line break, which precedes the next word.
         slot = take(buffer[begin : start - 1].lstrip(b"\n"), None)
         if slot is not None:
             wanted.append(record)
@@ -196,14 +196,14 @@ def _refuse_values(
 
 @dataclass(frozen=True)
 class _Lines:
-    """Reads single lines: the file they come from, and how many values each must have."""
+    """Parser of lines with a number of values."""
 
     path: Path
     dimension: int
     tolerant: bool
 
     def split(self, line: bytes, number: int) -> tuple[bytes, bytes]:
-        """Part a line into word and values; every line pays for this, so the usual case comes first."""
+        """Split a line into word and values, with a fast path for usual lines."""
         line = line.rstrip()
         if line.count(b" ") == self.dimension and b"  " not in line and b"\t" not in line:
             word, _, values = line.partition(b" ")
@@ -214,18 +214,18 @@ class _Lines:
         return word, values
 
     def _split_unusual(self, line: bytes, number: int) -> tuple[bytes, bytes]:
-        """Lines with tabs, repeated spaces, or words that hold spaces, which GloVe's largest set has."""
+        """Split a line with tabs, repeated spaces, or a word with spaces, as in GloVe's largest set."""
         parts = line.rsplit(None, self.dimension)
         beyond = parts[0].split()[1:]
         if len(parts) <= self.dimension or (beyond and all(map(is_number, beyond))):
             raise VectorError(
                 f"{self.path}: line {number}: {len(line.split()) - 1} values found, "
-                f"{self.dimension} expected; the file is cut off, damaged or no vector file"
+                f"{self.dimension} expected; the file is cut off, damaged or not a vector file"
             )
         return parts[0], b" ".join(parts[1:])
 
     def parse(self, wanted: Sequence[tuple[bytes, bytes, int]]) -> NDArray[np.float32]:
-        """Values of wanted lines, given as word, values and number, as numbers."""
+        """Parse the values of lines, given as word, values and line number."""
         try:
             with np.errstate(over="ignore"):
                 numbers = read_decimals(b" ".join([values for _, values, _ in wanted])).astype(np.float32)
@@ -239,15 +239,15 @@ class _Lines:
     def _refuse_values(self, word: bytes, values: bytes, number: int) -> NoReturn:
         where = f"for word {word.decode('utf-8', 'replace')!r}"
         strange = next((field for field in values.split(b" ") if not is_number(field)), None)
-        what = f"{strange.decode('utf-8', 'replace')!r} is no number" if strange else "NaN or infinite value"
-        raise VectorError(f"{self.path}: line {number}: {what} {where}; mend or drop that vector")
+        fault = f"{strange.decode('utf-8', 'replace')!r} is not a number" if strange else "NaN or infinite value"
+        raise VectorError(f"{self.path}: line {number}: {fault} {where}; mend or drop that vector")
 
 
 def read_decimals(text: bytes) -> NDArray[np.float64]:
-    """Read numbers between single blanks as `float` does.
+    """Parse numbers separated by single blanks, with the results of `float`.
 
-    Usual ones, such as -12.3456, are read together from their digits: a whole number, which is exact, over a power of
-    ten. Raises `ValueError`: one is no number.
+    Usual numbers, such as -12.3456, are computed together from their digits: an exact integer divided by a power of
+    ten. Raises `ValueError` if one is not a number.
 
     >>> read_decimals(b"0.25 -12.5 1e-3").tolist()
     [0.25, -12.5, 0.001]
@@ -277,7 +277,7 @@ def read_decimals(text: bytes) -> NDArray[np.float64]:
 
 
 def _read_block(path: Path, stream: Stream, number: int) -> list[bytes]:
-    """Read lines of the size of a block together, or more."""
+    """Read lines until they have the size of a block."""
     block, size, longest = [], 0, longest_line()
     while size < BLOCK_SIZE and (line := stream.content.readline(longest + 1)):
         block.append(line)
@@ -288,10 +288,10 @@ def _read_block(path: Path, stream: Stream, number: int) -> list[bytes]:
 
 
 def read_text(path: Path, stream: Stream, layout: FileLayout, sink: Sink, progress: Progress | None) -> None:
-    """Go through the lines once and parse those that the sink wants, until it is full.
+    """Read lines, and parse the ones that the sink wants, until it is full.
 
     Raises `VectorError`: a line with too few or too many values, or with values that are not finite, wanted or not;
-    fewer or more lines than the header announces.
+    fewer or more lines than the header states.
     """
     lines = _Lines(path, layout.dimension, sink.tolerant)
     stream.content.read(layout.start)
@@ -315,9 +315,9 @@ def read_text(path: Path, stream: Stream, layout: FileLayout, sink: Sink, progre
         if wanted:
             sink.add(slots, lines.parse(wanted))
     if not sink.full and layout.count is not None and count != layout.count:
-        what = "truncated" if count < layout.count else "damaged"
+        fault = "truncated" if count < layout.count else "damaged"
         raise VectorError(
-            f"{path}: {what} at line {number}: {count} of {layout.count} vectors read; "
+            f"{path}: {fault} at line {number}: {count} of {layout.count} vectors read; "
             "download or convert it again, or mend the header"
         )
 
@@ -326,7 +326,7 @@ _READERS = {"binary": read_binary, "text": read_text}
 
 
 class FileSource:
-    """word2vec (binary or text) or GloVe vectors in one file, packed with gzip or bzip2 or not."""
+    """A file of word2vec (binary or text) or GloVe vectors, plain or packed with gzip or bzip2."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -337,29 +337,29 @@ class FileSource:
 
     @property
     def fingerprint(self) -> str:
-        """Hex SHA-256 of the file as it lies on the disk; read through for it unless `select` has been."""
+        """Hex SHA-256 of the file on disk, which is read unless `select` was called before."""
         if self._fingerprint is None:
             with open_stream(self.path) as stream:
                 self._fingerprint = stream.fingerprint()
         return self._fingerprint
 
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
-        """Take the vectors of these words in one pass over the file; see `VectorSource.select`."""
+        """Return the vectors of words in one pass over the file; see `VectorSource.select`."""
         selection = Selection(words, case)
         self.read(selection)
         return selection.finish(self.dimension, self.name, self.fingerprint)
 
     def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
-        """Take the first words and their rows; see `VectorSource.head`."""
+        """Return the first words and their rows; see `VectorSource.head`."""
         head = Head(count)
         self.read(head, to_end=False)
         return head.finish(self.dimension)
 
     def read(self, sink: Sink, *, progress: Progress | None = None, to_end: bool = True) -> None:
-        """Go through the file once and give the sink what it wants.
+        """Read the file once, and pass wanted rows to the sink.
 
-        `progress` is told now and then how many bytes of the file were read, and its size. With `to_end` the file is
-        hashed to its end even if the sink is full before.
+        `progress` is called with the bytes read and the size of the file. With `to_end`, the file is hashed to its
+        end even if the sink is full earlier.
         """
         with open_stream(self.path) as stream:
             _READERS[self.layout.kind](self.path, stream, self.layout, sink, progress)
@@ -368,7 +368,7 @@ class FileSource:
 
 
 def is_fasttext(path: Path) -> bool:
-    """Whether a file is a model of fastText, which is not packed."""
+    """Whether a file is an unpacked model of fastText."""
     try:
         with path.open("rb") as file:
             return file.read(len(_MODEL_MAGIC)) == _MODEL_MAGIC
@@ -377,10 +377,10 @@ def is_fasttext(path: Path) -> bool:
 
 
 class FastTextSource:
-    """A model of fastText, of which rows are read where they stand (Bojanowski et al. 2017, section 3.2).
+    """A memory-mapped model of fastText (Bojanowski et al. 2017, section 3.2).
 
-    The vector of a word is the mean of its own row and those of its character n-grams; that of a word that the model
-    does not list, of these alone. Raises `VectorError`: the file is damaged, compressed, or of a classifier.
+    The vector of a word is the mean of its own row and the rows of its character n-grams; unlisted words have only
+    the latter. Raises `VectorError`: the file is damaged, compressed, or of a classifier.
     """
 
     def __init__(self, path: Path) -> None:
@@ -411,16 +411,16 @@ class FastTextSource:
         expected = count + self._buckets, self.dimension
         if (rows, dimension) != expected or min(count, dimension, self._buckets + 1) < 1:
             raise ValueError
-        # Bytes, as values need not stand where the processor wants them.
+        # Bytes, since values may not be aligned.
         size = rows * dimension * 4
         self._rows = np.frombuffer(self._content, np.uint8, size, place + _MODEL_SIZES.size).reshape(rows, -1)
 
-    def _refuse(self, what: str) -> NoReturn:
-        raise VectorError(f"{self.path}: this model of fastText {what}")
+    def _refuse(self, fault: str) -> NoReturn:
+        raise VectorError(f"{self.path}: this model of fastText {fault}")
 
     @property
     def words(self) -> list[str]:
-        """Words that the model lists."""
+        """Words listed by the model."""
         return [word.decode("utf-8", "surrogateescape") for word in self._places]
 
     def _lists(self, word: str) -> bool:
@@ -433,7 +433,7 @@ class FastTextSource:
             return stream.fingerprint()
 
     def batches(self, words: Sequence[str]) -> Iterator[tuple[Sequence[str], NDArray[np.float32]]]:
-        """Go through some words and their rows; a word of which nothing is known has zeros."""
+        """Yield words and their rows in batches; a word without known parts has zeros."""
         for start in range(0, len(words), _WORDS_AT_ONCE):
             some = words[start : start + _WORDS_AT_ONCE]
             yield some, self._rows_of(some)
@@ -460,12 +460,12 @@ class FastTextSource:
         return rows
 
     def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
-        """Take the first words and their rows; see `VectorSource.head`."""
+        """Return the first words and their rows; see `VectorSource.head`."""
         words = self.words[:count]
         return words, self._all(words)
 
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
-        """Take the vectors of these words; see `VectorSource.select`. Those of words not listed are of subwords."""
+        """Return the vectors of words, for unlisted words by subwords; see `VectorSource.select`."""
         if case == "fallback":
             words = [word.lower() if not self._lists(word) and self._lists(word.lower()) else word for word in words]
         return WordVectors(self._all(words), self.name, self.fingerprint, 0)

@@ -1,6 +1,6 @@
-"""English function words: the closed classes, whose vectors are near to much that they do not mean.
+"""English function words: the closed classes, whose vectors are close to many unrelated words.
 
-Words that are as often something else (little, past, mine) are left out.
+Words that are as often content words (little, past, mine) are left out.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CLASSES = {
     "particle": "not n't 's s",
     "infinitive": "to",
 }
-"""Those with which subordinate clauses begin count as prepositions, as in treebanks."""
+"""Words by class; subordinating conjunctions count as prepositions, as in treebanks."""
 WORD_CLASSES = {word: name for name, words in _CLASSES.items() for word in words.split()}
 """Class of each function word."""
 FUNCTION_WORDS = frozenset(WORD_CLASSES)
@@ -46,16 +46,16 @@ FUNCTION_WORDS = frozenset(WORD_CLASSES)
 LEAST_ENGLISH = 0.22
 """Share of English function words below which a text is not English.
 
-Measured on pieces of 20 lines: English news and learners' text (15,969 pieces of WMT13, WMT17, WMT21, CoNLL-2014,
-SEEDA and GUG) has at least .25; news in seven languages (518 pieces of WMT) has at most .10, and messages of programs
-in 20 languages (1,604 pieces) have at most .19.
+Measured on samples of 20 lines: English news and learners' text (15,969 samples of WMT13, WMT17, WMT21, CoNLL-2014,
+SEEDA and GUG) has at least .25; news in seven languages (518 samples of WMT) has at most .10, and messages of
+programs in 20 languages (1,604 samples) have at most .19.
 """
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+")
-"""Letters in a row; Chinese and Japanese characters, which stand without spaces, count one by one."""
+"""A sequence of letters; Chinese and Japanese characters count one by one."""
 
 
 def english_share(lines: Iterable[str]) -> tuple[float, int]:
-    """Share of English function words among the words of a text, and how many words it has.
+    """Compute the share of English function words in a text; also return its number of words.
 
     >>> english_share(["The cat sat on the mat.", "It was not there"])
     (0.7, 10)

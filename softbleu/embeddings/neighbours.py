@@ -1,4 +1,4 @@
-"""The nearest other words of words, by a flat FAISS index over unit vectors, whose inner products are cosines."""
+"""Nearest neighbours of words, by a flat FAISS index over unit vectors, whose inner products are cosines."""
 
 from __future__ import annotations
 
@@ -29,40 +29,40 @@ _LIMIT = Limit(
     "20,000 words with 50 neighbours each: 1,000,000",
     "raise the threshold, or ask about fewer words",
 )
-_QUERIES_AT_ONCE = 4096  # Of fewer than 128,000 numbers in all each takes FAISS 1.15 four to five times as long
+_QUERIES_AT_ONCE = 4096  # With fewer than 128,000 numbers in total, FAISS 1.15 is four to five times slower
 _RESULTS_AT_ONCE = 1 << 24
 _ROWS_AT_ONCE = 16_384
 _PAIRS_AT_ONCE = 4096
-_SPARE = 8  # Candidates beyond those asked for: all of them are compared again in double precision
+_SPARE = 8  # Extra candidates; all candidates are compared again in double precision
 DEFAULT_COUNT = 10
 _NAMED = 10
-GRAPH_FORMAT = 2  # To be raised whenever the same words would give another graph
+GRAPH_FORMAT = 2  # Raise it whenever the same words give another graph
 
 
 @dataclass(frozen=True, eq=False)
 class NeighbourGraph:
-    """Neighbours of each query, as compressed rows: the nearest first, ties by place."""
+    """Neighbours of each query, as compressed rows: the nearest first, ties by position."""
 
-    bounds: NDArray[np.int64]  # Shape (queries + 1,): query q has the pairs ``bounds[q]`` to ``bounds[q + 1]``
-    targets: NDArray[np.int64]  # Shape (pairs,): places of the neighbours in the scope
-    similarities: NDArray[np.float32]  # Shape (pairs,): their cosines with the query
+    bounds: NDArray[np.int64]  # Query q has the pairs ``bounds[q]`` to ``bounds[q + 1]``: (queries + 1,)
+    targets: NDArray[np.int64]  # Positions of the neighbours in the scope: (pairs,)
+    similarities: NDArray[np.float32]  # Cosines of the neighbours with the query: (pairs,)
 
     @property
     def owners(self) -> NDArray[np.int64]:
-        """Shape (pairs,): the query of each neighbour."""
+        """Query of each neighbour: (pairs,)."""
         return np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
 
     def neighbours(self, query: int) -> list[tuple[int, float]]:
-        """Places of the neighbours of one query, and their cosines."""
+        """Return the positions and cosines of the neighbours of one query."""
         part = slice(int(self.bounds[query]), int(self.bounds[query + 1]))
         return list(zip(self.targets[part].tolist(), self.similarities[part].tolist(), strict=True))
 
 
 class NeighbourIndex:
-    """The scope, rows of shape (words, dimension), made ready for search; all-zero rows are nobody's neighbours.
+    """A searchable index over the scope, rows of shape (words, dimension); all-zero rows are never neighbours.
 
-    Queries have shape (queries, dimension); all-zero ones have no neighbours. `itself`, of shape (queries,), has the
-    place of each query itself in the scope, which is left out, or -1.
+    Queries have shape (queries, dimension); all-zero queries have no neighbours. `itself`, (queries,), holds the
+    position of each query in the scope, which is left out of its neighbours, or -1.
 
     >>> index = NeighbourIndex(np.array([[3.0, 0.0], [0.0, 0.0], [1.0, 1.0]]))
     >>> index.nearest(np.array([[2.0, 0.0]]), 3, np.array([-1])).neighbours(0)
@@ -78,7 +78,7 @@ class NeighbourIndex:
         faiss = import_faiss()
         self._core = faiss.IndexFlatIP(units.shape[1])
         self._core.add(units if len(self._places) == len(units) else units[self._places])
-        # The vectors that FAISS stores, without a copy.
+        # A view of the vectors stored by FAISS
         stored = (
             faiss.rev_swig_ptr(self._core.get_xb(), self._core.ntotal * self._core.d)
             if len(self._places)
@@ -87,8 +87,8 @@ class NeighbourIndex:
         self._units: NDArray[np.float32] = stored.reshape(-1, self._core.d)
 
     def nearest(self, queries: NDArray[np.floating], count: int, itself: Integers) -> NeighbourGraph:
-        """Find the `count` rows with the greatest cosine to each query; all there are if fewer."""
-        # One more, in case the query itself is among them.
+        """Find the `count` rows with the greatest cosine to each query, or all if fewer exist."""
+        # One more, in case the query itself is found.
         wanted = min(count + 1, len(self._places))
         fetch = min(wanted + _SPARE, len(self._places))
         return self._graph(queries, itself, lambda units: self._first(units, wanted, fetch), fetch, count=count)
@@ -96,7 +96,7 @@ class NeighbourIndex:
     def above(self, queries: NDArray[np.floating], threshold: float, itself: Integers) -> NeighbourGraph:
         """Find all rows whose cosine with a query is greater than the threshold."""
         if np.isnan(threshold):
-            raise InputError("the threshold is no number: give one from -1 to 1")
+            raise InputError("the threshold is not a number: give one from -1 to 1")
         radius, results = threshold - self._slack, len(self._places)
         return self._graph(queries, itself, lambda units: self._within(units, radius), results, threshold=threshold)
 
@@ -110,13 +110,13 @@ class NeighbourIndex:
         count: int | None = None,
         threshold: float = -np.inf,
     ) -> NeighbourGraph:
-        """Keep of the pairs found, which may be of so many `results` a query, those that were asked for."""
+        """Find pairs, at most `results` per query, and keep the requested ones."""
         units, known = _units(queries)
         known = known if len(self._places) else known[:0]
         counts = np.zeros(len(units), np.int64)
         graphs = [(np.empty(0, np.int64), np.empty(0, np.float32))]
         at_once = max(1, min(_QUERIES_AT_ONCE, _RESULTS_AT_ONCE // max(results, 1)))
-        # Even parts, for FAISS goes a slower way with few queries.
+        # Even parts, since FAISS is slower with few queries.
         for part in np.array_split(known, -(-len(known) // at_once)) if len(known) else ():
             owners, slots = find(units[part])
             _LIMIT.check(int(counts.sum()) + len(slots), f"a search for {len(units):,} words")
@@ -133,16 +133,16 @@ class NeighbourIndex:
 
     @property
     def _slack(self) -> float:
-        """How far two single-precision inner products of unit vectors may err, taken together."""
+        """Greatest error of the difference of two single-precision inner products of unit vectors."""
         return float((self._core.d + 8) * np.finfo(np.float32).eps)
 
     def _first(self, units: NDArray[np.float32], wanted: int, fetch: int) -> tuple[Integers, Integers]:
-        """Find pairs, query and slot, among which the nearest are for certain."""
+        """Find pairs, as queries and slots, that include all of the nearest."""
         values, slots = self._core.search(units, fetch)
         owners = np.repeat(np.arange(len(units)), fetch)
         if fetch == len(self._places):
             return owners, slots.ravel()
-        # As near as the last one wanted, but for rounding: there may be more of them than were fetched.
+        # Up to rounding, as near as the last one wanted: more of these may exist than were fetched.
         close = values[:, -1] >= values[:, wanted - 1] - self._slack
         pairs = [(owners[~close[owners]], slots.ravel()[~close[owners]])]
         for query in np.flatnonzero(close):
@@ -158,7 +158,7 @@ class NeighbourIndex:
     def _ranked(
         self, units: NDArray[np.float32], owners: Integers, slots: Integers
     ) -> tuple[Integers, Integers, NDArray[np.float32]]:
-        """Compare the pairs again, in double precision, and put them in order."""
+        """Recompute the similarities of pairs in double precision, and sort the pairs."""
         values = np.empty(len(owners), np.float32)
         for start in range(0, len(owners), _PAIRS_AT_ONCE):
             part = slice(start, start + _PAIRS_AT_ONCE)
@@ -169,7 +169,7 @@ class NeighbourIndex:
 
 
 def _units(rows: NDArray[np.floating]) -> tuple[NDArray[np.float32], Integers]:
-    """Scale a copy of the rows to length 1, but for all-zero ones; and give the places of the others."""
+    """Scale a copy of the rows to length 1; also return the positions of rows that are not 0."""
     units, norms = np.empty(rows.shape, np.float32), np.empty(len(rows))
     for start in range(0, len(rows), _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
@@ -197,10 +197,10 @@ def cached_graph(
     *,
     count: int,
 ) -> NeighbourGraph:
-    """Take a graph of nearest words from the cache, or compute and keep it; see `files.cache_folder` for the place.
+    """Load a graph of nearest words from the cache, or compute and cache it; see `files.cache_folder`.
 
-    It depends on the content hash of the vectors, the words asked about, in order, the number of words of the set,
-    from its first, that are looked through, what was done to the vectors before, and the count of neighbours.
+    The key consists of the hash of the vectors, the query words in order, the number of words in the scope, the
+    processing of the vectors, and the number of neighbours.
     """
     key = [GRAPH_FORMAT, fingerprint, list(words), scope, "exact", processing, [("count", count)]]
     digest = hashlib.sha256(json.dumps(key).encode("ascii")).hexdigest()
@@ -216,22 +216,22 @@ def nearest_words(
     limit: int | None = None,
     case: VectorCase = "fallback",
 ) -> list[tuple[str, int, str, float]]:
-    """Find the nearest other words of each word, by the cosine of their vectors.
+    """Find the nearest neighbours of each word, by the cosine of vectors.
 
     Parameters
     ----------
     source
-        The set of vectors.
+        Set of vectors.
     words
-        What to look up.
+        Words to look up.
     count
-        Neighbours of each word; 10 if neither a count nor a threshold is given, all above the threshold otherwise.
+        Neighbours per word; by default 10, or all above the threshold if one is given.
     threshold
-        Only neighbours with a greater cosine.
+        Cosine that neighbours must exceed.
     limit
-        Look only through the first, most frequent, words of the set.
+        Number of words, from the first and most frequent, that are searched.
     case
-        How words are looked up; see `VectorSource.select`.
+        Lookup of words; see `VectorSource.select`.
 
     Returns
     -------
@@ -241,7 +241,7 @@ def nearest_words(
     Raises
     ------
     InputError, VectorError
-        Words without a vector, all of which it names; a count or limit below 1; damaged vectors.
+        Words without a vector, which are named; a count or limit below 1; damaged vectors.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""Vectors of words: what every source of them has in common, the store, vectors in memory.
+"""Vectors of words: the interface of all sources, the store, and vectors in memory.
 
 The store is a directory of plain files, written once and memory-mapped: ``vectors.npy`` (int8, float16 or float32,
 one row per word), ``scales.npy`` (float32, with int8 only: a row is its int8 values times its scale), ``vocab.txt``
 (UTF-8, one word per line) and ``meta.json``. Large stores also have a ``lookup.npy``, uint32 of shape (3, words):
-CRC-32 of each word, ascending; its row; the byte of ``vocab.txt`` where it starts. Checksums may clash, so a word
+CRC-32 of each word, ascending; its row; the byte of ``vocab.txt`` where it starts. Checksums may collide, so a word
 found by its checksum is compared with the text.
 """
 
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 VectorCase = Literal["exact", "fallback"]
 PAIRS, SEED = 1_000_000, 2014  # Random pairs of words for the quantiles of their similarity
 PERCENTILES = (50.0, 75.0, 90.0, 95.0, 97.5, 99.0, 99.5, 99.9, 99.95, 99.99)
-"""Kept with every store; others are computed when asked for."""
+"""Percentiles in every store; others are computed on demand."""
 QUANTILES = "similarity_quantiles"
 LOOKUP = "lookup.npy"
-LOOKUP_FROM = 200_000  # Words from which on a lookup pays: fewer are read as quickly
+LOOKUP_FROM = 200_000  # Words from which a lookup pays: fewer are read as quickly
 _LARGEST_TEXT = 1 << 32
 STORE_FORMAT = 1
 StoreType = Literal["int8", "float16", "float32"]
@@ -55,12 +55,12 @@ _WINDOW = 16 << 20  # Bytes of a file that are mapped at a time
 _SHA256 = re.compile("[0-9a-f]{64}")
 _AGAIN = "write the store again"
 _ROWS_AT_ONCE = 4096
-_MOST = 1 << 17  # Words that are kept of a large set
+_MOST = 1 << 17  # Cached words of a large set
 
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """Vectors of a list of words, in that order.
+    """Vectors of a list of words, in the same order.
 
     >>> rows = np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)
     >>> vectors = WordVectors(rows, "made up", "0" * 64, zero_words=0)
@@ -69,42 +69,42 @@ class WordVectors:
     """
 
     rows: NDArray[np.float32]
-    """Shape (words, dimension), as in the file, not normalised; a zero row where the word has none."""
-    name: str  # What was asked for: a bundled name, or the file name
-    fingerprint: str  # Hex SHA-256 of the content the vectors came from
-    zero_words: int  # How many of the words were found with an all-zero row, which counts as no vector
+    """Vectors as in the file, not normalised, zero for words without one: (words, dimension)."""
+    name: str  # Name of the bundled set, or the file name
+    fingerprint: str  # Hex SHA-256 of the content of the set
+    zero_words: int  # Number of words found with an all-zero row, which counts as no vector
 
     @cached_property
     def norms(self) -> NDArray[np.float64]:
-        """Shape (words,): Euclidean length of each row, computed in float64; 0.0 means no vector."""
+        """Euclidean length of each row, computed in float64; 0.0 means no vector: (words,)."""
         lengths: NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", self.rows, self.rows, dtype=np.float64))
         return lengths
 
     @property
     def known(self) -> NDArray[np.bool_]:
-        """Shape (words,): whether each word has a vector."""
+        """Mask of the words that have a vector: (words,)."""
         return self.norms > 0
 
 
 @dataclass(frozen=True)
 class MeasuredWords:
-    """Words and what their similarity follows from."""
+    """Words with the data of their similarity."""
 
-    selected: WordVectors  # Their vectors as the set has them
+    selected: WordVectors  # Vectors as in the set
     rows: NDArray[np.float32]
-    """Shape (words, dimension): their directions, common parts removed; zero for a word without a vector."""
+    """Directions without common components, zero for a word without a vector: (words, dimension)."""
     allowed_pairs: Integers | None = None
     """Ascending numbers `one * words + other` of the words that may match; None: any may."""
-    self_only: Flags | None = None  # Shape (words,): words that meet nothing but themselves
+    self_only: Flags | None = None  # Mask of words that match only themselves: (words,)
 
 
 @runtime_checkable
 class VectorSource(Protocol):
-    """A set of word vectors, of which only the rows of a vocabulary are ever taken."""
+    """Interface of sets of word vectors, of which only the rows of a vocabulary are loaded."""
 
     @property
     def name(self) -> str:
-        """Name that was asked for: of a bundled set, or of the file."""
+        """Name of the bundled set, or the file name."""
 
     @property
     def dimension(self) -> int:
@@ -112,46 +112,46 @@ class VectorSource(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Hex SHA-256 of the content; a file not yet read to its end is read for it, once."""
+        """Hex SHA-256 of the content; reads a file to its end, once."""
 
     def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
-        """Take the first words, the most frequent ones in most sets, and their rows; all if `count` is None.
+        """Return the first words, in most sets the most frequent, and their rows; all if `count` is None.
 
-        Raises `VectorError`: the content is damaged as far as it was read.
+        Raises `VectorError`: the content read is damaged.
         """
 
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
-        """Take the vectors of these words, in this order; repeated words are fine.
+        """Return the vectors of words, in order; words may be repeated.
 
         A word is looked up as written and then, with ``case="fallback"``, lower-cased. A word found as written keeps
-        that row even if it is all zero. Of words that a file repeats, the first counts. Raises `VectorError`: the
-        content is damaged, or holds values that are not finite, even for words not asked for.
+        its row even if all zero. If a file repeats a word, the first row counts. Raises `VectorError`: the content is
+        damaged, or holds values that are not finite, even for other words.
         """
 
 
 class Sink(Protocol):
-    """Receiver of the words of a source: it takes some, and their rows."""
+    """Receiver of words and rows of a source, which selects some."""
 
-    tolerant: bool  # Whether rows with values that are not finite are wanted as well, not refused
+    tolerant: bool  # Whether rows with values that are not finite are accepted
 
     @property
     def take(self) -> Callable[[bytes, None], int | None]:
-        """Gives a word, as UTF-8 bytes, its slot, or the second argument if its row is not wanted."""
+        """Function that returns the slot of a word in UTF-8, or its second argument if the row is not wanted."""
 
     @property
     def full(self) -> bool:
-        """Whether nothing more is wanted."""
+        """Whether no more words are wanted."""
 
     def add(self, slots: Sequence[int], rows: NDArray[np.float32]) -> None:
-        """Keep these rows, shape (slots, dimension), for these slots."""
+        """Store the rows of slots: (slots, dimension)."""
 
 
 class Selection:
-    """Gathers the rows of a vocabulary while a source goes through its words.
+    """Collects the rows of a vocabulary while a source is read.
 
-    ``open_forms`` maps each spelling still looked for, as UTF-8 bytes, to its slot. A source pops the
-    spellings it has, so that the first of repeated words wins, and adds their slots and rows. It wants to see
-    every row, so that damage is found wherever it is.
+    ``open_forms`` maps each spelling not yet found, in UTF-8, to its slot. A source pops the spellings that it has,
+    so that the first of repeated words wins, and adds their slots and rows. It is never `full`, so that all rows are
+    checked for damage.
 
     >>> selection = Selection(["The", "cat"], "fallback")
     >>> sorted(selection.open_forms)
@@ -174,19 +174,19 @@ class Selection:
 
     def _slots(self, words: Iterable[str]) -> NDArray[np.intp]:
         slot = self.open_forms.setdefault
-        # A lone surrogate, from text read with surrogateescape, must not stop the search: it matches nothing.
+        # Lone surrogates, from text read with surrogateescape, match nothing, but must not raise.
         forms = (word.encode("utf-8", "surrogatepass") for word in words)
         return np.fromiter((slot(form, len(self.open_forms)) for form in forms), np.intp)
 
     def add(self, slots: Sequence[int], rows: NDArray[np.float32]) -> None:
-        """Keep these rows, shape (slots, dimension), for these slots."""
+        """Store the rows of slots: (slots, dimension)."""
         if len(slots):
             self._location[np.asarray(slots)] = np.arange(self._count, self._count + len(slots))
             self._count += len(slots)
             self._parts.append(rows)
 
     def finish(self, dimension: int, name: str, fingerprint: str) -> WordVectors:
-        """Put the gathered rows in the order of the words."""
+        """Return the collected rows in the order of the words."""
         written = self._location[self._written]
         chosen = np.where(written >= 0, written, self._location[self._lowered])
         known = chosen >= 0
@@ -199,7 +199,7 @@ class Selection:
 
 
 class Head:
-    """Gathers the first words of a source and their rows.
+    """Collects the first words of a source and their rows.
 
     >>> head = Head(1)
     >>> head.take(b"the", None), head.take(b"of", None), head.full
@@ -215,11 +215,11 @@ class Head:
 
     @property
     def full(self) -> bool:
-        """Whether there are as many as were asked for."""
+        """Whether the requested number is reached."""
         return self._count is not None and len(self.words) >= self._count
 
     def take(self, word: bytes, _: None) -> int | None:
-        """Want a word if it is new; words that are no text cannot be asked for and are passed over."""
+        """Accept a word if it is new and valid UTF-8."""
         if self.full or word in self._seen:
             return None
         self._seen.add(word)
@@ -230,7 +230,7 @@ class Head:
         return len(self.words) - 1
 
     def add(self, slots: Sequence[int], rows: NDArray[np.float32]) -> None:
-        """Keep these rows, which come in the order of the words."""
+        """Store rows, which come in the order of the words."""
         self._parts.append(rows)
 
     def finish(self, dimension: int) -> tuple[list[str], NDArray[np.float32]]:
@@ -242,10 +242,10 @@ class Head:
 def spellings_of(
     source: VectorSource, words: Sequence[str], case: VectorCase, scope: Collection[str], selected: WordVectors
 ) -> list[str]:
-    """Spellings that the words were found under: as written if the set has that, else in lower case."""
+    """Return the spellings under which words were found: as written, or else in lower case."""
     if case == "exact":
         return list(words)
-    # A word found as written keeps its row even if that is zero.
+    # A word found as written keeps its row even if all zero.
     unsure = [
         word
         for word, known in zip(words, selected.known, strict=True)
@@ -269,7 +269,7 @@ def unit_rows(rows: NDArray[np.floating]) -> Floats:
 
 
 def pair_products(rows: NDArray[np.floating], one: Integers, others: NDArray[np.floating], other: Integers) -> Floats:
-    """Inner products of pairs of rows, given by number, in double precision."""
+    """Compute inner products of pairs of rows, given by number, in double precision."""
     products = np.empty(len(one))
     for start in range(0, len(one), _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
@@ -279,13 +279,13 @@ def pair_products(rows: NDArray[np.floating], one: Integers, others: NDArray[np.
 
 
 def percentiles_of(similarities: Floats) -> dict[str, float]:
-    """Find the quantiles of similarities that are kept."""
+    """Compute the quantiles of similarities for a store."""
     values = np.percentile(similarities, PERCENTILES)
     return {f"p{p:g}": round(float(value), 6) for p, value in zip(PERCENTILES, values, strict=True)}
 
 
 def lookup_table(vocabulary: Path) -> NDArray[np.uint32] | None:
-    """Make the lookup of a ``vocab.txt``; None if the text is too long for it."""
+    """Make the lookup table of a ``vocab.txt``; None if the text is too long."""
     if vocabulary.stat().st_size > _LARGEST_TEXT:
         return None
     with vocabulary.open("rb") as lines:
@@ -298,7 +298,7 @@ def lookup_table(vocabulary: Path) -> NDArray[np.uint32] | None:
 
 
 def find_rows(table: NDArray[np.uint32], vocabulary: Path, words: Sequence[bytes]) -> Iterator[tuple[int, int]]:
-    """Find words: yields (place in `words`, row) of each that is there."""
+    """Look words up; yield (position in `words`, row) for each word found."""
     if not words:
         return
     checksums = np.fromiter(map(crc32, words), np.uint32, len(words))
@@ -319,11 +319,11 @@ def find_rows(table: NDArray[np.uint32], vocabulary: Path, words: Sequence[bytes
 
 @contextmanager
 def open_writer(target: Path, dimension: int, dtype: StoreType) -> Iterator[StoreWriter]:
-    """Open a store to be written, beside its place until it is finished.
+    """Open a store for writing, in a draft folder until it is finished.
 
-    An older store at the target is replaced, other files there (a licence, a card) are kept. The type ``int8`` rounds
-    each row to multiples of its largest magnitude / 127. Raises `VectorError`: something else is there, the disk is
-    full or closed, values that are not finite.
+    An existing store at the target is replaced, and other files there (a licence, a card) are kept. The type ``int8``
+    rounds each row to multiples of its largest magnitude / 127. Raises `VectorError`: the target is something else,
+    the disk is full or not writable, or values are not finite.
 
     >>> import tempfile
     >>> place = Path(tempfile.mkdtemp()) / "tiny"
@@ -334,14 +334,14 @@ def open_writer(target: Path, dimension: int, dtype: StoreType) -> Iterator[Stor
     (64, ['meta.json', 'scales.npy', 'vectors.npy', 'vocab.txt'])
     """
     check_target(target, dtype)
-    # What a link points to is replaced, not the link.
+    # Replace the target of a link, not the link.
     place = target.resolve()
     with store_draft(place) as draft, ExitStack() as files:
         yield StoreWriter(place, draft, files, dimension, dtype)
 
 
 class StoreWriter:
-    """Writes a store block by block; memory holds one block, and 12 bytes a word for the lookup of large stores."""
+    """Writes a store block by block; holds one block in memory, and 12 bytes per word for the lookup."""
 
     def __init__(self, target: Path, draft: Path, files: ExitStack, dimension: int, dtype: StoreType) -> None:
         self.count = 0
@@ -353,7 +353,7 @@ class StoreWriter:
         self._write_headers()
 
     def _write_headers(self) -> None:
-        """Say what the arrays are; the number of rows is put right at the end."""
+        """Write the headers of arrays; called again at the end with the final number of rows."""
         for handle, dtype, shape in (
             (self._vectors, self._dtype, (self.count, self._dimension)),
             (self._scales, "float32", (self.count,)),
@@ -364,7 +364,7 @@ class StoreWriter:
                 np.lib.format.write_array_header_1_0(handle, header)
 
     def add(self, words: Sequence[bytes], rows: NDArray[np.float32]) -> None:
-        """Write the next words, all new and none with a line break, and their rows."""
+        """Write the next words, which must be new and without line breaks, and their rows."""
         with np.errstate(over="ignore", invalid="ignore"):
             if self._scales is not None:
                 stored, scales = quantise(rows)
@@ -387,16 +387,16 @@ class StoreWriter:
         extra: Mapping[str, object] | None = None,
         measure: Callable[[StoreSource], Mapping[str, object]] | None = None,
     ) -> str:
-        """Complete the store, put it in its place and return its fingerprint.
+        """Complete the store, move it to its place, and return its fingerprint.
 
         Parameters
         ----------
         name, source, licence
-            What ``meta.json`` says of the set.
+            Entries of ``meta.json``.
         extra
             Further entries of ``meta.json``.
         measure
-            Finds entries of ``meta.json`` in the finished store, such as `measure_quantiles`.
+            Computes entries of ``meta.json`` from the finished store, such as `measure_quantiles`.
 
         Returns
         -------
@@ -429,7 +429,7 @@ class StoreWriter:
 
 
 def new_place(directory: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]], *, force: bool) -> Path:
-    """Find the place of a store to be written: it holds no input, and nothing at all unless that may go."""
+    """Check the place of a new store: it contains no input and, unless `force`, does not exist."""
     target = Path(directory)
     if Path(os.path.realpath(target)).is_symlink():
         raise VectorError(f"{target}: is a link to itself; choose another place")
@@ -442,7 +442,7 @@ def new_place(directory: str | os.PathLike[str], inputs: Iterable[str | os.PathL
 
 @contextmanager
 def store_draft(target: Path) -> Iterator[Path]:
-    """Give an empty folder beside the place of a store, and say why nothing can be written there."""
+    """Yield an empty draft folder next to a store; raise VectorError if it cannot be written."""
     try:
         with draft_folder(target) as draft:
             yield draft
@@ -456,13 +456,13 @@ def store_draft(target: Path) -> Iterator[Path]:
 
 
 def write_meta(directory: Path, meta: Mapping[str, object]) -> None:
-    """Write what a store says of itself."""
+    """Write ``meta.json`` of a store."""
     text = json.dumps(meta, indent=2, ensure_ascii=False) + "\n"
     (directory / META).write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 def store_fingerprint(directory: str | os.PathLike[str]) -> str:
-    """Hex SHA-256 over the bytes of the vectors, the scales (if any) and the vocabulary of a store.
+    """Compute the hex SHA-256 of the vectors, the scales (if any) and the vocabulary of a store.
 
     Equals ``meta["sha256"]`` unless the store was damaged or edited.
     """
@@ -471,15 +471,15 @@ def store_fingerprint(directory: str | os.PathLike[str]) -> str:
 
 
 def check_target(target: Path, dtype: str) -> None:
-    """See that a store of that type can lie there."""
+    """Check that a store of a type can be written to a place."""
     if dtype not in STORE_TYPES:
         raise VectorError(f"{target}: unknown store type {dtype!r}; valid: {', '.join(STORE_TYPES)}")
     if target.exists() and (not target.is_dir() or any(path.is_dir() for path in target.iterdir())):
-        raise VectorError(f"{target}: exists and is no store; remove it or choose another place")
+        raise VectorError(f"{target}: exists and is not a store; remove it or choose another place")
 
 
 def quantise(rows: NDArray[np.float32], most: int = 127) -> tuple[NDArray[Any], NDArray[np.float32]]:
-    """Round each row to whole multiples, -most to most, of its own scale: its largest magnitude / most.
+    """Round each row to integer multiples, -most to most, of its own scale: its largest magnitude / most.
 
     >>> codes, scales = quantise(np.array([[127.0, -1.2], [0.0, 0.0]], dtype=np.float32))
     >>> codes.tolist(), scales.tolist()
@@ -492,7 +492,7 @@ def quantise(rows: NDArray[np.float32], most: int = 127) -> tuple[NDArray[Any], 
 
 
 def replace_store(draft: Path, target: Path, names: Collection[str]) -> None:
-    """Put a store in its place; other files that lie there stay."""
+    """Move a store to its place, and keep other files there."""
     if target.exists():
         for path in target.iterdir():
             if path.name not in names and not (draft / path.name).exists():
@@ -502,36 +502,36 @@ def replace_store(draft: Path, target: Path, names: Collection[str]) -> None:
 
 @dataclass(frozen=True)
 class StoreSource:
-    """A store directory that has been checked; holds no data, so that it is cheap to send to a worker."""
+    """A checked store directory, without data, so that it is cheap to send to workers."""
 
-    directory: Path  # Where the store lies
-    name: str  # What was asked for
-    dimension: int
-    count: int
-    dtype: str  # Length of each vector, number of words, and how values are kept
+    directory: Path
+    name: str
+    dimension: int  # Length of each vector
+    count: int  # Number of words
+    dtype: str  # Type of stored values
     fingerprint: str  # Hex SHA-256 of the content, as written in ``meta.json``
 
     @property
     def meta(self) -> dict[str, Any]:
-        """All that ``meta.json`` says."""
+        """Content of ``meta.json``."""
         return _read_meta(self.directory)
 
     @property
     def threshold(self) -> float | None:
-        """Threshold that ``meta.json`` recommends for matching by these vectors; None if it does not."""
+        """Threshold for matching that ``meta.json`` recommends, if any."""
         return self.meta.get("threshold")
 
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
-        """Take the vectors of these words; see `VectorSource.select`. Other rows are not looked at."""
+        """Return the vectors of words; see `VectorSource.select`. Other rows are not checked."""
         selection = Selection(words, case)
-        # By row, for rows are read in the order in which they lie.
+        # Sorted, since rows are read in the order of the file.
         if places := sorted(self._places(selection)):
             rows, slots = zip(*places, strict=True)
             selection.add(slots, self._rows(np.array(rows)))
         return selection.finish(self.dimension, self.name, self.fingerprint)
 
     def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
-        """Take the first words and their rows; see `VectorSource.head`."""
+        """Return the first words and their rows; see `VectorSource.head`."""
         wanted = self.count if count is None else min(count, self.count)
         words: list[str] = []
         rows = np.empty((wanted, self.dimension), np.float32)
@@ -541,7 +541,7 @@ class StoreSource:
         return words, rows
 
     def batches(self, count: int | None = None) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
-        """Go through the first words, all if `count` is None, and their rows."""
+        """Yield the first words, all if `count` is None, and their rows in batches."""
         wanted = self.count if count is None else count
         with (self.directory / VOCABULARY).open("rb") as handle:
             for start in range(0, wanted, _ROWS_AT_ONCE):
@@ -550,7 +550,7 @@ class StoreSource:
                 yield words, self._rows(np.arange(start, end))
 
     def _places(self, selection: Selection) -> Iterator[tuple[int, int]]:
-        """Rows of the words that are there, and their slots."""
+        """Yield the rows and slots of the words found."""
         if (self.directory / LOOKUP).exists():
             forms, slots = list(selection.open_forms), list(selection.open_forms.values())
             table = map_vectors(self.directory / LOOKUP)
@@ -564,11 +564,11 @@ class StoreSource:
                     yield row, slot
 
     def _rows(self, places: NDArray[np.intp]) -> NDArray[np.float32]:
-        """Read rows, by ascending number, as floats."""
+        """Read rows by ascending number as floats."""
         rows = np.empty((len(places), self.dimension), np.float32)
         height = max(1, _WINDOW // (self.dimension * np.dtype(self.dtype).itemsize))
         start = 0
-        # A window at a time: pages that are mapped count as memory.
+        # One window at a time, since mapped pages count as memory.
         while start < len(places):
             end = int(np.searchsorted(places, places[start] + height))
             window = map_vectors(self.directory / VECTORS)
@@ -586,8 +586,7 @@ class StoreSource:
 def open_store(directory: str | os.PathLike[str], name: str | None = None) -> StoreSource:
     """Open a store and check that its parts fit together, without reading its vectors.
 
-    The name is the directory's own unless given. Raises `VectorError`: the directory is no store, a damaged one, or
-    one of a newer format.
+    The default name is the name of the directory. Raises `VectorError`: not a store, damaged, or of a newer format.
     """
     place = Path(directory)
     meta = _read_meta(place)
@@ -611,14 +610,14 @@ def _read_meta(place: Path) -> dict[str, Any]:
     if not path.is_file():
         if (place / "config.json").is_file():
             raise VectorError(
-                f"{place}: a model of transformers that is not converted: run 'softbleu embeddings convert "
+                f"{place}: an unconverted model of transformers: run 'softbleu embeddings convert "
                 f"{place} OUT' and name OUT"
             )
-        raise VectorError(f"{place}: a directory without {META} is no vector store; give a vector file or a store")
+        raise VectorError(f"{place}: a directory without {META} is not a vector store; give a vector file or a store")
     with advised(_AGAIN):
         meta = read_json(path)
     if isinstance(meta, dict) and meta.get("kind") == "encoder":
-        raise VectorError(f"{place}: an encoder, and vectors of words are needed; name a set of these")
+        raise VectorError(f"{place}: an encoder; vectors of words are needed: name a set")
     if not isinstance(meta, dict):
         raise VectorError(f"{path}: no store format is named; {_AGAIN}")
     check_meta(path, meta, STORE_FORMAT, "store", _AGAIN)
@@ -629,7 +628,7 @@ def _read_meta(place: Path) -> dict[str, Any]:
 
 
 def check_meta(path: Path, meta: Mapping[str, Any], newest: int, kind: str, advice: str) -> None:
-    """See that ``meta.json`` names a known format and type, a content hash and, if any, a proper threshold."""
+    """Check format, type, content hash, threshold and quantiles in ``meta.json``."""
     version, threshold = meta.get("format"), meta.get("threshold")
     if type(version) is not int or version < 1:
         raise VectorError(f"{path}: no store format is named; {advice}")
@@ -640,14 +639,14 @@ def check_meta(path: Path, meta: Mapping[str, Any], newest: int, kind: str, advi
     if meta.get("dtype") not in STORE_TYPES:
         raise VectorError(f"{path}: unknown dtype {meta.get('dtype')!r}; valid: {', '.join(STORE_TYPES)}")
     if not (isinstance(meta.get("sha256"), str) and _SHA256.fullmatch(meta["sha256"])):
-        raise VectorError(f"{path}: 'sha256' is no SHA-256 of 64 hexadecimal digits; {advice}")
+        raise VectorError(f"{path}: 'sha256' must be a SHA-256 of 64 hexadecimal digits; {advice}")
     if threshold is not None and (type(threshold) not in (int, float) or not 0 <= threshold <= 1):
-        raise VectorError(f"{path}: 'threshold' is no number from 0 to 1, but {threshold!r}")
+        raise VectorError(f"{path}: 'threshold' must be a number from 0 to 1, not {threshold!r}")
     quantiles = meta.get(QUANTILES)
     cosine = quantiles.get("cosine") if isinstance(quantiles, dict) else None
     for key, value in cosine.items() if isinstance(cosine, dict) else ():
         if type(value) not in (int, float) or not abs(value) <= 2:
-            raise VectorError(f"{path}: quantile {key} is no similarity, but {str(value)[:40]!r}; {advice}")
+            raise VectorError(f"{path}: quantile {key} must be a similarity, not {str(value)[:40]!r}; {advice}")
 
 
 def map_vectors(path: Path) -> NDArray[Any]:
@@ -658,7 +657,7 @@ def map_vectors(path: Path) -> NDArray[Any]:
 
 @contextmanager
 def advised(advice: str) -> Iterator[None]:
-    """Make an `InputError` a `VectorError` that ends in advice."""
+    """Convert an `InputError` to a `VectorError` that ends with advice."""
     try:
         yield
     except InputError as error:
@@ -683,16 +682,16 @@ def _count_lines(path: Path) -> int:
 
 @runtime_checkable
 class KeyedVectorsLike(Protocol):
-    """Part of gensim's KeyedVectors that is used: the row of each word, and the rows."""
+    """The attributes of gensim's KeyedVectors that are used."""
 
     key_to_index: dict[str, int]
     vectors: NDArray[Any]
 
 
 class MemorySource:
-    """Words and their rows in memory; checked and hashed as a whole when first used.
+    """Words and their rows in memory, checked and hashed on first use.
 
-    Raises `VectorError`: no words, a word that is no string, or rows of a shape that does not fit.
+    Raises `VectorError`: no words, a word that is not a string, or rows of the wrong shape.
     """
 
     def __init__(self, words: Iterable[str], rows: NDArray[Any], name: str) -> None:
@@ -700,7 +699,7 @@ class MemorySource:
         self._rows = rows
         self.name = name
         if strange := [word for word in self._words if not isinstance(word, str)]:
-            raise VectorError(f"{name}: word {strange[0]!r} is no string; give words as strings")
+            raise VectorError(f"{name}: word {strange[0]!r} is not a string")
         if not self._words or rows.ndim != 2 or rows.shape[1] == 0 or len(rows) < len(self._words):
             raise VectorError(
                 f"{name}: {len(self._words)} words with vectors of shape {rows.shape}; give one row per word"
@@ -713,7 +712,7 @@ class MemorySource:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hex SHA-256 over the words, one a line, and their float32 values."""
+        """Hex SHA-256 of the words, one per line, and their float32 values."""
         digest = hashlib.sha256()
         for word in self._words:
             digest.update(word.encode("utf-8", "surrogatepass") + b"\n")
@@ -722,13 +721,13 @@ class MemorySource:
         return digest.hexdigest()
 
     def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
-        """Take the first words and their rows; see `VectorSource.head`."""
+        """Return the first words and their rows; see `VectorSource.head`."""
         parts = list(self.batches(count))
         rows = [rows for _, rows in parts] or [np.zeros((0, self.dimension), np.float32)]
         return self._words[:count], np.concatenate(rows)
 
     def batches(self, count: int | None = None) -> Iterator[tuple[list[str], NDArray[np.float32]]]:
-        """Go through the first words, all if `count` is None, and their rows."""
+        """Yield the first words, all if `count` is None, and their rows in batches."""
         wanted = self._words[:count]
         for start in range(0, len(wanted), _ROWS_AT_ONCE):
             words = wanted[start : start + _ROWS_AT_ONCE]
@@ -740,7 +739,7 @@ class MemorySource:
             yield words, rows
 
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
-        """Take the vectors of these words; see `VectorSource.select`."""
+        """Return the vectors of words; see `VectorSource.select`."""
         fingerprint = self.fingerprint
         selection = Selection(words, case)
         take = selection.open_forms.pop
@@ -756,7 +755,7 @@ class MemorySource:
 
 
 def open_keyed_vectors(keyed: KeyedVectorsLike) -> MemorySource:
-    """Use a gensim KeyedVectors as it is, without a copy; words are taken in the order of their rows."""
+    """Open a gensim KeyedVectors without a copy; words are in the order of their rows."""
     words = sorted(keyed.key_to_index, key=keyed.key_to_index.__getitem__)
     places = [keyed.key_to_index[word] for word in words]
     if places != list(range(len(words))):
@@ -765,9 +764,9 @@ def open_keyed_vectors(keyed: KeyedVectorsLike) -> MemorySource:
 
 
 def open_mapping(vectors: Mapping[str, ArrayLike]) -> MemorySource:
-    """Use a mapping of words to vectors, all of one length.
+    """Open a mapping from words to vectors of equal length.
 
-    Raises `VectorError`: the mapping is empty, or a vector is not one list of numbers as long as the first one.
+    Raises `VectorError`: the mapping is empty, or a vector is not a list of numbers as long as the first one.
 
     >>> source = open_mapping({"yes": [3.0, 4.0], "no": [0.0, 1.0]})
     >>> source.select(["no", "Yes", "perhaps"]).norms.tolist()
@@ -779,7 +778,9 @@ def open_mapping(vectors: Mapping[str, ArrayLike]) -> MemorySource:
         try:
             row = np.asarray(values, dtype=np.float64)
         except (TypeError, ValueError):
-            raise VectorError(f"mapping: the vector of {word!r} is no list of numbers; mend or drop it") from None
+            raise VectorError(
+                f"mapping: the vector of {word!r} is not a list of numbers; correct or drop it"
+            ) from None
         shape = shape or row.shape
         if row.ndim != 1 or row.shape != shape:
             raise VectorError(
@@ -791,9 +792,9 @@ def open_mapping(vectors: Mapping[str, ArrayLike]) -> MemorySource:
 
 
 class KeptVectors:
-    """A source whose rows are kept once they were read, for `VectorSource.select` of a few words at a time.
+    """A source with a cache of rows, for `VectorSource.select` of a few words at a time.
 
-    Stores of fewer than `LOOKUP_FROM` words are read whole, the first time.
+    Stores of fewer than `LOOKUP_FROM` words are read completely at first.
     """
 
     def __init__(self, source: VectorSource, case: VectorCase) -> None:
@@ -803,7 +804,7 @@ class KeptVectors:
         self._whole = isinstance(source, MemorySource) or getattr(source, "count", LOOKUP_FROM) < LOOKUP_FROM
         if self._whole:
             words, rows = source.head()
-            # The first of repeated words counts.
+            # Reversed, so that the first of repeated words counts.
             self._rows = dict(zip(reversed(words), rows[::-1], strict=True))
 
     @property
@@ -822,19 +823,19 @@ class KeptVectors:
         return self._source.fingerprint
 
     def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
-        """Take the first words and their rows; see `VectorSource.head`."""
+        """Return the first words and their rows; see `VectorSource.head`."""
         return self._source.head(count)
 
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
-        """Take the vectors of these words; words whose vector is zero are not counted."""
+        """Return the vectors of words; all-zero rows are not counted."""
         if case != self._case:
             return self._source.select(words, case)
-        known = self._rows if self._whole else self._taken(words)
+        known = self._rows if self._whole else self._cached(words)
         rows = np.array([self._row(known, word) for word in words], np.float32).reshape(-1, len(self._nothing))
         return WordVectors(rows, self.name, self.fingerprint, 0)
 
     def measured(self, words: Sequence[str]) -> MeasuredWords:
-        """Take the vectors of these words as they are compared where nothing is removed and any may match."""
+        """Return the vectors of words for a plain similarity, without changes and restrictions."""
         selected = self.select(words, self._case)
         return MeasuredWords(selected, selected.rows)
 
@@ -844,11 +845,11 @@ class KeptVectors:
             row = known.get(word.lower())
         return self._nothing if row is None else row
 
-    def _taken(self, words: Sequence[str]) -> dict[str, NDArray[np.float32]]:
-        """Rows in memory, after those of new words were read; earlier ones go when they are too many."""
+    def _cached(self, words: Sequence[str]) -> dict[str, NDArray[np.float32]]:
+        """Return cached rows, including the given words; the cache is emptied when it is too large."""
         if len(self._rows) > _MOST:
             self._rows = {}
-        # Another thread may begin anew meanwhile.
+        # Another thread may replace the cache meanwhile.
         known = self._rows
         new = [word for word in dict.fromkeys(words) if word not in known]
         if new:

@@ -199,8 +199,8 @@ def test_force_does_not_replace_what_is_no_store_and_refused_options_write_nothi
     (tmp_path / "file").write_text("precious")
     (tmp_path / "folder" / "inner").mkdir(parents=True)
     for name, options, said in (
-        ("file", {"force": True}, "exists and is no store; remove it or choose another place"),
-        ("folder", {"force": True}, "exists and is no store; remove it or choose another place"),
+        ("file", {"force": True}, "exists and is not a store; remove it or choose another place"),
+        ("folder", {"force": True}, "exists and is not a store; remove it or choose another place"),
         ("store", {"dtype": "int4"}, "unknown store type 'int4'"),
         ("store", {"vocabulary": ["absent"]}, r"no word was kept \(1 passed over\); nothing was written"),
     ):
@@ -408,4 +408,4 @@ def test_a_place_that_is_taken(tmp_path):
     assert files(target)[target / "vectors.npy"] != before[target / "vectors.npy"]
     (tmp_path / "file").write_text("")
     # Found before the text is read.
-    refused(VectorError, "no store", train_vectors, iter([1]), tmp_path / "file", SMALL, force=True)
+    refused(VectorError, "not a store", train_vectors, iter([1]), tmp_path / "file", SMALL, force=True)

@@ -175,8 +175,8 @@ BAD = [
     (b"2 2\n" + ONE + TWO + THREE, "more data after the 2 vectors of the header, at byte 28"),
     (gzip.compress(b"", mtime=0), "the file is empty; download or convert it again"),
     (b"\x89PNG\r\n\x1a\n" + bytes(99), "neither word2vec (header 'vectors dimension') nor Gl"),
-    (saved(np.save, np.ones((2, 2))), "NumPy array without its words is no vector file; load it with gensim"),
-    (saved(np.savez, np.ones((2, 2))), "zip or npz archive is no vector file"),
+    (saved(np.save, np.ones((2, 2))), "NumPy array without its words is not a vector file; load it with gensim"),
+    (saved(np.savez, np.ones((2, 2))), "zip or npz archive is not a vector file"),
     (gzip.compress(b"\xba\x16\x4f\x2f" + bytes(100), mtime=0), "packed model of fastText is not read; unpack it"),
     (HEADER + ONE + b"\x01" * 100_000, "word 2, byte 16, has no end within 65536 bytes; the header is wrong"),
     *(
@@ -246,7 +246,7 @@ def test_values_that_cannot_be_kept_and_special_files(path, tmp_path):
         path.write_text(f"a 1 2\nb {value} 2\n")
         refused(VectorError, r"line 2: .*for word 'b'", lambda: open_vectors(path).select(["b"]))
     os.mkfifo(tmp_path / "pipe")
-    refused(VectorError, r"pipe: no regular file", open_vectors, tmp_path / "pipe")
+    refused(VectorError, r"pipe: not a regular file", open_vectors, tmp_path / "pipe")
     (tmp_path / "link").symlink_to(tmp_path / "gone")
     refused(VectorError, r"link: cannot be read \(No such file", open_vectors, tmp_path / "link")
     path.write_bytes(BINARY)
@@ -339,11 +339,11 @@ def test_values_not_finite(row, value):
 @pytest.mark.parametrize(
     ("location", "message"),
     [
-        ({1: [1, 2]}, "word 1 is no string"),
+        ({1: [1, 2]}, "word 1 is not a string"),
         (keyed(["a", "b"], np.ones((1, 2))), "2 words with vectors of shape"),
         (SimpleNamespace(key_to_index={"a": 0, "b": 2}, vectors=np.ones((3, 2))), "do not fit together"),
-        (object(), "object: no word vectors; give a name, a path, a mapping or a KeyedVectors"),
-        (None, "NoneType: no word vectors"),
+        (object(), "object: not word vectors; give a name, a path, a mapping or KeyedVectors"),
+        (None, "NoneType: not word vectors"),
     ],
 )
 def test_locations_without_vectors_are_refused(location, message):
@@ -405,7 +405,7 @@ def test_a_path_comes_before_a_name_and_unknown_names_are_refused(tmp_path, monk
     with monkeypatch.context() as patch:
         patch.setattr("softbleu.io.files._ROOTS", (tmp_path / "work",))
         assert bundled_names() == ()
-        refused(VectorError, r"'small': .*here are: ;", open_vectors, "small")
+        refused(VectorError, r"'small': .*installed: ;", open_vectors, "small")
     make_store(tmp_path / "work" / "small", 3.0)
     Path("other").write_text("word 4 4\n")
     assert (values("small"), values("other")) == ([[3.0, 3.0]], [[4.0, 4.0]])

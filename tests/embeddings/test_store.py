@@ -147,7 +147,7 @@ AGAIN = "write the store again"
 NO_NUMBERS = "no array of numbers in NumPy's format"
 DAMAGE = [
     *((partial(Path.write_bytes, data=content), "meta.json", AGAIN) for content in (b"", b"{", b"\xff\xfe", b"[]")),
-    (Path.unlink, "meta.json", "a directory without meta.json is no vector store"),
+    (Path.unlink, "meta.json", "a directory without meta.json is not a vector store"),
     *((partial(damage, part=part), "", f"{part}: .*{AGAIN}") for damage in (cut, removed) for part in PARTS),
     *((partial(piped, part=part), "", f"{part}: no plain file") for part in (*PARTS, "lookup.npy")),
     (rewritten("vectors.npy", lambda _: np.array([[{}]], dtype=object)), "", rf"vectors\.npy: {NO_NUMBERS}"),
