@@ -1,4 +1,4 @@
-"""Where one system is better than another: buckets of segments and words, n-grams, corrections and lines."""
+"""Differences between systems: scores in buckets of segments and words, n-grams, corrections and lines."""
 
 from softbleu.analysis.differences import bucket_scores, choose_lines, correction_kinds, ngram_differences
 

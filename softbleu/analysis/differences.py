@@ -1,7 +1,7 @@
-"""Where systems differ: scores of parts of a corpus, corrections by kind, lines that matter, n-grams.
+"""Differences between systems: scores in parts of a corpus, corrections by kind, chosen lines, n-grams.
 
-Parts are segments by length or by label, words by rarity or coverage, and n-grams by order. Of corrections it says
-which edits of a candidate are gold edits, which are wrong, and which gold edits are missed.
+Parts are segments by length or label, words by rarity or coverage, and n-grams by order. Edits of
+corrections are gold edits or wrong, and gold edits may be missed.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 LENGTHS = (0, 10, 20, 30, 40, 50, 60)  # Tokens of a segment from which each bucket starts
 FREQUENCIES = (0, 1, 2, 3, 5, 10, 100, 1000)  # Occurrences of a word in the references from which each bucket starts
-MOST_LABELS = 200  # More buckets than these say nothing
-_Naming = tuple[Value, ...]  # Metric, bucket and, where it is counted, what the bucket holds
+MOST_LABELS = 200  # Most buckets of a table
+_Naming = tuple[Value, ...]  # Metric, bucket and, if counted, the size of the bucket
 _Scores = Sequence[float | None]
 
 
@@ -65,22 +65,21 @@ def bucket_scores(
     corpus
         Outputs of one system or more.
     metrics
-        What to compute (see `softbleu.score_corpus`); `rarity` and `coverage` look at the first alone.
+        Metrics to compute (see `softbleu.score_corpus`); `rarity` and `coverage` use only the first.
     by
-        `length`: segments by the tokens of their (first) reference, or source. `rarity`: words by how often the
-        references have them, and `coverage`: by whether they have a vector (of the first metric's); shown are
-        precision, recall and F1 of the words themselves, clipped as in BLEU. `order`: what the metrics say of each
-        order of n-grams. `document`: the documents of the corpus. Else a file with a label per line, or
-        ``FILE:COLUMN``.
+        `length`: segments by the tokens of their (first) reference, or source. `rarity`: words by their frequency
+        in the references, and `coverage`: by whether they have a vector (of the first metric); values are precision,
+        recall and F1 of words, clipped as in BLEU. `order`: scores of each order of n-grams. `document`: the
+        documents of the corpus. Otherwise a file with a label per line, or ``FILE:COLUMN``.
     encoding
-        Of that file.
+        Encoding of that file.
     jobs, executor, progress
-        Those of `softbleu.score_corpus`.
+        As for `softbleu.score_corpus`.
 
     Raises
     ------
     InputError, VectorError
-        What cannot be scored, and labels that cannot be read.
+        Text that cannot be scored, or labels that cannot be read.
 
     Examples
     --------
@@ -94,7 +93,7 @@ def bucket_scores(
     if by in ("rarity", "coverage"):
         if not corpus.has_references:
             raise InputError(
-                f"words by {by} are counted against references, and there are none: ",
+                f"words by {by} need references: ",
                 Parameter("by", "length"),
                 " takes a source",
             )
@@ -123,7 +122,7 @@ def bucket_scores(
 
 
 def _table(columns: Sequence[str], systems: Sequence[str], rows: Iterable[tuple[_Naming, _Scores]]) -> Records:
-    """Make a table of rows in two parts: what names them, and a score per system; of two systems their difference."""
+    """Make a table of names and a score per system, with the difference of two systems."""
     cells: list[list[Value]] = []
     for named, scores in rows:
         known = [score for score in scores if score is not None]
@@ -133,10 +132,10 @@ def _table(columns: Sequence[str], systems: Sequence[str], rows: Iterable[tuple[
 
 
 def scores_by_length(prepared: PreparedCorpus, statistics: Sequence[Statistics]) -> Records:
-    """Score segments in buckets of length, as `bucket_scores` does, of a corpus that was scored before.
+    """Score segments in buckets of length, as `bucket_scores` does, from statistics.
 
-    `prepared` is the corpus, `statistics` are those of each metric, with the rows of all segments. Raises
-    `InputError` where segments have neither references nor a source.
+    `prepared` is the corpus, `statistics` has the rows of all segments for each metric. Raises `InputError` if
+    segments have neither references nor a source.
     """
     text = shown_text(prepared, len(prepared))
     source_only = not len(text.references.lengths)
@@ -169,9 +168,9 @@ def _orders(statistics: Statistics) -> Iterator[tuple[_Naming, _Scores]]:
 
 
 def scores_by_word(prepared: PreparedCorpus, metric: Metric, by: str) -> Records:
-    """Score words in buckets, as `bucket_scores` does with this `by`, `rarity` or `coverage`, of a prepared corpus.
+    """Score words in buckets of `rarity` or `coverage`, as `bucket_scores` does.
 
-    `prepared` is the corpus in the tokens of the tokenizer of `metric`, whose vectors decide about `coverage`.
+    `prepared` is the corpus in the tokens of the tokenizer of `metric`, whose vectors determine `coverage`.
     """
     text = shown_text(prepared, len(prepared))
     if by == "coverage":
@@ -241,11 +240,11 @@ _LETTERS = {"M:": "missing", "U:": "unnecessary", "R:": "replacement"}
 
 @dataclass(frozen=True)
 class KindScore:
-    """How well edits of one kind are made."""
+    """Precision, recall and F for edits of one kind."""
 
     system: str
     kind: str
-    correct: float  # Shares that edits have of gold edits; a whole number where these must be equal
+    correct: float  # Sum of the edits' similarity to gold edits; a whole number if only equal edits count
     proposed: int
     gold: int
     precision: float  # In per cent, as recall and F; 100 where nothing is proposed, as for M2
@@ -254,7 +253,7 @@ class KindScore:
     hits: int  # Gold edits that the candidate has
     wrong: int  # Gold edits where the candidate has another edit
     missed: int  # Gold edits where the candidate has none: under-corrections
-    over: int  # Edits of the candidate where there is no gold edit: over-corrections
+    over: int  # Over-corrections: edits without a gold edit
 
 
 class KindScores(Tabular, list[KindScore]):
@@ -268,23 +267,22 @@ class KindScores(Tabular, list[KindScore]):
 def correction_kinds(
     corpus: Corpus, metric: GivenMetric | Plan, by: By = "type", language: str | None = None
 ) -> KindScores:
-    """Score the edits of every system kind by kind, as a metric judges them, with its choice of references.
+    """Score the edits of every system by kind, as judged by a metric with its choice of references.
 
     Parameters
     ----------
     corpus
         Outputs with gold edits, or with source and references.
     metric
-        One that judges edits, such as M2, or CLEME, whose chunks count as edits here.
+        A metric that judges edits, such as M2, or CLEME, whose chunks count as edits here.
     by
-        `type`: of the gold file; an edit that is no gold edit has the type that the system's own `.m2` file says,
-        else that of the gold edit that it touches, else `other` (so that precision by type leaves over-corrections
-        of texts out). `category`: such types without what stands before a colon, as `R:`. `operation`: `missing`,
-        `unnecessary` or `replacement`, by the first letter of ERRANT's types where there are such. These three are
-        ERRANT's `-cat` 3, 2 and 1. `form`: what changes, in any language, see `form_types`. `errant`: ERRANT's
-        types, of all edits.
+        `type`: types of the gold file; another edit has its type in the system's `.m2` file, else the type of the
+        gold edit that it touches, else `other` (so precision by type leaves out over-corrections of texts).
+        `category`: these types without a prefix such as `R:`. `operation`: `missing`, `unnecessary` or
+        `replacement`, by the first letter of ERRANT's types, if the file has these. The three are ERRANT's `-cat` 3,
+        2 and 1. `form`: the form of the change, in any language, see `form_types`. `errant`: ERRANT's types.
     language
-        Code of the language whose stems `form` takes.
+        Code of the language of the stems for `form`.
 
     Raises
     ------
@@ -297,8 +295,8 @@ def correction_kinds(
     untyped = sum(edit.kind == OTHER for texts in lines for line in texts for edit in line.edits)
     if untyped and by in ("type", "category"):
         note(
-            f"{untyped:,} edits where no annotator has one are {OTHER!r}, so that precision by type leaves them out: "
-            "a .m2 file of a system's edits says their types, and kinds by errant are found in texts"
+            f"{untyped:,} edits where no annotator has one are {OTHER!r}, so precision by type leaves them out: "
+            "give a .m2 file of the system's edits, which has their types, or ask for kinds by errant"
         )
     return KindScores(
         score for name, texts in zip(corpus.systems, lines, strict=True) for score in _kind_scores(name, texts, beta)
@@ -323,7 +321,7 @@ def find_corrections(
 
 
 def _with_kinds(line: JudgedEdits, by: By, classify: Classify | None) -> JudgedEdits:
-    """Name the kinds by ERRANT, or by what edits do, or else leave out what stands before a colon."""
+    """Rename the kinds by ERRANT, by operation, or without the part before a colon."""
     sides = []
     for side in (line.edits, line.gold):
         if classify is None:
@@ -336,7 +334,7 @@ def _with_kinds(line: JudgedEdits, by: By, classify: Classify | None) -> JudgedE
 
 
 def _tier(edit: JudgedEdit, by: By) -> str:
-    """What an edit does, by the first letter of ERRANT's types where its kind is one; or the rest of its kind."""
+    """Return the operation of an edit, or the last part of its kind."""
     letter, colon, rest = edit.kind.partition(":")
     if by == "operation":
         return _LETTERS.get(letter + colon) or operation(edit)
@@ -380,17 +378,17 @@ class ChosenLine:
     systems: tuple[str, ...]
     scores: tuple[tuple[float, ...], ...]  # Of each system, one a metric
     by: float
-    """What it was chosen by: the score; the second system's less the first's; or how much higher the second metric
+    """Reason of the choice: the score; the second system's minus the first's; or how much higher the second metric
     ranks the candidate among all than the first, from -1 to 1."""
     candidates: tuple[str, ...]
     references: tuple[str, ...]
     source: str | None
     kinds: tuple[str, ...] = ()
-    """Of each system what becomes of edits, by their kinds, where these are asked for; see `choose_lines`."""
+    """Edits of each system by verdict and kind, if asked for; see `choose_lines`."""
 
 
 class ChosenLines(Tabular, list[ChosenLine]):
-    """Lines, those that matter most first: a list that can be looked at as a table."""
+    """Chosen lines, the most important first: a list with table methods."""
 
     def __init__(self, lines: Sequence[ChosenLine], kind: LineKind, metrics: Sequence[str]) -> None:
         super().__init__(lines)
@@ -426,7 +424,7 @@ def choose_lines(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> ChosenLines:
-    """Choose lines by the scores of the segments, as level `segment` has them.
+    """Choose lines by the scores of segments.
 
     Parameters
     ----------
@@ -436,24 +434,23 @@ def choose_lines(
         Metrics whose segment scores decide; `disagreeing` takes two.
     kind
         `worst`: the worst scores by the first metric. `different`: where another system's score is furthest from the
-        baseline's. `disagreeing`: where two metrics differ most about the rank of a candidate among all candidates,
-        as what is softly right and exactly wrong.
+        baseline's. `disagreeing`: where two metrics differ most about the rank of a candidate among all candidates.
     top
-        How many.
+        Number of lines.
     baseline
-        The first system unless named.
+        Name of the baseline (default: the first system).
     by
-        Say of each line which edits are hits, wrong, missed or over, by their kinds as in `correction_kinds`, and
-        as the first metric judges them that does.
+        List the edits of each line that are hits, wrong, missed or over, by their kinds as in `correction_kinds`, and
+        as judged by the first metric that judges edits.
     language
-        Code of the language whose stems kinds by form take.
+        Code of the language of the stems for kinds by form.
     jobs, executor, progress
-        Those of `softbleu.score_corpus`.
+        As for `softbleu.score_corpus`.
 
     Raises
     ------
     InputError, VectorError
-        What cannot be scored, or too few systems or metrics.
+        Text that cannot be scored, or too few systems or metrics.
 
     Examples
     --------
@@ -535,8 +532,8 @@ def _ranks(values: Floats) -> Floats:
     return ranks
 
 
-LONGEST_SHOWN = 4  # Longest n-grams that are looked for unless told
-_AT_ONCE = 256  # Segments whose n-grams are counted together
+LONGEST_SHOWN = 4  # Greatest order of n-grams by default
+_AT_ONCE = 256  # Segments whose n-grams are counted at once
 
 
 @dataclass(frozen=True)
@@ -546,9 +543,9 @@ class NgramDifference:
     better: str
     worse: str
     ngram: tuple[str, ...]
-    matches: int  # How often the better one has it right
+    matches: int  # Matches of the better system
     other_matches: int
-    offered: int  # How often the references have it
+    offered: int  # Occurrences in the references
 
 
 class NgramDifferences(Tabular, list[NgramDifference]):
@@ -567,23 +564,23 @@ def ngram_differences(
     top: int = 20,
     tokenizer: Tokenizer | None = None,
 ) -> NgramDifferences:
-    """Find the n-grams that the baseline gets and another system misses, and the other way round.
+    """Find the n-grams that the baseline matches and another system misses, and vice versa.
 
     Parameters
     ----------
     baseline
-        The first system unless named; every other is put beside it.
+        System with which every other is compared (default: the first).
     order
-        Longest n-grams to look for.
+        Greatest order of n-grams.
     top
-        So many each way, those with the greatest difference first.
+        Number of n-grams each way, the greatest difference first.
     tokenizer
-        How text is cut, as BLEU does unless given.
+        Tokenizer of the text (default: as for BLEU).
 
     Raises
     ------
     InputError
-        One system only, or none of that name.
+        Only one system, or an unknown baseline.
 
     Examples
     --------
@@ -595,7 +592,7 @@ def ngram_differences(
     if len(corpus.systems) < 2:
         raise InputError("one system has nothing to differ from: name two or more")
     if not corpus.has_references:
-        raise InputError("n-grams are right where references have them, and there are none")
+        raise InputError("n-grams are compared with references: give some")
     baseline = corpus.systems[0] if baseline is None else baseline
     if baseline not in corpus.systems:
         raise UnknownNameError("system", baseline, corpus.systems)
@@ -607,10 +604,10 @@ def ngram_differences(
 def differences_in(
     prepared: PreparedCorpus, baseline: str, *, order: int = LONGEST_SHOWN, top: int = 20
 ) -> NgramDifferences:
-    """Find the n-grams that tell systems from a baseline, as `ngram_differences` does, of a corpus that is prepared.
+    """Find the n-grams that distinguish systems from a baseline, as `ngram_differences` does.
 
-    N-grams have orders 1 to `order`; of each other system than `baseline` there are `top` each way, by how far the
-    clipped counts differ.
+    N-grams have orders 1 to `order`; for each other system than `baseline` there are `top` each way, by the
+    difference of clipped counts.
     """
     matched: list[Counter[tuple[int, ...]]] = [Counter() for _ in prepared.systems]
     offered: Counter[tuple[int, ...]] = Counter()
@@ -633,7 +630,7 @@ def differences_in(
 def _count(
     chunk: Chunk, order: int, matched: Counter[tuple[int, ...]], offered: Counter[tuple[int, ...]] | None
 ) -> None:
-    """Add up how often each n-gram is matched, and how often references offer it."""
+    """Add the matches of each n-gram, and its occurrences in the references."""
     for n, ngrams in enumerate(chunk.ngrams(order), start=1):
         starts = ngrams.starts[ngrams.exact], np.repeat(ngrams.pool_starts, ngrams.capacity)
         for counts, places in zip((matched, offered), starts, strict=True):

@@ -69,7 +69,7 @@ class DirectionTable(Tabular):
         return f"mean over {', '.join(names)}" + ", of systems that have all" * (not shared)
 
     def common(self, metric: str) -> tuple[str, ...]:
-        """Return the directions that all systems have, or all directions if there is none."""
+        """Return the directions that all systems have, or else all directions."""
         by_direction = self.results[metric]
         every = {name for systems in by_direction.values() for name in systems}
         shared = tuple(name for name in self.directions if by_direction.get(name, {}).keys() == every)

@@ -1,4 +1,4 @@
-"""What may be given: arguments by their kinds, and how much of what takes more time than its size warrants."""
+"""Checks of arguments, and limits on inputs whose cost grows faster than their size."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from softbleu.types import Integers
 
 MOST_JOBS = 1024
-FACTOR = "SOFTBLEU_LIMITS"  # The environment variable that says by how much limits grow
+FACTOR = "SOFTBLEU_LIMITS"  # Environment variable with the factor of all limits
 _MOST_FACTOR = 1_000_000
 _V = TypeVar("_V")
 _ENTRIES = "a list with an entry per segment, or a column of a data frame"
@@ -27,7 +27,7 @@ def is_whole_number(value: object) -> bool:
 
 
 def check_run(jobs: object, executor: object, progress: object) -> None:
-    """See that these say how work is done: so many jobs, or an executor; and what is called with the progress."""
+    """Check the number of jobs, the executor and the progress function."""
     if not is_whole_number(jobs) or not 1 <= jobs <= MOST_JOBS:  # type: ignore[operator]
         raise InputError(Parameter("jobs"), f" must be a whole number from 1 to {MOST_JOBS}, not {jobs!r}")
     if executor is not None and (isinstance(executor, type) or not callable(getattr(executor, "submit", None))):
@@ -37,7 +37,7 @@ def check_run(jobs: object, executor: object, progress: object) -> None:
 
 
 def check_progress(progress: object) -> None:
-    """See that this can be called with how much is done and how much there is."""
+    """Check that progress is a function of two numbers, or None."""
     if progress is not None and not callable(progress):
         said = "progress must be a function of what is done and of all, True (a bar, where that is said) or None"
         raise InputError(f"{said}, not {progress!r}")
@@ -60,7 +60,7 @@ set, which has no order
     if unordered or single or not isinstance(values, Iterable):
         kind = "one text" if isinstance(values, str) else type(values).__name__
         raise InputError(f"{what} are {of}, not {f'a {kind}, which has no order' if unordered else kind}")
-    # What pyarrow's arrays hold are objects of its own.
+    # pyarrow's arrays hold objects of its own.
     python_values = getattr(values, "to_pylist", None)
     if python_values is not None:
         return list(python_values())
@@ -68,21 +68,21 @@ set, which has no order
 
 
 def check_texts(what: str, texts: Iterable[object]) -> None:
-    """See that all are texts."""
+    """Check that all values are texts."""
     for number, text in enumerate(texts, start=1):
         if not isinstance(text, str):
             raise InputError(f"{what}, number {number}: text is needed, not {type(text).__name__}")
 
 
 def several(values: Any) -> Any:
-    """Take one thing, such as the name of a file, for a list of it, and None for none."""
+    """Return a list: of one value, such as a file name, or of none for None."""
     if values is None:
         return []
     return [values] if isinstance(values, str) or not isinstance(values, Iterable) else values
 
 
 def by_text(what: str, values: Mapping[Any, _V]) -> dict[str, _V]:
-    """Name values by text, whatever the names are; two that are equal as text are an InputError.
+    """Convert the names of values to text. Raises InputError if two names are the same text.
 
     >>> by_text("systems", {1: "a", 2.5: "b"})
     {'1': 'a', '2.5': 'b'}
@@ -97,7 +97,7 @@ def by_text(what: str, values: Mapping[Any, _V]) -> dict[str, _V]:
 
 @dataclass(frozen=True)
 class Limit:
-    """How much one thing, such as a segment, may be: at least ten times ordinary use, if 2 GB hold it.
+    """A limit on the size of one thing, such as a segment: at least ten times ordinary use, if 2 GB hold it.
 
     >>> limit = Limit("meteor", "pairs of words", 100, "a segment of 3 words: 9")
     >>> limit.check(250, "a segment of 5 candidate and 50 reference words")
@@ -106,15 +106,15 @@ class Limit:
     words, 100 are allowed): split it, or allow more by SOFTBLEU_LIMITS=3
     """
 
-    user: str  # What has the limit, such as a metric
-    counted: str  # What there are so many of, in the plural
-    most: int  # Unless the environment allows more
-    ordinary: str  # The use that people have which comes nearest, and how many it counts
+    user: str  # What the limit applies to, such as a metric
+    counted: str  # What is counted, in the plural
+    most: int  # Unless the environment variable is set
+    ordinary: str  # The nearest ordinary use, and its count
     remedy: str = "split it"
 
     @property
     def allowed(self) -> int:
-        """The limit, times what the environment says.
+        """The limit times the factor of the environment variable.
 
         >>> from unittest.mock import patch
         >>> with patch.dict(os.environ, {"SOFTBLEU_LIMITS": "3"}):
@@ -124,7 +124,7 @@ class Limit:
         return self.most * number_from(FACTOR, 1, _MOST_FACTOR)
 
     def check(self, count: int, thing: str) -> None:
-        """See that there are not more; the thing is `a segment of 9 words`, or `x.json, line 3`."""
+        """Raise InputError if `count` is above the limit; `thing` is `a segment of 9 words`, or `x.json, line 3`."""
         if count <= self.most or count <= self.allowed:
             return
         factor = -(-count // self.most)
@@ -136,11 +136,11 @@ class Limit:
         )
 
     def check_sum(self, **words: Integers) -> None:
-        """See that no segment has more words, of which candidates, references and so on have these numbers."""
+        """Check the sum of the words of each segment; `words` has their numbers in candidates, references, …"""
         self._check_segments(sum(words.values()), words)
 
     def check_pairs(self, **words: Integers) -> None:
-        """See that no segment has more pairs of words, of which its texts have these numbers."""
+        """Check the product of the words of each segment; `words` has the numbers of words of its texts."""
         self._check_segments(prod(words.values()), words)
 
     def _check_segments(self, counts: Any, words: Mapping[str, Integers]) -> None:
@@ -157,7 +157,7 @@ def allow(factor: str) -> None:
 
 
 def number_from(variable: str, unset: int, most: int, said_by: Parameter | None = None) -> int:
-    """A whole number from 1 that an environment variable says, unless something else has said it."""
+    """Read a whole number from 1 from an environment variable; `unset` without one."""
     text = os.environ.get(variable)
     if not text:
         return unset

@@ -1,4 +1,4 @@
-"""Who does the work: executors of this machine and of Dask clusters, and tasks that are handed to them in order."""
+"""Executors on this machine and on Dask clusters, and tasks that are given to them in order."""
 
 from __future__ import annotations
 
@@ -37,33 +37,33 @@ _CONNECT = 10  # Seconds in which a scheduler must answer
 _JOIN = 60  # Seconds in which a first worker must be there
 _SPAWNED = "distributed.nanny.pre-spawn-environ"
 _LOCAL_SETTINGS = {
-    # Dask has memory given back at once, which the arrays of each block then ask for again.
+    # By default Dask returns memory to the system at once, and the arrays of the next block allocate it again.
     **{f"{_SPAWNED}.MALLOC_{name}_THRESHOLD_": 1 << 28 for name in ("TRIM", "MMAP")},
-    # It looks at itself many times a second, which takes the command 4% of a core, and keeps what it has seen.
+    # Profiling and monitoring would take 4% of a core.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
     "distributed.admin.system-monitor.interval": "5s",
     "distributed.worker.memory.monitor-interval": "2s",
 }
-LOST_AFTER = 1.0  # Seconds after which a worker that is gone counts as lost, though its executor has not said so
+LOST_AFTER = 1.0  # Seconds after which a dead worker counts as lost, even if its executor does not report it
 _MOST_HELD = 8
-_EACH, _MOST_TOGETHER = 16, 8  # Tasks that each worker does singly, and those that are sent together in the end
-_RECOUNT = 5.0  # Seconds after which workers are counted anew, for some may have joined
+_EACH, _MOST_TOGETHER = 16, 8  # Tasks that each worker gets singly; greatest number of tasks sent at once
+_RECOUNT = 5.0  # Seconds between counts of workers, as some may join
 _HERE = (None, "127.0.0.1", "localhost", "::1")
 
 _Task = TypeVar("_Task")
 Done = TypeVar("Done")
 _held: dict[str, Any] = {}
-"""Large values that this process was sent, by the hash of their content; the last ones used stay."""
+"""Large values that this process has received, by the hash of their content; the last used are kept."""
 
 
 @contextmanager
 def chosen_executor(
     executor: Executor | None, jobs: int, tasks: int, *, threads: bool = False
 ) -> Iterator[Executor | None]:
-    """The executor that was given, else one of so many jobs on this machine; None does the work here.
+    """Yield the given executor, or one with `jobs` workers on this machine, or None to work in this process.
 
-    No more workers are started than there are tasks, and no processes where these cannot be or would do harm.
+    No more workers are started than tasks, and no processes where these cannot be started safely.
     """
     check_run(jobs, executor, None)
     if executor is not None or min(jobs, tasks) <= 1 or not (threads or _can_start()):
@@ -75,7 +75,7 @@ def chosen_executor(
 
 @contextmanager
 def local_executor(jobs: int, *, threads: bool) -> Iterator[Executor]:
-    """An executor on this machine: threads for compiled work, which lets go of the interpreter, else processes."""
+    """Make an executor on this machine: threads for compiled work (which releases the interpreter), or processes."""
     if threads:
         with ThreadPoolExecutor(jobs) as executor:
             yield executor
@@ -87,7 +87,7 @@ def local_executor(jobs: int, *, threads: bool) -> Iterator[Executor]:
     context = multiprocessing.get_context("fork" if _forks() else "spawn")
     begin = (_begin_worker, (context.Lock(),))
     with warnings.catch_warnings(), ProcessPoolExecutor(jobs, context, *begin) as executor:
-        # Python cannot know that the only other threads are those of the linear algebra library, at rest.
+        # Python cannot know that the only other threads are idle threads of the linear algebra library.
         warnings.filterwarnings("ignore", message=".*fork.*", category=DeprecationWarning)
         try:
             yield executor
@@ -96,12 +96,12 @@ def local_executor(jobs: int, *, threads: bool) -> Iterator[Executor]:
 
 
 def _forks() -> bool:
-    """Whether to fork: such workers start at once and need no importable main module; beside threads it is unsafe."""
+    """Whether to fork: workers then start fast and need no importable main module, but it is unsafe with threads."""
     return sys.platform.startswith("linux") and threading.active_count() == 1
 
 
 def _can_start() -> bool:
-    """Whether processes can be started from here; where they cannot, a note says why."""
+    """Whether processes can be started from here; if not, print a note."""
     import multiprocessing
 
     why = ""
@@ -115,9 +115,9 @@ def _can_start() -> bool:
 
 
 def _begin_worker(speaks: Lock) -> None:
-    """Keep a worker to one core and to its parent: it ends by itself where that was killed, and as that says.
+    """Set up a worker: one core, no notes but from the first worker, and an end with the parent process.
 
-    All do the same; the first, which takes the lock and keeps it, writes the notes.
+    The first worker takes the lock, keeps it, and writes the notes.
     """
     from threadpoolctl import threadpool_limits
 
@@ -141,15 +141,15 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def cluster_executor(address: str, jobs: int = 1) -> Iterator[Executor]:
-    """The executor of a Dask cluster: that of the scheduler at an address, or so many workers here by ``local:N``.
+    """Make the executor of a Dask cluster: the scheduler at an address, or N workers on this machine for ``local:N``.
 
-    Workers here are started when there is work for them, no more than there are tasks.
+    Workers on this machine start when there are tasks for them.
     """
     if jobs != 1:
         raise InputError(Parameter("cluster"), " says where the work is done: leave out ", Parameter("jobs"))
     with optional("dask", "A cluster"):
         distributed: Any = import_module("distributed")
-    # What goes wrong is told in one line.
+    # Failures are reported in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     workers, named = _workers_here(address), Parameter("cluster", address)
     with ExitStack() as stack:
@@ -181,7 +181,7 @@ def cluster_executor(address: str, jobs: int = 1) -> Iterator[Executor]:
 
 
 def _workers_here(address: str) -> int:
-    """How many workers of this machine an address asks for; 0 where it is that of a scheduler."""
+    """Return the number of workers for ``local:N``; 0 for the address of a scheduler."""
     if not address.startswith(_LOCAL):
         return 0
     workers = address.removeprefix(_LOCAL)
@@ -192,8 +192,8 @@ def _workers_here(address: str) -> int:
 
 
 def _greet(distributed: Any, address: str) -> None:
-    """See that what answers there is a scheduler."""
-    # Not loaded where there is no cluster, for it takes a while.
+    """Check that a scheduler answers."""
+    # Imported here because it is slow, and needed only with a cluster.
     import asyncio
 
     async def connect() -> None:
@@ -209,20 +209,20 @@ def _greet(distributed: Any, address: str) -> None:
 def _told(*what: str | Parameter) -> Iterator[None]:
     try:
         yield
-    # What something else answers ends in errors of as many kinds as there are programs.
+    # Another program may answer in any way, so any error is possible.
     except Exception as error:
         raise InputError(*what, f" ({_reason_of(error)})") from error
 
 
 def shares_memory(executor: Executor) -> bool:
-    """Whether workers are threads or children of this process, on this machine and with its files."""
+    """Whether workers are threads or children of this process."""
     from concurrent.futures import ProcessPoolExecutor
 
     return isinstance(executor, ThreadPoolExecutor | ProcessPoolExecutor)
 
 
 def shares_files(executor: Executor) -> bool:
-    """Whether workers surely see the files of this machine: they are all on it."""
+    """Whether workers surely see the files of this machine, because they run on it."""
     if shares_memory(executor):
         return True
     client = client_of(executor)
@@ -233,7 +233,7 @@ def shares_files(executor: Executor) -> bool:
 
 
 def count_workers(executor: Executor) -> int:
-    """How many workers an executor has, as Python's own and those of clusters tell; else those of this machine.
+    """Return the number of workers of an executor, if it tells; else the number of cores.
 
     >>> count_workers(ThreadPoolExecutor(8))
     8
@@ -248,13 +248,13 @@ def count_workers(executor: Executor) -> int:
 
 
 def _other_version(theirs: str | None, ours: str = __version__) -> str:
-    """Say that another version is there than here."""
+    """Describe a difference of versions."""
     return f"{f'softbleu {theirs}' if theirs else 'no softbleu'}, and here is {ours}: install the same there"
 
 
 @dataclass(frozen=True)
 class Held:
-    """Stands for a large value in work that travels: whoever does the work is sent the value once."""
+    """A stand-in for a large value in tasks; each worker is sent the value once."""
 
     key: str  # Hex SHA-256 of it, pickled
 
@@ -262,7 +262,7 @@ class Held:
         """The value itself, where it has arrived."""
         if self.key not in _held:
             raise _MissingError(self.key)
-        # The last used stand last.
+        # Move it to the end, as the last used.
         _held[self.key] = value = _held.pop(self.key)
         return value
 
@@ -272,17 +272,17 @@ class _MissingError(Exception):
 
 
 def hold(value: object) -> tuple[Held, bytes]:
-    """Stand-in for a value, and the value as it is sent."""
+    """Return a stand-in for a value, and the pickled value."""
     sent = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
     return Held(hashlib.sha256(sent).hexdigest()), sent
 
 
 @dataclass(frozen=True)
 class _RemoteTask(Generic[_Task, Done]):
-    """Work that goes to another machine, where it may say that it wants something first."""
+    """A task on another machine, which returns `_MissingError` if a value is missing."""
 
     work: Callable[[_Task], Done]
-    values: int  # How many values it needs at most
+    values: int  # Greatest number of values that it needs
     version: str = __version__
 
     def __call__(self, task: _Task, contents: Mapping[str, bytes]) -> Done | _MissingError:
@@ -307,10 +307,10 @@ def run_in_order(
     *,
     together: bool = True,
 ) -> Iterator[Done]:
-    """Do the tasks and give their results in order; twice as many are under way as there are workers.
+    """Do tasks and yield their results in order; twice as many tasks are in progress as there are workers.
 
-    The work may refer to values that `hold` gave by the keys of `contents`. Tasks travel `together` where sending
-    each takes longer. Raises `WorkerError` where workers, or what sends them work, are gone.
+    Tasks may refer to values by `hold`, whose keys are in `contents`. With `together`, tasks are sent in groups
+    if sending takes long. Raises `WorkerError` if workers or the cluster are lost.
 
     >>> list(run_in_order(len, ["a", "bc"], None))
     [1, 2]
@@ -350,7 +350,7 @@ def _do_several(work: Callable[[_Task], Done], tasks: Sequence[_Task]) -> list[D
 
 
 def _together(tasks: Iterable[_Task], workers: int) -> Iterator[list[_Task]]:
-    """Put more and more tasks together where there are many: sending takes time, whatever the size."""
+    """Group tasks; groups grow with the number of tasks that were sent."""
     rest, sent = iter(tasks), 0
     while some := list(islice(rest, min(1 + sent // (_EACH * workers), _MOST_TOGETHER))):
         sent += len(some)
@@ -358,7 +358,7 @@ def _together(tasks: Iterable[_Task], workers: int) -> Iterator[list[_Task]]:
 
 
 class _Queue(Generic[_Task, Done]):
-    """Tasks that are under way, in order."""
+    """Tasks in progress, in order."""
 
     def __init__(self, work: Callable[[_Task], Done], executor: Executor, contents: Mapping[str, bytes]) -> None:
         self.waiting: deque[tuple[_Task, Future[Any]]] = deque()
@@ -368,7 +368,7 @@ class _Queue(Generic[_Task, Done]):
 
     @property
     def is_full(self) -> bool:
-        """Whether twice as many are under way as there are workers now."""
+        """Whether twice as many tasks are in progress as there are workers."""
         if monotonic() - self._counted > _RECOUNT:
             self._most, self._counted = 2 * count_workers(self._executor), monotonic()
         return len(self.waiting) >= self._most
@@ -383,9 +383,9 @@ class _Queue(Generic[_Task, Done]):
         return self._executor.submit(self._work, *sent)
 
     def first(self) -> Done:
-        """Take the result of the first, once it is there."""
+        """Wait for the result of the first task."""
         while isinstance(result := self._result(self.waiting[0][1]), _MissingError):
-            # Others may have come to the same worker, or to one that lacks the same.
+            # Other tasks may miss the same value.
             for place, (task, future) in enumerate(self.waiting):
                 if future.done() and isinstance(self._result(future), _MissingError):
                     self.waiting[place] = task, self._submit(task, self._contents)
@@ -393,8 +393,8 @@ class _Queue(Generic[_Task, Done]):
         return cast("Done", result)
 
     def cancel(self) -> None:
-        """Let go of what is under way."""
-        # Where a process pool breaks, it fails over what was cancelled, and waits for ever at its end.
+        """Cancel the tasks in progress."""
+        # A broken process pool fails on cancelled tasks and never ends.
         if processes_of(self._executor) is None:
             for _, future in self.waiting:
                 future.cancel()
@@ -412,7 +412,7 @@ class _Queue(Generic[_Task, Done]):
 
 
 def _start_workers(executor: Executor, tasks: int) -> None:
-    """Have as many workers of ``local:N`` as there are tasks, which is as Python's own pools do."""
+    """Start as many workers of ``local:N`` as there are tasks, as Python's own pools do."""
     cluster = getattr(client_of(executor), "cluster", None)
     most = min(tasks, getattr(executor, "_max_workers", 0))
     if cluster is not None and len(cluster.plan) < most:
@@ -420,5 +420,5 @@ def _start_workers(executor: Executor, tasks: int) -> None:
 
 
 def _reason_of(error: Exception) -> str:
-    """The first line of what an error says, or its kind."""
+    """Return the first line of an error's message, or its class."""
     return str(error).partition("\n")[0] or type(error).__name__

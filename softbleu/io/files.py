@@ -1,8 +1,8 @@
-"""Files of softbleu's own: those that travel with it, those that it writes, and those that it keeps for later runs.
+"""softbleu's own files: resources, outputs, and the cache.
 
-Writing is atomic, and never replaces an input file: files and folders are written beside their place, and put there
-in one step. Only what a user named is reached through a link; links and devices in folders that softbleu keeps lead
-nowhere. Losing the cache loses time only: what cannot be read is computed again, what cannot be written is not kept.
+Writing is atomic, and never replaces an input file: files and folders are written beside their place, and moved there
+in one step. Only paths of users may be links; links and devices in folders of softbleu are never followed. Losing the
+cache only costs time: unreadable entries are computed again, and entries that cannot be written are not cached.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ if TYPE_CHECKING:
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _ROOTS = (_PACKAGE / "_resources", _PACKAGE.parent)
-# Numbers of processes mean nothing on another machine, or in another container, that uses the same folder.
+# Process numbers mean nothing to other machines or containers that use the same folder.
 _HOST = re.sub(r"\W", "", os.uname().nodename if hasattr(os, "uname") else "")
-# Drafts and folders of this process; others that bear its number are of an earlier one.
+# Drafts and folders of this process; others with its number were left by an earlier process.
 _mine: set[Path] = set()
 _guard = lock()
 _FOLDS = sys.platform in ("win32", "darwin")  # Whether a name in capital letters is the same file, as a rule
 CACHE_VARIABLE = "SOFTBLEU_CACHE"  # The environment variable that names the folder of the cache
-_PROGRAM = "softbleu"  # Whose folder it is, in the caches of a user
-_SUMS = "sums.json"  # Sizes and checksums of the files of a folder that is kept
-_MOST_SUMMED = 1 << 30  # Bytes of a file whose checksum is looked at
+_PROGRAM = "softbleu"  # Name of the folder in a user's cache
+_SUMS = "sums.json"  # Sizes and checksums of the files in a cached folder
+_MOST_SUMMED = 1 << 30  # Bytes of a file up to which its checksum is computed
 
 
 def find_resource(*parts: str) -> Path | None:
-    """Path of a resource such as ``("corpora", "samples")``, or None when this installation lacks it.
+    """Return the path of a resource such as ``("corpora", "samples")``; None if this installation lacks it.
 
     >>> find_resource("embeddings", "no-such-set") is None
     True
@@ -67,14 +67,14 @@ def find_resource(*parts: str) -> Path | None:
 
 
 def required_resource(*parts: str) -> Path:
-    """Path of a resource that every installation has."""
+    """Return the path of a resource that every installation has."""
     if (path := find_resource(*parts)) is None:
         raise InputError(f"this installation lacks {'/'.join(parts)}: install softbleu again")
     return path
 
 
 def resource_names(folder: str, file: str) -> tuple[str, ...]:
-    """Names of the folders in a folder of resources that have a file, sorted.
+    """List the folders in a folder of resources that contain a file, sorted.
 
     >>> "glove-6b-100d" in resource_names("embeddings", "vectors.npy")
     True
@@ -84,7 +84,7 @@ def resource_names(folder: str, file: str) -> tuple[str, ...]:
 
 
 def package_folder(name: str) -> Path | None:
-    """Folder of an installed package, which is neither imported nor run; None when it is not installed.
+    """Return the folder of an installed package, without importing it; None if it is not installed.
 
     >>> package_folder("no_such_package") is None
     True
@@ -95,9 +95,9 @@ def package_folder(name: str) -> Path | None:
 
 
 def matching_files(place: Path) -> list[Path]:
-    """Files whose names match that of `place`, which has a ``*``, sorted; a name without one, where it is there.
+    """List the files that match the name of `place` if it contains a ``*``; otherwise `place`, if it exists.
 
-    Raises `OSError` where the folder cannot be read.
+    Raises `OSError` if the folder cannot be read.
     """
     if "*" not in place.name:
         return [place] * os.path.lexists(place)
@@ -106,7 +106,7 @@ def matching_files(place: Path) -> list[Path]:
 
 
 def check_apart(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str]]) -> None:
-    """See that a file or folder to be written is no input, and holds none, by whatever name or link.
+    """Check that a file or folder to be written is no input and contains none, whatever the names and links.
 
     >>> check_apart("vectors/vocab.txt", ["vectors/meta.json"])
     >>> check_apart("vectors", ["vectors/meta.json"])
@@ -123,13 +123,13 @@ def check_apart(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLi
 
 
 def check_different(targets: Iterable[str | None]) -> None:
-    """See that files to be written have different names; where the system takes A for a, names differ by more.
+    """Check that files to be written have different names, ignoring case where the system does.
 
     >>> check_different(["scores.csv", "scores.svg", None])
     """
     known: set[str] = set()
     for target in filter(None, targets):
-        # A terminal or a pipe takes all, one after the other.
+        # A terminal or a pipe takes all output.
         if Path(target).exists() and not Path(target).is_file():
             continue
         name = os.path.realpath(target)
@@ -140,7 +140,7 @@ def check_different(targets: Iterable[str | None]) -> None:
 
 
 def hash_files(*paths: Path) -> str:
-    """Hex SHA-256 over the bytes of files, one after the other. InputError: one cannot be read."""
+    """Return the hex SHA-256 of the bytes of files. Raises InputError if a file cannot be read."""
     digest = hashlib.sha256()
     for path in paths:
         with readable(path), path.open("rb") as handle:
@@ -150,19 +150,19 @@ def hash_files(*paths: Path) -> str:
 
 @dataclass(frozen=True)
 class Content:
-    """File that a setting names by its place; its content is its identity."""
+    """A file that a setting names; its content is its identity."""
 
-    location: str  # As the user gave it
+    location: str  # As given by the user
     fingerprint: str  # Hex SHA-256 of its files
 
     @classmethod
     def files_of(cls, location: str) -> Sequence[Path]:
-        """Files that lie there."""
+        """List the files at a location."""
         return [Path(location)]
 
     @classmethod
     def of(cls, location: str) -> Self:
-        """Take what lies at a place; it is not opened."""
+        """Hash the files at a location."""
         files = cls.files_of(location)
         for path in files:
             check_plain(path)
@@ -170,7 +170,7 @@ class Content:
 
     @classmethod
     def read(cls, text: str) -> Self | None:
-        """Take what lies at a place; `none` stands for what is meant where nothing is named."""
+        """Hash the files at a location; `none` gives None."""
         return None if text == "none" else cls.of(text)
 
     def __str__(self) -> str:
@@ -178,7 +178,7 @@ class Content:
 
 
 def write_output(path: Path, content: bytes | memoryview | Iterable[str]) -> None:
-    """Write what a user named, bytes or text: what a link leads to is replaced; pipes and devices are written to."""
+    """Write an output file, bytes or text; the target of a link is replaced, pipes and devices are written to."""
     place = Path(os.path.realpath(path))
     if not is_special(place):
         write_whole(place, content)
@@ -188,28 +188,28 @@ def write_output(path: Path, content: bytes | memoryview | Iterable[str]) -> Non
 
 
 def is_special(path: Path) -> bool:
-    """Whether it is a pipe or a device, which cannot be replaced."""
+    """Whether the path is a pipe or a device, which cannot be replaced."""
     return path.exists() and not path.is_file()
 
 
 def write_whole(path: Path, content: bytes | memoryview | Iterable[str]) -> None:
-    """Write a file, bytes or text; a link in its place is replaced, not what that leads to.
+    """Write a file, bytes or text; a link is replaced, not its target.
 
-    Raises `OSError` if it cannot be written; then nothing of it is left behind.
+    Raises `OSError` if it cannot be written; then nothing is left behind.
     """
     with draft_file(path) as draft, open_own(draft, "wb") as stream:
         stream.writelines(encoded(content))
 
 
 def encoded(content: bytes | memoryview | Iterable[str]) -> Iterable[bytes | memoryview]:
-    """Encode text as UTF-8; what is none, as file names may hold, is escaped."""
+    """Encode text as UTF-8; other characters, such as bytes of file names, are escaped."""
     if isinstance(content, bytes | memoryview):
         return [content]
     return (text.encode(errors="backslashreplace") for text in content)
 
 
 def open_own(path: Path, mode: str) -> IO[bytes]:
-    """Open a file of a folder that softbleu keeps; `OSError` if it is a link, a pipe or a device."""
+    """Open a file in a folder of softbleu; raise `OSError` for links, pipes and devices."""
 
     def opened(name: str, flags: int) -> int:
         handle = os.open(name, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
@@ -223,9 +223,9 @@ def open_own(path: Path, mode: str) -> IO[bytes]:
 
 @contextmanager
 def draft_file(path: Path) -> Iterator[Path]:
-    """Give an empty file beside a place, to be put there at the end, or else to go.
+    """Yield an empty file beside a path, which replaces it at the end, or is removed on errors.
 
-    What killed processes left there is removed first.
+    Drafts of killed processes are removed first.
     """
     begin = f".{path.name[:100]}."
     with _guard:
@@ -236,7 +236,7 @@ def draft_file(path: Path) -> Iterator[Path]:
     try:
         os.close(handle)
         yield draft
-        # What new files may not have can be read only by setting it.
+        # The mask of new files can be read only by setting it.
         os.umask(mask := os.umask(0o077))
         there = path.lstat().st_mode if os.path.lexists(path) else stat.S_IFLNK
         if not (stat.S_ISREG(there) or stat.S_ISLNK(there)):
@@ -249,9 +249,9 @@ def draft_file(path: Path) -> Iterator[Path]:
 
 
 def _left_behind(folder: Path, names: str) -> Iterator[tuple[Path, re.Match[str]]]:
-    """What processes that are no more left in a folder, by a pattern of names with their number; see `_mine`.
+    """Yield files that dead processes left in a folder, by a pattern with their process number; see `_mine`.
 
-    There is nothing where the folder may be written, but not read.
+    Yields nothing if the folder cannot be listed.
     """
     with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
         for left in sorted(folder.iterdir()):
@@ -261,12 +261,12 @@ def _left_behind(folder: Path, names: str) -> Iterator[tuple[Path, re.Match[str]
 
 
 class TemporaryFolder(tempfile.TemporaryDirectory[str]):
-    """A folder for as long as it is wanted; those that killed processes of this user left are removed first."""
+    """A temporary folder; folders that killed processes of this user left are removed first."""
 
     def __init__(self) -> None:
         with _guard:
             for left, _ in _left_behind(Path(tempfile.gettempdir()), rf"softbleu-{_HOST}-(\d{{1,9}})-.*"):
-                # Whoever may write there may lay a link or a folder of that name.
+                # Anyone may put a link or a folder of this name there.
                 with suppress(OSError):
                     if not left.is_symlink() and (os.name == "nt" or left.stat().st_uid == os.getuid()):
                         shutil.rmtree(left, ignore_errors=True)
@@ -274,13 +274,13 @@ class TemporaryFolder(tempfile.TemporaryDirectory[str]):
             _mine.add(Path(self.name))
 
     def cleanup(self) -> None:
-        """Remove it."""
+        """Remove the folder."""
         super().cleanup()
         _mine.discard(Path(self.name))
 
 
 def remove_unfinished() -> None:
-    """Remove at once what this process has not put in its place yet, and its temporary folders."""
+    """Remove unfinished drafts and temporary folders of this process."""
     for path in list(_mine):
         with suppress(OSError):
             if path.is_dir():
@@ -291,10 +291,9 @@ def remove_unfinished() -> None:
 
 @contextmanager
 def draft_folder(target: Path) -> Iterator[Path]:
-    """Give an empty folder beside a place; it is gone afterwards unless `put_in_place` moved it.
+    """Yield an empty folder beside a path; it is removed at the end unless `put_in_place` moved it.
 
-    What a killed process left there is removed first. A place that is itself such a draft is given as it is: nobody
-    would look for a draft of a draft.
+    Drafts of killed processes are removed first. A target that is itself such a draft is yielded unchanged.
     """
     if target in _mine:
         yield target
@@ -312,7 +311,7 @@ def draft_folder(target: Path) -> Iterator[Path]:
 
 
 def put_in_place(draft: Path, target: Path) -> None:
-    """Move a finished draft to its place; what lay there before goes, in the same step if the system can."""
+    """Move a finished draft to its place; an old folder is replaced in the same step if the system can."""
     for path in draft.iterdir():
         _flush(path)
     if draft == target:
@@ -329,7 +328,7 @@ def put_in_place(draft: Path, target: Path) -> None:
         try:
             draft.rename(target)
         except BaseException:
-            # On Windows what is open cannot be renamed.
+            # Windows cannot rename open files.
             former.rename(target)
             raise
         shutil.rmtree(former)
@@ -337,7 +336,7 @@ def put_in_place(draft: Path, target: Path) -> None:
 
 
 def _flush(path: Path) -> None:
-    """Have the disk keep a file or folder: a rename may else outlive what it renames."""
+    """Flush a file or folder to disk: otherwise a rename may survive a crash, but not the content."""
     if path.is_dir() and os.name == "nt":
         return
     handle = os.open(path, os.O_RDONLY)
@@ -348,7 +347,7 @@ def _flush(path: Path) -> None:
 
 
 def mend_folder(target: Path) -> None:
-    """Remove drafts of processes that are no more, and put back what one of them had moved away."""
+    """Remove drafts of dead processes, and restore a folder that one of them had moved away."""
     for left, match in _left_behind(target.parent, rf"\.{re.escape(target.name)}\.(\d{{1,9}})\.(draft|former)"):
         if match[2] == "former" and not target.exists():
             left.rename(target)
@@ -358,7 +357,7 @@ def mend_folder(target: Path) -> None:
 
 def _lives(process: int) -> bool:
     if os.name == "nt":
-        # There is no harmless signal: number 0 is Ctrl-C.
+        # No signal is harmless here: number 0 is Ctrl-C.
         return True
     try:
         os.kill(process, 0)
@@ -368,13 +367,13 @@ def _lives(process: int) -> bool:
 
 
 def cache_folder() -> Path | None:
-    """Name the cache folder: ``$SOFTBLEU_CACHE``, else ``$XDG_CACHE_HOME/softbleu``, else ``~/.cache/softbleu``.
+    """Return the cache folder: ``$SOFTBLEU_CACHE``, else ``$XDG_CACHE_HOME/softbleu``, else ``~/.cache/softbleu``.
 
-    It need not exist yet; None where there is no home folder either.
+    It may not exist yet; None without a home folder.
     """
     if named := os.environ.get(CACHE_VARIABLE):
         return Path(named)
-    # The XDG base directory specification wants relative paths ignored.
+    # The XDG base directory specification ignores relative paths.
     if (base := os.environ.get("XDG_CACHE_HOME")) and Path(base).is_absolute():
         return Path(base, _PROGRAM)
     try:
@@ -384,14 +383,14 @@ def cache_folder() -> Path | None:
 
 
 def make_cache_folder(folder: Path) -> None:
-    """Make a folder of the cache, for its owner alone, where there is none."""
+    """Make a folder of the cache, readable only by its owner, if it does not exist."""
     for place in (*reversed(folder.parents), folder):
         if not place.exists():
             place.mkdir(0o700, exist_ok=True)
 
 
 def kept_arrays(name: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Mapping[str, NDArray[Any]]:
-    """Map arrays kept under a name, such as ``graphs/<key>``; they are made where there are none, or damaged ones."""
+    """Map cached arrays by name, such as ``graphs/<key>``; missing or damaged arrays are made."""
     folder = cache_folder()
     arrays: dict[str, NDArray[Any]] = {}
 
@@ -410,9 +409,9 @@ def kept_arrays(name: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Ma
 
 
 def keep_folder(target: Path, make: Callable[[Path], object]) -> None:
-    """See that a folder of the cache is there, each file with its contents; made where it is not, or damaged.
+    """Ensure that a folder of the cache exists with whole files; otherwise make it.
 
-    `make` writes the files into an empty folder, which is then put in its place. Raises `OSError` if it cannot be
+    `make` writes the files into an empty folder, which is then moved to its place. Raises `OSError` if it cannot be
     written.
     """
     if _is_whole(target):
@@ -441,7 +440,7 @@ def _is_whole(target: Path) -> bool:
 
 
 def _file_sum(path: Path) -> list[int]:
-    """Size and checksum; very large files have their size only, for they are looked at in every run."""
+    """Return size and checksum of a file; of very large files only the size, since every run checks them."""
     checksum = 0
     with open_own(path, "rb") as stream:
         size = os.fstat(stream.fileno()).st_size
@@ -452,12 +451,12 @@ def _file_sum(path: Path) -> list[int]:
 
 
 def local_place(location: str) -> str:
-    """Path of what a URL names, copied here unless that was done before; anything else stays as it is.
+    """Return the path of a copy of the files at a URL; other locations are returned unchanged.
 
     >>> local_place("glove-6b-100d")
     'glove-6b-100d'
     """
-    # Several sets, joined by +, are opened one by one.
+    # Joined sets (+) are opened one by one.
     return _copied(location) if is_url(location) and "+" not in location else location
 
 

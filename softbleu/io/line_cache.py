@@ -1,6 +1,6 @@
-"""Results about lines of text, kept for later runs: one file, shared by all processes.
+"""A cache of results about lines of text: one file, shared by all processes.
 
-Losing it loses time only: what cannot be read is made again, what cannot be written is not kept.
+Losing it only costs time: unreadable entries are made again, and entries that cannot be written are not cached.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _DAY = 86_400
 _AT_ONCE = 500
 _PATIENCE = 30.0  # Seconds to wait for another process to finish writing
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
-"""What says that a file is no table of ours; others say that it is busy, cannot grow, or is not ours to write."""
+"""Error codes of damaged files; other errors mean a busy, full or protected file."""
 _USING = lock()  # SQLite in a child has its locks as they were, and no open file of its parent
 _TABLE = """
 CREATE TABLE IF NOT EXISTS lines (key BLOB PRIMARY KEY, day INTEGER, checksum INTEGER, content BLOB);
@@ -49,7 +49,7 @@ def cache_limit() -> int:
 
 
 def read_lines(keys: Sequence[bytes]) -> dict[bytes, bytes]:
-    """Read what is kept under some keys; damaged entries count as missing."""
+    """Read the entries of some keys; damaged entries count as missing."""
     path = _path()
     contents: dict[bytes, bytes] = {}
     if path is None or path.is_symlink() or not path.is_file():
@@ -71,7 +71,7 @@ def read_lines(keys: Sequence[bytes]) -> dict[bytes, bytes]:
 
 
 def write_lines(entries: Mapping[bytes, bytes]) -> None:
-    """Keep entries; where there are too many, the least recently used ones go."""
+    """Store entries; if the cache is full, the least recently used entries are removed."""
     path, limit = _path(), cache_limit()
     if path is None or not entries or not limit:
         return
@@ -87,7 +87,7 @@ def write_lines(entries: Mapping[bytes, bytes]) -> None:
             except sqlite3.DatabaseError as error:
                 if error.sqlite_errorcode & 0xFF not in _DAMAGED:
                     return
-                # Damaged: begun anew.
+                # Damaged: start again.
                 path.unlink(missing_ok=True)
 
 
@@ -97,10 +97,10 @@ def kept_lines(
     make: Callable[[Sequence[str]], Iterator[Mapping[str, bytes]]],
     fits: Callable[[str, bytes], bool] = lambda line, content: True,
 ) -> dict[str, bytes]:
-    """Entries of lines; made, and stored part by part, for those that have none.
+    """Return the entries of lines; missing entries are made and stored part by part.
 
-    `judge` names who found it out, with all that it depends on; `make` finds it out of some lines, and gives it part
-    by part. What does not fit a line is made again.
+    `judge` identifies the maker with all that it depends on; `make` yields entries of lines in parts. Entries for
+    which `fits` is false are made again.
     """
     keys = {line: _key(judge, line) for line in lines}
     stored = read_lines(list(keys.values()))
@@ -116,7 +116,7 @@ def _checksum(key: bytes, content: bytes) -> int:
 
 
 def _open_for_one(path: Path) -> None:
-    """See that the file is there, plain, and not for others to read; a link in its place goes."""
+    """Ensure that the file is a plain file and not readable by others; a link is removed."""
     if path.is_symlink():
         path.unlink()
     with open_own(path, "ab") as stream:
@@ -130,12 +130,12 @@ def _key(judge: str, line: str) -> bytes:
 
 def _write(path: Path, rows: Sequence[tuple[bytes, int, int, bytes]], limit: int) -> None:
     with _USING, closing(sqlite3.connect(path, timeout=_PATIENCE)) as file:
-        # What a power cut damages is made again.
+        # Entries that a power cut damages are made again.
         file.execute("PRAGMA synchronous = OFF")
         file.executescript(_TABLE)
         with file:
             file.executemany("INSERT OR REPLACE INTO lines VALUES (?, ?, ?, ?)", rows)
-            # Pages of what goes are used again, so that the file grows no further.
+            # Freed pages are reused, so the file does not grow.
             pages, free, size = (
                 file.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
             )

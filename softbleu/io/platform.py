@@ -1,4 +1,4 @@
-"""Tricks of systems and libraries, each with the measurement that defends it; nothing else uses such."""
+"""Workarounds for systems and libraries, each with the measurement that justifies it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
 def free_at_forks(held: Any) -> None:
-    """Have the process forked only while no other thread has a lock; parent and child then have it free."""
+    """Fork the process only while no other thread has a lock; it is free in parent and child."""
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=held.acquire, after_in_parent=held.release, after_in_child=held.release)
 
@@ -61,7 +61,7 @@ _PRINTING = lock()
 _LIMITING = lock()
 _SHARED = 0  # No thread has this number
 _limits: dict[int, tuple[int, list[tuple[Any, int]]]] = {}
-"""How often each thread has entered, and all together, and how many cores libraries had before."""
+"""Number of entries of each thread, and of all, with the cores that libraries had before."""
 
 
 @contextmanager
@@ -83,10 +83,10 @@ def without_prints(beginning: bytes) -> Iterator[None]:
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Let two folders change places in one step, where the system knows how (Linux).
+    """Exchange two folders in one step, if the system can (Linux).
 
-    While a store was replaced 3,000 times, another process found it in all of 261,463 looks; with two renames, which
-    is what other systems do, it found nothing in 6,488 of 306,841.
+    While a store was replaced 3,000 times, another process found it in all of 261,463 attempts; with two renames, as
+    on other systems, it found nothing in 6,488 of 306,841.
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -119,7 +119,7 @@ def client_of(executor: Executor) -> Any:
 
 
 def runs_again(main: Any) -> bool:
-    """Whether a started process that imports the main module would run once more what runs now: it is not guarded.
+    """Whether a started process that imports the main module would run its code again, because it is not guarded.
 
     A script of five lines whose thread called `score(jobs=2)` ran three times, and then failed.
     """
@@ -145,11 +145,10 @@ def runs_again(main: Any) -> bool:
 
 
 def end_processes(executor: Executor) -> None:
-    """End the workers of a pool at once, whatever they do.
+    """End the workers of a pool at once.
 
-    They are not asked to: one that was killed at rest may have taken with it the lock of the queue that the others
-    would hear it from. Nor is the rest of a result awaited whose writer was killed, nor the rest of a task sent that
-    nobody reads any more. Without any of these the pool's end may hang.
+    A killed worker may hold the lock of the queue from which the others would read the request to end, so they are
+    terminated. Unfinished results and tasks are neither awaited nor sent, as the pool might hang on them.
     """
     for process in processes_of(executor) or ():
         process.terminate()
@@ -163,10 +162,9 @@ def end_processes(executor: Executor) -> None:
 
 @cache
 def load_njit() -> Any:
-    """Load numba's compiler, started without what no kernel here uses: 0.49 s of CPU time in place of 0.67 s.
+    """Load numba's compiler without parts that softbleu's kernels do not use: 0.49 s of CPU time instead of 0.67 s.
 
-    By itself it loads SciPy's linear algebra to see that there is one. There is, for softbleu needs SciPy; whoever
-    multiplies matrices in compiled functions of their own has it loaded then.
+    It would load SciPy's linear algebra only to check that it exists; functions that multiply matrices still load it.
     """
     linalg: Any = import_module("numba.np.linalg")
     ensure_blas = getattr(linalg, "ensure_blas", None)
@@ -194,7 +192,7 @@ def sacrebleu_tokenizers() -> str:
 
 
 def drop_output(stream: Any = None) -> None:
-    """Throw away what standard output, or another stream, could not write, lest Python fails at it when it ends."""
+    """Discard output that standard output, or another stream, cannot write, so that Python does not fail at exit."""
     stream = stream or sys.stdout
     if stream is None:
         return
@@ -207,7 +205,7 @@ def drop_output(stream: Any = None) -> None:
 
 
 def tell(line: str) -> None:
-    """Write a line to standard error; where nobody can read it, nothing else depends on it."""
+    """Write a line to standard error; failures are ignored."""
     if sys.stderr is None:
         return
     try:
@@ -241,9 +239,9 @@ def single_threaded_blas() -> Iterator[None]:
 
 @lru_cache(1)
 def _libraries(modules: int) -> tuple[list[Any], list[Any]]:
-    """Libraries of linear algebra whose limit threads share, and those that each thread limits.
+    """Find the linear algebra libraries whose limit threads share, and those with a limit per thread.
 
-    They are looked for again once there are more modules, which may have brought some.
+    They are searched again when there are more modules, which may have loaded some.
     """
     from threadpoolctl import ThreadpoolController
 
@@ -253,14 +251,14 @@ def _libraries(modules: int) -> tuple[list[Any], list[Any]]:
 
 
 def _limit(libraries: Sequence[Any]) -> list[tuple[Any, int]]:
-    """Keep libraries to one core, and say how many each had."""
+    """Limit libraries to one core, and return their numbers before."""
     before = [(library, library.get_num_threads()) for library in libraries]
     _set_cores([(library, 1) for library, cores in before if cores != 1])
     return before
 
 
 def _set_cores(cores: Iterable[tuple[Any, int]]) -> None:
-    """Set how many cores libraries take, in any thread: threadpoolctl 3.8 heeds the first that did, until it ends."""
+    """Set the cores of libraries from any thread; threadpoolctl 3.8 obeys only the first that set them."""
     for library, count in cores:
         let_go = getattr(library, "clear_controlling_thread", lambda **_: None)
         let_go(force=True)

@@ -1,4 +1,4 @@
-"""A progress bar for work that takes a while."""
+"""Progress bars and notes on standard error."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     from softbleu import types
 
-PATIENCE = 1.0  # Seconds before a bar is worth drawing
-MANY = 20_000  # Segments for which it is drawn at once
+PATIENCE = 1.0  # Seconds before a bar is drawn
+MANY = 20_000  # Segments for which a bar is drawn at once
 
 
 def shown(progress: types.Progress | bool | None) -> AbstractContextManager[types.Progress | None]:
-    """Function that is called with the progress of some work: a bar for True, the one that was given, or none."""
+    """Return a progress function: a bar for True, the given function, or none."""
     if isinstance(progress, bool):
         return ProgressBar(quiet=not progress, asked=True)
     check_progress(progress)
@@ -31,10 +31,10 @@ def shown(progress: types.Progress | bool | None) -> AbstractContextManager[type
 
 
 def note(*parts: str | Parameter) -> None:
-    """Write one line of texts and parameters to standard error, if progress is shown: what takes long now.
+    """Write one line to standard error, if progress is shown.
 
-    The same line is written once as long as any bar is open. Without a bar, as for a library that is not asked for
-    progress, or if the program is to be quiet, there is none.
+    The same line is written once while any bar is open. Without a bar, as in a library call without progress, or in
+    a quiet program, nothing is written.
     """
     if _shown:
         _shown[-1].note(*_places, *parts)
@@ -42,7 +42,7 @@ def note(*parts: str | Parameter) -> None:
 
 @contextmanager
 def notes_about(place: str) -> Iterator[None]:
-    """Begin all notes within the block with what they are about, such as a direction of translation."""
+    """Begin all notes within the block with their subject, such as a direction of translation."""
     _places.append(f"{place}: ")
     try:
         yield
@@ -51,7 +51,7 @@ def notes_about(place: str) -> Iterator[None]:
 
 
 def warn(message: str) -> None:
-    """Write a note where notes are written, or else warn, as Python does."""
+    """Write a note if notes are shown; otherwise issue a Python warning."""
     if _shown:
         note(message)
     else:
@@ -69,10 +69,10 @@ def hush() -> None:
 
 
 class ProgressBar:
-    """Called with how much is done and how much there is; draws on standard error if that is a terminal.
+    """A function of the work done and the whole work, which draws a bar if standard error is a terminal.
 
-    `many` is so much that it is worth a bar at once; less of it only if it takes longer than `PATIENCE`. `asked`
-    draws wherever a bar can be drawn, in notebooks too. `spell` spells the parameters that notes name.
+    Work of `many` units gets a bar at once; other work after `PATIENCE`. `asked` draws wherever a bar can be drawn,
+    also in notebooks. `spell` formats the parameters that notes name.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class ProgressBar:
             self._bar.stop()
 
     def note(self, *parts: str | Parameter) -> None:
-        """Write a line, above the bar if there is one; the same line once."""
+        """Write a line once, above an open bar."""
         message = spelt(parts, self._spell)
         if self.quiet or any(message in bar._noted for bar in (self, *_shown)):
             return
@@ -117,7 +117,7 @@ class ProgressBar:
             self._bar.console.print(line, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
     def __call__(self, done: int, total: int) -> None:
-        """Show how far the work is, or a further part of it, which may have more to do."""
+        """Show the progress of the work, or of its next part."""
         if self._off:
             return
         if self._bar is None:
@@ -129,15 +129,15 @@ class ProgressBar:
             self._bar.update(self._task, completed=done, total=total, refresh=True)
 
     def _draw(self, total: int) -> Progress:
-        # Imported here, for short runs do without.
+        # Imported here, because short runs need no bar.
         from rich import progress
         from rich.console import Console
 
         class Speed(progress.ProgressColumn):
-            """How much is done a second, lately."""
+            """Recent speed per second."""
 
             def render(self, task: Task) -> str:
-                """Show it, once it is known."""
+                """Format the speed, once it is known."""
                 return f"{task.speed:,.0f}/s" if task.speed else ""
 
         # No thread of its own: worker processes may be forked while the bar is shown.
@@ -149,5 +149,5 @@ class ProgressBar:
         return bar
 
 
-_shown: list[ProgressBar] = []  # Bars that are open, the innermost last
-_places: list[str] = []  # What notes are about
+_shown: list[ProgressBar] = []  # Open bars, the innermost last
+_places: list[str] = []  # Subjects of notes

@@ -1,7 +1,7 @@
-"""Files that others wrote, read within bounds of size, depth, digits and types; packed ones, and those at URLs, too.
+"""Readers of foreign files within bounds of size, depth, digits and types; also packed files and URLs.
 
-Whatever such a file says, it gives text, plain values, arrays, or an error of one line; it never runs, hangs, or
-takes memory that its size does not warrant.
+Any file gives text, plain values, arrays, or a one-line error; reading never runs code, hangs, or takes more memory
+than the size of the file warrants.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 MOST_BYTES = 64 << 20  # Of a file that is read whole
-LONGEST_LINE = "SOFTBLEU_LONGEST_LINE"  # The environment variable that says how many bytes a line of text may have
+LONGEST_LINE = "SOFTBLEU_LONGEST_LINE"  # Environment variable with the greatest number of bytes in a line of text
 _LONGEST_LINE, _MOST_LINE = 100_000_000, 1 << 40
-BLOCK_SIZE = 1 << 20  # Bytes that are read at once
+BLOCK_SIZE = 1 << 20  # Bytes per read
 UTF8 = ("utf-8", "ascii")
 _UNPACKERS: dict[str, tuple[re.Pattern[bytes], Callable[[Any], object]]] = {
     ".gz": (re.compile(rb"\x1f\x8b"), lambda packed: gzip.GzipFile(fileobj=packed)),
@@ -49,14 +49,14 @@ _UNPACKERS: dict[str, tuple[re.Pattern[bytes], Callable[[Any], object]]] = {
     ".xz": (re.compile(rb"\xfd7zXZ\0"), lzma.LZMAFile),
     ".zst": (re.compile(rb"\x28\xb5\x2f\xfd"), lambda packed: _zstd(packed)),
 }
-"""Of each suffix of packed files how they begin, and what unpacks them."""
+"""Unpackers by suffix, each with a pattern of the first bytes."""
 _LONGEST_MAGIC = 10
 
-MOST_PLACES = 18  # Of a whole number; so many always fit 64 bits
+MOST_PLACES = 18  # Digits of a whole number, which always fit 64 bits
 LEAST_SCORE, MOST_SCORE = 1e-100, 1e100
-"""Of scores that others gave, apart from 0: their squares neither vanish nor overflow."""
+"""Bounds of the size of scores other than 0, so that squares neither vanish nor overflow."""
 MOST_DEPTH = 64  # Of lists and objects inside one another
-# Python's own reader of these headers takes them for program text, and fails in as many ways as such text can.
+# Python's own reader evaluates these headers as program text, with many ways to fail.
 _HEADER = re.compile(
     rb"\{\s*'descr':\s*'([<>|=]?[fiub]\d{1,2})',\s*'fortran_order':\s*(True|False),"
     rb"\s*'shape':\s*\(((?:\d{1,18},\s*){0,3}(?:\d{1,18},?)?)\),?\s*\}\s*"
@@ -80,7 +80,7 @@ _Found = TypeVar("_Found")
 
 @contextmanager
 def readable(path: Path, kind: type[InputError | VectorError] = InputError) -> Iterator[None]:
-    """Say that a file cannot be read, where that fails."""
+    """Raise an error with the path if a file cannot be read."""
     try:
         yield
     except OSError as error:
@@ -88,7 +88,7 @@ def readable(path: Path, kind: type[InputError | VectorError] = InputError) -> I
 
 
 def check_plain(path: Path) -> int:
-    """See that a file is one, and say of how many bytes: a pipe would block, a device may have no end."""
+    """Return the size of a regular file; reject pipes, which would block, and devices, which may have no end."""
     try:
         size = path.stat().st_size
     except (OSError, ValueError) as error:
@@ -99,7 +99,7 @@ def check_plain(path: Path) -> int:
 
 
 def read_bounded(stream: IO[bytes], name: str) -> bytes:
-    """Read all of a file, which is not too large."""
+    """Read a whole file of at most `MOST_BYTES`."""
     content = stream.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         _refuse_size(name)
@@ -120,7 +120,7 @@ def _zstd(packed: Any) -> Any:
 
 
 class _Borrowed(io.RawIOBase):
-    """A stream that stays open when this is closed, as pyarrow closes what it reads."""
+    """A stream that stays open when pyarrow closes its reader."""
 
     def __init__(self, stream: io.BufferedReader[Any]) -> None:
         self._stream = stream
@@ -133,18 +133,18 @@ class _Borrowed(io.RawIOBase):
 
 
 def unpacker_of(stream: io.BufferedReader[Any]) -> Callable[[Any], object] | None:
-    """Find what unpacks a file (gzip, bzip2, xz or zstd) by its first bytes; None where it is not packed."""
+    """Find the unpacker of a file (gzip, bzip2, xz or zstd) by its first bytes; None if it is not packed."""
     head = stream.peek(_LONGEST_MAGIC)
     return next((unpack for magic, unpack in _UNPACKERS.values() if magic.match(head)), None)
 
 
 @contextmanager
 def unpacking(name: object, kind: type[InputError | VectorError] = InputError) -> Iterator[None]:
-    """Raise an error that names a packed file where it is damaged."""
+    """Raise an error that names a packed file if it is damaged."""
     try:
         yield
     except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
-        # What gzip, bz2 and pyarrow say of damage is an error of the system without a number.
+        # gzip, bz2 and pyarrow report damage as an OSError without a number.
         if getattr(error, "errno", None) is not None:
             raise
         raise kind(f"{name}: damaged packed file ({error}); download or pack it again") from error
@@ -160,7 +160,7 @@ def without_packing(name: str) -> str:
 
 
 class _HashingReader(io.RawIOBase):
-    """A raw file that feeds all that is read from it to a SHA-256."""
+    """A raw file that updates a SHA-256 with everything that is read."""
 
     def __init__(self, path: Path, handle: io.RawIOBase) -> None:
         self._path = path
@@ -172,7 +172,7 @@ class _HashingReader(io.RawIOBase):
         return True
 
     def readinto(self, buffer: WriteableBuffer, /) -> int | None:
-        # Said here, where it is known to come from reading, not from what is written meanwhile.
+        # Raised here, where the error surely comes from reading.
         with readable(self._path, VectorError):
             count = self._handle.readinto(buffer)
         self.digest.update(memoryview(buffer)[: count or 0])
@@ -182,22 +182,22 @@ class _HashingReader(io.RawIOBase):
 
 @dataclass(frozen=True)
 class Stream:
-    """The unpacked content of a file, and the means to hash the file as it lies on the disk."""
+    """The unpacked content of a file, and the means to hash the packed file."""
 
     content: io.BufferedIOBase
-    size: int  # Bytes of the file, as it lies on the disk
+    size: int  # Bytes of the packed file
     _reader: _HashingReader
     _packed: io.BufferedIOBase
 
     @property
     def done(self) -> int:
-        """How many of them have been read."""
+        """Number of packed bytes that have been read."""
         return self._reader.count
 
     def fingerprint(self, *, unpack: bool = True) -> str:
-        """Read what is left and give the hex SHA-256 of the whole file.
+        """Read the rest and return the hex SHA-256 of the whole file.
 
-        With `unpack`, what is left is looked at for damage of its packing.
+        With `unpack`, the rest is checked for damage of its packing.
         """
         rest = self.content if unpack else self._packed
         while rest.read(BLOCK_SIZE):
@@ -222,17 +222,17 @@ def open_stream(path: Path) -> Iterator[Stream]:
 
 
 def longest_line() -> int:
-    """How many bytes a line of text may have: 100 million, or what the environment says."""
+    """Return the greatest number of bytes in a line of text: 100 million, or by the environment variable."""
     return number_from(LONGEST_LINE, _LONGEST_LINE, _MOST_LINE)
 
 
 def refuse_line(where: str, longest: int) -> NoReturn:
-    """Say that a line is too long, and what raises the limit."""
+    """Raise an error for a line that is too long, with the variable that raises the limit."""
     raise InputError(f"{where}: a line of more than {longest:,} bytes: cut it, or set {LONGEST_LINE} to more")
 
 
 def bounded_lines(stream: IO[bytes] | io.BufferedIOBase, name: str) -> Iterator[bytes]:
-    """Read lines with their ends; one that is too long is refused before it has been read to its end."""
+    """Read lines with their ends; a line that is too long raises an error before it is read to its end."""
     longest = longest_line()
     for number, line in enumerate(iter(partial(stream.readline, longest + 2), b""), start=1):
         # The end of a line does not count.
@@ -242,10 +242,10 @@ def bounded_lines(stream: IO[bytes] | io.BufferedIOBase, name: str) -> Iterator[
 
 
 def encoding_of(name: str) -> str:
-    """Find what Python calls an encoding of text."""
+    """Return Python's name of a text encoding."""
     try:
         codec = codecs.lookup(name)
-        "".encode(name)  # what is no encoding of text (base64, say) raises a LookupError
+        "".encode(name)  # Codecs that do not encode text, such as base64, raise a LookupError.
         return codec.name
     except (LookupError, ValueError):
         raise InputError(f"unknown encoding {name!r}; e.g. utf-8, latin-1, utf-16, gb18030") from None
@@ -253,7 +253,7 @@ def encoding_of(name: str) -> str:
 
 @contextmanager
 def decoding(name: str, encoding: str) -> Iterator[None]:
-    """Say where bytes are not what they should be."""
+    """Raise an error for bytes that are not in the encoding."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -264,7 +264,7 @@ def decoding(name: str, encoding: str) -> Iterator[None]:
 
 
 def not_utf8(name: str, line: int, byte: int, value: int) -> InputError:
-    """Say which byte of a line is no UTF-8."""
+    """Make the error for a byte that is not UTF-8."""
     return _other_encoding(f"{name}, line {line}, byte {byte}: not UTF-8 (0x{value:02x})")
 
 
@@ -274,7 +274,7 @@ def _other_encoding(wrong: str) -> InputError:
 
 @contextmanager
 def text_reader(stream: IO[bytes] | io.BufferedIOBase, encoding: str) -> Iterator[io.TextIOWrapper]:
-    """Decode strictly, to the very last byte; newlines stay what they are, and the stream stays open."""
+    """Decode strictly, to the very last byte; newlines are kept, and the stream stays open."""
     reader = io.TextIOWrapper(cast("io.BufferedReader", stream), encoding, newline="\n")
     try:
         yield reader
@@ -283,7 +283,7 @@ def text_reader(stream: IO[bytes] | io.BufferedIOBase, encoding: str) -> Iterato
 
 
 def text_lines(stream: IO[bytes] | io.BufferedIOBase, name: str, encoding: str) -> Iterator[str]:
-    """Read the lines of a text one by one, without their ends and without a byte-order mark."""
+    """Read the lines of a text, without their ends and without a byte-order mark."""
     if encoding in UTF8:
         for number, line in enumerate(bounded_lines(stream, name), start=1):
             try:
@@ -298,7 +298,7 @@ def text_lines(stream: IO[bytes] | io.BufferedIOBase, name: str, encoding: str) 
 
 
 def _lines(name: str, reader: io.TextIOWrapper) -> Iterator[str]:
-    """Cut at newlines alone, unlike `str.splitlines`."""
+    """Cut at newlines only, unlike `str.splitlines`."""
     rest, longest = "", longest_line()
     while block := reader.read(BLOCK_SIZE):
         lines = (rest + block).split("\n")
@@ -316,9 +316,9 @@ class NotJsonError(InputError):
 
 
 def parse_json(text: str, where: str, *, gaps: bool = False) -> Any:
-    """Read JSON that stands at a place, such as a file and its line; with `gaps`, NaN is null.
+    """Parse JSON from a place, such as a file and its line; with `gaps`, NaN becomes null.
 
-    Raises `NotJsonError` for anything else, `InputError` for what is out of bounds, and for a key twice in an object.
+    Raises `NotJsonError` for other text, `InputError` for values out of bounds and for repeated keys in an object.
 
     >>> parse_json('{"a": [1, 2.5, null]}', "x.json")
     {'a': [1, 2.5, None]}
@@ -349,12 +349,12 @@ def _object(where: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def read_json(path: Path) -> Any:
-    """Read a file of JSON; see `parse_json`."""
+    """Read a JSON file; see `parse_json`."""
     return parse_json(_read_text(path), str(path))
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Read a file of TOML; numbers in it are finite, and no text has a NUL."""
+    """Read a TOML file; its numbers are finite, and no text has a NUL."""
     where, text = str(path), _read_text(path)
     with _bounded(where):
         try:
@@ -366,7 +366,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def map_array(path: Path) -> NDArray[Any]:
-    """Map an array of a ``.npy`` file into memory, to be read: numbers, row after row."""
+    """Map an array of numbers in a ``.npy`` file (rows in order) into memory, read-only."""
     import numpy as np
 
     size = check_plain(path)
@@ -409,9 +409,9 @@ def read_rows(lines: Iterable[str], name: str, delimiter: str = ",") -> Iterator
 
 
 def check_columns(place: str, names: Sequence[str], header: Sequence[str]) -> None:
-    """See that no two columns of a table mean the same; those without a name mean nothing.
+    """Check that no two columns of a table have the same meaning; columns without a name have none.
 
-    `names` are what the cells of the header mean.
+    `names` are the meanings of the header cells.
 
     >>> check_columns("x.tsv", ["system", "score", "score"], ["system", "Score", "score"])
     Traceback (most recent call last):
@@ -424,14 +424,14 @@ def check_columns(place: str, names: Sequence[str], header: Sequence[str]) -> No
 
 
 def parse_whole(text: str) -> int:
-    """Read a whole number; ValueError if it is none, or has too many digits."""
+    """Parse a whole number; ValueError for other text and too many digits."""
     if len(text) > MOST_PLACES + 1:
         raise ValueError(f"a whole number of at most {MOST_PLACES} digits is needed")
     return int(text)
 
 
 def whole_number(where: str, what: str, value: object) -> int:
-    """Read a whole number that stands at a place, such as `the number of a segment`; InputError: it is none."""
+    """Parse a whole number at a place; `what` describes it in the InputError for other values."""
     try:
         return parse_whole(str(value))
     except ValueError:
@@ -439,7 +439,7 @@ def whole_number(where: str, what: str, value: object) -> int:
 
 
 def parse_score(value: Any) -> float:
-    """Read a score, of which sums of squares can be taken; ValueError if it is none.
+    """Parse a score whose square is a normal number; ValueError for other values.
 
     >>> parse_score("0.5"), parse_score(3)
     (0.5, 3.0)
@@ -457,7 +457,7 @@ def parse_score(value: Any) -> float:
 
 
 def load_tokenizer(path: Path) -> Tokenizer:
-    """Read a ``tokenizer.json``; what it says of cutting and padding is switched off."""
+    """Read a ``tokenizer.json``, without its truncation and padding."""
     from tokenizers import Tokenizer
 
     check_plain(path)
@@ -475,7 +475,7 @@ def load_tokenizer(path: Path) -> Tokenizer:
 
 @contextmanager
 def no_panic() -> Iterator[None]:
-    """Turn panics of the `tokenizers` library, which are no `Exception`, into such."""
+    """Turn panics of the `tokenizers` library, which are no `Exception`, into a RuntimeError."""
     try:
         yield
     except BaseException as error:
@@ -489,14 +489,14 @@ def _read_text(path: Path) -> str:
         _refuse_size(str(path))
     try:
         with readable(path):
-            return path.read_text(encoding="utf-8-sig")  # A mark of Unicode may stand first
+            return path.read_text(encoding="utf-8-sig")  # A byte-order mark may come first
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 (byte {error.start + 1}): save it as UTF-8") from None
 
 
 @contextmanager
 def _bounded(where: str) -> Iterator[None]:
-    """Say what Python's own readers fail at: depth beyond the stack, and whole numbers of thousands of digits."""
+    """Raise errors where Python's own readers fail: depth beyond the stack, and very long numbers."""
     try:
         yield
     except InputError:
@@ -518,7 +518,7 @@ def _floats(where: str) -> Callable[[str], float]:
 
 
 def _check_bounds(value: Any, where: str, *, names: bool = False) -> None:
-    """Go through all of a value, level by level; in names there is no NUL."""
+    """Check all parts of a value, level by level; with `names`, texts must have no NUL."""
     level: list[Any] = [value]
     for depth in range(MOST_DEPTH + 1):
         below: list[Any] = []
@@ -558,7 +558,7 @@ def is_url(name: object) -> TypeGuard[str]:
 
 
 def file_name(url: str) -> str:
-    """Name of the file at a URL, without the query, which may be secret.
+    """Return the file name of a URL, without the query, which may be secret.
 
     >>> file_name("http://host/sets/v.txt?X-Amz-Signature=ab12")
     'v.txt'
@@ -572,7 +572,7 @@ def read_range(url: str, start: int, stop: int) -> bytes:
 
 
 def url_size(url: str) -> int | None:
-    """Bytes of a file that can be read in ranges; None where it is read as a whole only."""
+    """Return the size of a file that can be read in ranges; None if it can only be read whole."""
 
     def measured(files: Any, path: str) -> int | None:
         if not _by_http(files):
@@ -607,16 +607,16 @@ def _by_http(files: Any) -> bool:
 
 
 def _open(files: Any, path: str, ranges: str = "") -> Any:
-    """Open a file; by HTTP as a stream, of which no more is taken than is read, however much the server sends."""
+    """Open a file; over HTTP as a stream, of which only the bytes that are read are received."""
     if not _by_http(files):
         return files.open(path, "rb")
     headers = {**_AS_IT_IS, **({"Range": ranges} if ranges else {})}
-    # With a size the server is not asked for it.
+    # Given a size, fsspec does not ask the server for it.
     return files.open(path, "rb", block_size=0, size=1, headers=headers)
 
 
 def url_state(url: str) -> str:
-    """State that changes when a file does: its checksum, version or time, as the place tells."""
+    """Return a value that changes with the file: its checksum, version or time."""
     return _tried(url, lambda files, path: str(files.ukey(path)))
 
 
@@ -626,7 +626,7 @@ def open_url(url: str) -> IO[bytes]:
 
 
 class _UrlReader(io.RawIOBase):
-    """A file that is read as it comes; what goes wrong on the way names the URL."""
+    """A raw stream of a URL; errors name the URL."""
 
     def __init__(self, url: str, stream: Any) -> None:
         self._url, self._stream, self._over = url, stream, False
@@ -636,7 +636,7 @@ class _UrlReader(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         try:
-            # A response that is read on at its end warns of an endless loop.
+            # Reading a response beyond its end gives a warning.
             content = b"" if self._over else self._stream.read(len(buffer))
         except Exception as error:
             raise _failure(self._url, error, "read") from error
@@ -650,12 +650,12 @@ class _UrlReader(io.RawIOBase):
 
 
 def write_url(url: str, content: bytes) -> None:
-    """Write a file as a whole."""
+    """Write a whole file."""
     _tried(url, lambda files, path: files.pipe_file(path, content), "written")
 
 
 def find_urls(url: str) -> list[str]:
-    """Files of a folder; none where there is no such folder."""
+    """List the files in a folder; none if it does not exist."""
     return _tried(url, lambda files, path: [files.unstrip_protocol(name) for name in files.find(path)])
 
 
@@ -666,11 +666,11 @@ def remove_urls(urls: list[str]) -> None:
 
 
 def _tried(url: str, work: Callable[[Any, str], _Found], done: str = "read") -> _Found:
-    """Do something with a file, again where it fails as networks do."""
+    """Do something with a file; network failures are tried again."""
     for attempt in range(1, _ATTEMPTS + 1):
         try:
             return work(*_file_system(url))
-        # What goes wrong on the way is of as many kinds as there are kinds of places.
+        # Every kind of file system has its own errors.
         except Exception as raised:
             if isinstance(raised, InputError | MissingExtraError):
                 raise
@@ -689,7 +689,7 @@ def _file_system(url: str) -> tuple[Any, str]:
 
 
 def _http_options() -> dict[str, Any]:
-    """How long a server may be silent; what it sends is taken as it is, not unpacked."""
+    """Set how long a server may be silent, and that content is not unpacked."""
     timeout = import_module("aiohttp").ClientTimeout(total=None, sock_connect=SILENCE, sock_read=SILENCE)
     return {"client_kwargs": {"timeout": timeout, "auto_decompress": False}, "headers": _AS_IT_IS}
 
@@ -699,7 +699,7 @@ def _failure(url: str, error: Exception, done: str) -> InputError:
 
 
 def _cause(error: Exception) -> Exception:
-    """Describe an error: by HTTP a file counts as missing where nothing answers, or the server fails, too."""
+    """Find the cause of an error: over HTTP a failing server also raises FileNotFoundError."""
     cause: Any = error
     while cause is not None:
         if isinstance(cause, _NO_ANSWER) or getattr(cause, "status", 0) >= _SERVER_FAILS:

@@ -1,4 +1,4 @@
-"""How often a metric says of two systems, or two outputs, what judges say: accuracies, and Kendall's tau of WMT."""
+"""Accuracies (shares of pairs of systems or outputs that a metric orders as judges do), and WMT's Kendall's tau."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 _AGREED = np.array([[1, 0, -1], [0, 0, 0], [-1, 0, 1]])
-# What each pair of outcomes (judges, metric: worse, tied, better) adds to the numerator and the denominator
+# Contribution of each pair of outcomes (judges, metric: worse, tied, better) to the numerator and the denominator
 _COUNTED: dict[str, tuple[Integers, Integers]] = {
     "hties": (_AGREED + np.diag([0, 1, 0]), np.ones((3, 3), np.int64)),
     "noties": (_AGREED, np.array([[1, 1, 1], [0, 0, 0], [1, 1, 1]])),
@@ -29,12 +29,12 @@ _COUNTED: dict[str, tuple[Integers, Integers]] = {
 
 @dataclass(frozen=True, eq=False)
 class Tau(Estimate):
-    """(Concordant - discordant) / pairs: -1 to 1; None where no pair counts."""
+    """(Concordant - discordant) / pairs: -1 to 1; None without pairs."""
 
     metric: str
     variant: str
     pairs: int  # In the denominator
-    untied: int  # Those of them that neither judges nor the metric tie
+    untied: int  # Pairs that neither judges nor the metric tie
     concordant: int
     discordant: int  # Pairs; with `hties`, ties on both sides are concordant
     skipped: int  # Comparisons of systems that the metric did not score
@@ -46,7 +46,7 @@ TAUS = tuple(_COUNTED)
 def judged_scores(
     comparisons: Comparisons, segments: Mapping[str, Floats], metric: str
 ) -> tuple[Comparisons, Floats]:
-    """Take the comparisons of systems that a metric scored, one at least, and its scores: (systems, segments)."""
+    """Select the comparisons of systems that a metric scored, and stack its scores: (systems, segments)."""
     known = set(segments) & set(comparisons.systems)
     if len(known) < 2:
         lacking = ", ".join(sorted(set(comparisons.systems) - known))
@@ -92,10 +92,10 @@ def tau_of(counts: Integers | Floats, variant: str) -> Floats:
 def preference_taus(
     judged: Comparisons | Assessments, table: ScoreTable, samples: int = 1000, seed: int = 12345
 ) -> list[Tau]:
-    """Compute both variants of tau of a metric, with samples of the segments, all comparisons of one together.
+    """Compute both variants of tau of a metric, with bootstrap samples of the segments.
 
-    The greater score is the better one, also of two assessed outputs of a segment. Comparisons of which the metric
-    did not score both systems are not counted.
+    Greater scores are better, also for two assessed outputs of a segment. Comparisons with a system that the metric
+    did not score are skipped.
 
     Parameters
     ----------
@@ -126,9 +126,9 @@ def preference_taus(
 
 
 _LIMIT = Limit("accuracies", "pairs of rows", 50_000_000, "3,000 segments: 4,498,500", "take fewer")
-"""Of 24 bytes each, and of some 8 more for a while."""
-_MOST_TOGETHER = 2_000_000  # Pairs of all outputs of which tie thresholds are sought in each sample, 2,000 outputs
-_MOST_SEGMENTS = 1500  # Of which all pairs are compared
+"""Each pair takes 24 bytes, and for a while 8 more."""
+_MOST_TOGETHER = 2_000_000  # Pairs of all outputs for which each sample seeks its own tie threshold: 2,000 outputs
+_MOST_SEGMENTS = 1500  # Segments of which all pairs are compared
 _NOTHING = 1e-12
 """Accuracies that differ by no more are the same: the last bits do not decide which tie threshold is best."""
 
@@ -137,19 +137,19 @@ _LITTLE = 0.001  # Of accuracy, as much as tables of three digits show
 
 @dataclass(frozen=True, eq=False)
 class Accuracy(Estimate):
-    """How often a metric says of two what judges say, 0 to 1, and what that is worth."""
+    """Share of pairs that a metric orders as judges do, 0 to 1, and its value by chance."""
 
     metric: str
     human: str
     of: str  # `systems`, `systems softly`, `outputs`, `outputs by segment`, `segments` or `segments softly`
-    chance: float  # What is to be had without looking at the texts
-    epsilon: float | None  # Differences up to this count as ties of the metric; None where ties are not calibrated
+    chance: float  # Accuracy without looking at the texts
+    epsilon: float | None  # Greatest difference that counts as a tie of the metric; None: not calibrated
     pairs: int
-    ties: int | None  # Of judges', among the pairs; None where judges are not asked for a preference
+    ties: int | None  # Ties of judges among the pairs; None if judges do not state preferences
 
     @property
     def doubt(self) -> str:
-        """Why the accuracy may be that of a metric that knows nothing; empty where it is above chance."""
+        """Explain why the accuracy may be chance; empty if it is above chance."""
         if self.value is None or self.value < self.chance + _LITTLE:
             return "not above chance"
         return "above chance, but its interval is not" if (self.interval or (1.0,))[0] <= self.chance else ""
@@ -157,26 +157,26 @@ class Accuracy(Estimate):
 
 @dataclass(frozen=True, eq=False)
 class JudgedPairs:
-    """Pairs of which judges say which is better, and by how much a metric has the first one above the second."""
+    """Pairs with the judges' preference and the metric's difference."""
 
     judges: Integers  # 1 where the first is better, -1 where the second is, 0 for a tie
     differences: Floats  # Of the metric
     one: Integers
     other: Integers
-    """Numbers of the two, from 0: the bootstrap draws these. The same array twice where pairs are of one thing, such
-    as a segment, and are drawn with it."""
-    base: Floats  # How much each pair weighs
+    """Numbers of the two things that the bootstrap draws, from 0; the same array twice if pairs belong to one thing,
+    such as a segment, and are drawn with it."""
+    base: Floats  # Weight of each pair
 
     @classmethod
     def among(cls, judges: Floats, scores: Floats, clusters: Integers | None = None) -> Self:
-        """Pair all points with one another; `clusters` says what each is drawn with, None that each is drawn alone.
+        """Pair all points; points with the same number in `clusters` are drawn together, None: each is drawn alone.
 
         Parameters
         ----------
         judges, scores
             Scores of the points by judges and by the metric, (points,).
         clusters
-            Number of what each point is drawn with, from 0, (points,).
+            Cluster with which each point is drawn, from 0, (points,); None: each is drawn alone.
 
         Examples
         --------
@@ -191,7 +191,7 @@ class JudgedPairs:
 
     @classmethod
     def of(cls, judged: Comparisons | Assessments, table: ScoreTable) -> Self | None:
-        """Pair outputs of each segment that judges compared, or scored; None where no segment has two."""
+        """Pair the outputs of each segment that judges compared or scored; None if no segment has two."""
         if isinstance(judged, Comparisons):
             return cls.compared(judged, table)
         judges, scores, segments = judged.pick(table.segments, table.name)
@@ -199,7 +199,7 @@ class JudgedPairs:
 
     @classmethod
     def compared(cls, comparisons: Comparisons, table: ScoreTable) -> Self:
-        """Take from a table the pairs that `comparisons` have and the metric scored; each segment weighs 1."""
+        """Pair the outputs in `comparisons` that the metric scored; each segment weighs 1."""
         taken, scores = judged_scores(comparisons, table.segments, table.name)
         differences = scores[taken.first, taken.segment] - scores[taken.second, taken.segment]
         _, numbers, sizes = np.unique(taken.segment, return_inverse=True, return_counts=True)
@@ -210,7 +210,7 @@ class JudgedPairs:
     def within(
         cls, judges: Floats, scores: Floats, segments: Integers, drawn_with: Integers | None = None
     ) -> Self | None:
-        """Pair the points of each segment, which weighs 1; None where no segment has two.
+        """Pair the points of each segment, which weighs 1; None if no segment has two.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class JudgedPairs:
         segments
             Segment of each point, (points,).
         drawn_with
-            Number of what each point is drawn with; None: its segment.
+            Cluster with which each point is drawn; None: its segment.
         """
         order = np.argsort(segments, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(segments[order])) + 1)
@@ -235,20 +235,20 @@ class JudgedPairs:
 
     @property
     def tied(self) -> float:
-        """Share of the pairs that judges tie: the accuracy of a metric that ties all."""
+        """Share of pairs that judges tie: the accuracy of a metric that ties all pairs."""
         return float(self.base[self.judges == 0].sum() / self.base.sum())
 
     @property
     def chance(self) -> float:
-        """Accuracy of a metric that knows nothing: it ties all pairs, or none and is right in half of the rest."""
+        """Accuracy of a metric without information: it ties all pairs, or guesses half of the others right."""
         return max(self.tied, (1 - self.tied) / 2)
 
     def accuracy(self, counts: Integers | None = None, *, calibrated: bool) -> tuple[float, float] | None:
-        """Share of the pairs of which the metric says what judges say, and its tie threshold; None without pairs.
+        """Compute the share of pairs that the metric orders as judges do, and its tie threshold; None without pairs.
 
-        Where it is calibrated, differences up to the threshold that gives the greatest accuracy count as ties, the
-        smallest of equals (Deutsch, Foster and Freitag 2023); else the threshold is 0. `counts` says how often each
-        thing was drawn, which is once unless given.
+        If calibrated, differences up to the threshold with the greatest accuracy (the smallest of several) count as
+        ties (Deutsch, Foster and Freitag 2023); otherwise the threshold is 0. `counts` has how often each thing was
+        drawn; None: once.
         """
         (one, other), base, right, sizes, places, gain, last = self._kinds
         weights = np.ones(len(one)) if counts is None else counts[one] * (1 if other is one else counts[other])
@@ -262,7 +262,7 @@ class JudgedPairs:
         return (least + float(values[best])) / total, float(sizes[best])
 
     def samples(self, samples: int, seed: int, *, calibrated: bool) -> Floats:
-        """Accuracies in samples of the things that are paired, each with its own threshold; NaN without pairs.
+        """Compute accuracies in samples of the paired things, each with its own threshold; NaN without pairs.
 
         Parameters
         ----------
@@ -278,9 +278,9 @@ class JudgedPairs:
 
     @cached_property
     def _kinds(self) -> tuple[tuple[Integers, Integers], Floats, Floats, Floats, Integers, Floats, Integers]:
-        """Pairs drawn together as one: of what they are, their weight, what of it is right, and what ties add.
+        """Group pairs that are drawn together: their things, weight, correct weight, and the gain by ties.
 
-        Ties add a gain for each size of a difference and each of these (its place); `last` is where each size ends.
+        A tie threshold adds the gains of all differences up to it; `last` is the last gain of each size.
         """
         single, things = self.one is self.other, int(max(self.one.max(), self.other.max())) + 1
         keys, place = np.unique(self.one if single else self.one * things + self.other, return_inverse=True)
@@ -296,7 +296,7 @@ class JudgedPairs:
 
 
 def system_accuracies(columns: Columns, samples: int = 1000, seed: int = 12345) -> list[Accuracy]:
-    """Share of the pairs of systems that each metric orders as judges do (Kocmi et al. 2021), drawn by system.
+    """Compute the share of pairs of systems that each metric orders as judges do (Kocmi et al. 2021).
 
     Parameters
     ----------
@@ -320,10 +320,10 @@ def output_accuracies(
     samples: int = 1000,
     seed: int = 12345,
 ) -> list[Accuracy]:
-    """Tie-calibrated accuracy over all pairs of judged outputs, and its mean over segments, which are drawn.
+    """Compute tie-calibrated accuracies over all pairs of judged outputs, and their mean over segments.
 
-    Pairs are those that judges compared, or all assessed outputs; of more than 2,000 of these, in segments together,
-    there is the mean over segments only. InputError: fewer than 2 outputs.
+    Pairs are the compared outputs, or all assessed outputs; for more than 2,000 of these only the mean over segments
+    is computed. Segments are drawn for the intervals. Raises InputError for fewer than 2 outputs.
 
     Parameters
     ----------
@@ -355,11 +355,11 @@ def output_accuracies(
 def segment_accuracies(
     table: ScoreTable, judged: Assessments, human: str, samples: int = 1000, seed: int = 12345
 ) -> list[Accuracy]:
-    """Accuracies between segments: tie-calibrated over all pairs of segments' means, and soft.
+    """Compute accuracies between segments: tie-calibrated over all pairs of segment means, and soft.
 
-    The soft one is soft pairwise accuracy with segments in the place of systems: p-values come from sign flips of the
-    differences of two segments, system by system. Segments are drawn for the interval. There are none where no
-    segment has several outputs, or more than `_MOST_SEGMENTS` have.
+    The soft one is soft pairwise accuracy of segments instead of systems: p-values come from sign flips of the
+    differences of two segments, system by system. Segments are drawn for the interval. Returns none if no segment has
+    several outputs, or more than `_MOST_SEGMENTS` have.
 
     Parameters
     ----------
@@ -387,7 +387,7 @@ def segment_accuracies(
 
 
 def _soft_order(scores: Floats, trials: int, seed: int) -> Floats:
-    """P that each thing is better than each later one by chance, (things, things), NaN where no column has both."""
+    """Return P that each thing is better than each later one by chance, (things, things); NaN without shared data."""
     order = np.full((len(scores), len(scores)), np.nan)
     for number, row in enumerate(scores[:-1]):
         apart = row - scores[number + 1 :]
@@ -399,7 +399,7 @@ def _soft_order(scores: Floats, trials: int, seed: int) -> Floats:
 def _soft(
     names: tuple[str, str, str], judges: Floats, scores: Floats, clusters: Integers, samples: int, seed: int
 ) -> Accuracy:
-    """1 - the mean difference of p-values, by samples of the clusters of things."""
+    """Compute 1 - the mean difference of p-values, with samples of the clusters of things."""
     known = ~np.isnan(judges)
     whole = np.eye(int(clusters.max()) + 1)[clusters]
     error, pairs = (whole.T @ np.where(known, side, 0) @ whole for side in (np.abs(judges - scores), known))
@@ -425,11 +425,11 @@ def _accuracy(metric: str, human: str, of: str, pairs: JudgedPairs, samples: int
 def soft_accuracy(
     table: ScoreTable, judged: Comparisons | Assessments, human: str, samples: int = 1000, seed: int = 12345
 ) -> Accuracy | None:
-    """Soft pairwise accuracy (Thompson et al. 2024): 1 - the mean |p of judges - p of the metric| over pairs of systems.
+    """Compute soft pairwise accuracy (Thompson et al. 2024): 1 - the mean difference of p-values of pairs of systems.
 
-    p is one-sided, from sign flips of the differences segment by segment, on the segments on which judges compared the
-    two, or scored both; a difference of compared ones is wins less losses. Systems are drawn for the interval. None
-    where assessed outputs are of no two systems.
+    p is one-sided, from sign flips of the differences of the segments on which judges compared the two, or scored
+    both; the difference of comparisons is wins minus losses. Systems are drawn for the interval. Returns None without
+    two assessed systems.
 
     Parameters
     ----------
@@ -443,7 +443,7 @@ def soft_accuracy(
         Sign flips, and bootstrap samples of systems.
     seed
         Seed of both.
-    """  # noqa: E501
+    """
     judges, metric, one, other = paired_differences(table, judged)
     if not len(one):
         return None
@@ -461,7 +461,7 @@ def soft_accuracy(
 def paired_differences(
     table: ScoreTable, judged: Comparisons | Assessments
 ) -> tuple[Floats, Floats, Integers, Integers]:
-    """Differences of pairs of systems, (pairs, segments), of judges and of a metric; 0 where judges said nothing.
+    """Return the differences of pairs of systems, (pairs, segments), by judges and by a metric; 0 without judgements.
 
     `table` has the metric's scores of segments, `judged` the comparisons or assessments.
     """
@@ -487,15 +487,14 @@ def paired_differences(
 
 
 def flip_p_values(differences: Floats, trials: int, seed: int) -> Floats:
-    """How likely the first of two is so much better by chance: the share of sign flips with no smaller sum.
+    """Return one-sided p-values: the share of sign flips whose sum is at least the observed one.
 
-    `differences` are those of each pair on each segment, (pairs, segments). In each trial each segment's difference
-    changes its sign or does not, the same for every pair.
+    In each trial each segment's difference changes its sign or not, the same for every pair.
 
     Parameters
     ----------
     differences
-        By how much the first of each pair is better on each segment, (pairs, segments).
+        Difference of the first and the second of each pair on each segment, (pairs, segments).
     trials
         Number of sign flips.
     seed

@@ -1,4 +1,4 @@
-"""How well metrics agree with judges, about systems, outputs and spans, and judges with one another; bootstrap."""
+"""Agreement of metrics with judges about systems, outputs and spans, and of judges with each other; the bootstrap."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 MOST_SAMPLES = 100_000
 INTERVAL = (2.5, 97.5)  # Percentiles
-_AT_ONCE = 1 << 19  # Points of samples that are looked at together
-_NOISE = 1e-12  # Differences that are no greater are none
+_AT_ONCE = 1 << 19  # Points of samples that are processed at once
+_NOISE = 1e-12  # Smaller differences count as none
 
 
 def check_samples(samples: int, seed: int) -> None:
-    """Raise InputError if so many samples cannot be drawn, or not with this seed."""
+    """Raise InputError for an invalid number of samples or seed."""
     if not 1 <= samples <= MOST_SAMPLES:
         raise InputError(f"the number of samples must lie between 1 and {MOST_SAMPLES:,}, not {samples:,}")
     if seed < 0:
@@ -34,24 +34,24 @@ def check_samples(samples: int, seed: int) -> None:
 
 
 def divide(above: Floats | Integers, below: Floats | Integers) -> Floats:
-    """Divide arrays number by number, `above` by `below`; NaN where the divisor is not positive."""
+    """Divide arrays, `above` by `below`; NaN where the divisor is not positive."""
     shares: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
     return shares
 
 
 def draw_batches(things: int, samples: int, seed: int, rows: int | None = None) -> Iterator[Integers]:
-    """How often each thing is drawn in samples of as many: (samples, things), some samples at a time.
+    """Yield how often each thing is drawn in samples of the same size: (samples, things), in batches.
 
-    Which are together makes no difference; as many are as go with so many rows. There may be 0 samples.
+    The size of the batches does not change the samples. There may be 0 samples.
 
     Parameters
     ----------
     things
-        How many there are.
+        Number of things.
     samples, seed
         How many samples, and the seed of the draws.
     rows
-        How many rows go with the things, where these are more.
+        Number of rows that belong to the things, if greater; batches are smaller then.
     """
     check_samples(samples or 1, seed)
     generator = np.random.default_rng(seed)
@@ -63,16 +63,16 @@ def draw_batches(things: int, samples: int, seed: int, rows: int | None = None) 
 
 
 def redraw(kinds: Integers, size: int, clusters: Integers, samples: int, seed: int) -> Floats:
-    """Count what is of each kind, 0 to size - 1, in samples of whole clusters: (samples, size).
+    """Count each kind, 0 to size - 1, in samples of whole clusters: (samples, size).
 
     Parameters
     ----------
     kinds
         Kind of each row, (rows,).
     size
-        How many kinds there are.
+        Number of kinds.
     clusters
-        Number of what each row is drawn with, (rows,).
+        Cluster of each row, (rows,).
     samples, seed
         How many samples, and the seed of the draws.
     """
@@ -86,14 +86,14 @@ def redraw(kinds: Integers, size: int, clusters: Integers, samples: int, seed: i
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """A number, and what it is in samples of what is drawn together."""
+    """A number, and its values in bootstrap samples."""
 
-    value: float | None  # None where it is not defined, as a correlation of which one side is constant
-    drawn: Floats = field(repr=False)  # Of each sample; NaN where it is not defined
+    value: float | None  # None if undefined, as a correlation with a constant column
+    drawn: Floats = field(repr=False)  # Value in each sample; NaN if undefined
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Between the percentiles 2.5 and 97.5 of the samples; None where most of them have nothing."""
+        """Percentiles 2.5 and 97.5 of the samples; None if most are undefined."""
         known = self.drawn[~np.isnan(self.drawn)]
         if not len(known) or 2 * len(known) < len(self.drawn):
             return None
@@ -102,15 +102,15 @@ class Estimate:
 
     @property
     def cells(self) -> tuple[float | None, float | None, float | None]:
-        """The number and the ends of its interval, None where there is none."""
+        """The number and the ends of its interval; None if undefined."""
         return self.value, *(self.interval or (None, None))
 
 
 @dataclass(frozen=True, eq=False)
 class Difference(Estimate):
-    """How much one number exceeds another of the same samples."""
+    """Difference of two numbers in the same samples."""
 
-    p_value: float | None  # Two-sided; None where most samples have nothing
+    p_value: float | None  # Two-sided; None if most samples are undefined
 
 
 def difference(one: Estimate, other: Estimate) -> Difference:
@@ -124,24 +124,24 @@ def difference(one: Estimate, other: Estimate) -> Difference:
     ((0.25, 0.25), Difference(value=0.25, p_value=0.02))
     """
     if one.value is None or other.value is None:
-        raise InputError("what is not defined cannot be compared")
+        raise InputError("undefined values cannot be compared")
     apart = one.drawn - other.drawn
     least, known = min((apart <= _NOISE).sum(), (apart >= -_NOISE).sum()), (~np.isnan(apart)).sum()
     value = Difference(one.value - other.value, apart, min(1.0, 2 * (int(least) + 1) / (int(known) + 1)))
     return value if value.interval is not None else replace(value, p_value=None)
 
 
-FEWEST_POINTS = 3  # Points a correlation needs to mean anything
-FEWEST_TO_TEST = 4  # Points that Williams' test needs: it has as many degrees of freedom as there are points beyond 3
-_MOST_SQUARED = 3000  # Clusters of which all pairs are summed, for all samples at once
+FEWEST_POINTS = 3  # Fewest points of a meaningful correlation
+FEWEST_TO_TEST = 4  # Points that Williams' test needs: it has n - 3 degrees of freedom
+_MOST_SQUARED = 3000  # Clusters up to which all pairs are summed, for all samples at once
 
 
 @dataclass(frozen=True)
 class WilliamsTest:
-    """How likely two correlations with the same judges differ so much by chance."""
+    """Test whether two correlations with the same judges differ by chance."""
 
     t: float
-    """Of Student's distribution with n - 3 degrees of freedom; positive where the first correlation is greater."""
+    """Student's t with n - 3 degrees of freedom; positive if the first correlation is greater."""
     p_value: float  # Two-sided
 
 
@@ -153,10 +153,10 @@ def correlate(
     seed: int = 12345,
     clusters: Integers | None = None,
 ) -> Estimate:
-    """Correlate two columns of numbers, with samples of the points, drawn with replacement.
+    """Correlate two columns of numbers, with bootstrap samples of the points.
 
-    `clusters` numbers what each point is drawn with, such as its segment; None: each is drawn alone. The same seed
-    draws the same for every pair of columns.
+    Points of the same cluster, such as a segment, are drawn together. The same seed draws the same samples for every
+    pair of columns.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def correlate(
     samples, seed
         How many samples, 0 or more, and the seed of the draws.
     clusters
-        Number of what each point is drawn with, (points,).
+        Cluster with which each point is drawn, (points,); None: each point is drawn alone.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def correlate(
 def correlate_within(
     one: Floats, other: Floats, samples: int, seed: int, clusters: Integers, drawn_with: Integers | None = None
 ) -> Estimate:
-    """Pearson's correlation of the differences of all pairs of points of one cluster, both ways round.
+    """Compute Pearson's correlation of the differences of all pairs of points within a cluster.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def correlate_within(
     clusters
         Cluster of each point, such as its segment, (points,).
     drawn_with
-        Number of what each point is drawn with, such as the document of its segment; None: its cluster.
+        Number of the group with which each point is drawn, such as its document; None: its cluster.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def correlate_within(
     """
     numbers = np.unique(clusters, return_inverse=True)[1]
     sizes = np.bincount(numbers)
-    # The sum over pairs of products of differences is the number of points times that of products less their means'.
+    # The sum of products of differences over pairs is n times the sum of products of centred values.
     centred = [column - (np.bincount(numbers, column) / sizes)[numbers] for column in (one, other)]
     products = combinations_with_replacement(centred, 2)
     sums = np.stack([np.bincount(numbers, a * b) * sizes for a, b in products], axis=1)
@@ -232,9 +232,7 @@ def correlate_within(
 def williams(first: float, second: float, between: float, points: int) -> WilliamsTest:
     """Test the difference of two correlations with the same variable (Williams 1959; Steiger 1980, equation 7).
 
-    InputError: fewer than 4 points.
-
-    `first` and `second` are of either metric with judges, `between` is of both with each other.
+    Raises InputError for fewer than 4 points.
 
     Parameters
     ----------
@@ -284,7 +282,7 @@ def _midranks(column: Floats, weights: Floats) -> Floats:
 
 
 def _kendall(one: Floats, other: Floats, numbers: Integers) -> Callable[[Floats], Floats]:
-    """Tau-b: concordant pairs less discordant ones, and pairs that a side does not tie, summed by their clusters."""
+    """Compute tau-b from sums over pairs of clusters: concordant minus discordant pairs, and untied pairs."""
     points, order = len(one), np.argsort(numbers, kind="stable")
     starts = np.flatnonzero(np.diff(numbers[order], prepend=-1))
     if len(starts) > _MOST_SQUARED or points > 5 * _MOST_SQUARED:
@@ -319,7 +317,7 @@ def _by_point(measure: Callable[[Floats, Floats, Floats], Floats]) -> Measure:
     return lambda one, other, numbers: lambda weights: measure(one, other, weights[:, numbers])
 
 
-# Of two columns and the cluster of each point, from 0: one number a sample, of which each cluster weighs so much
+# Measures of two columns and the cluster of each point, from 0: a number per sample, from the weight of each cluster
 Measure = Callable[["Floats", "Floats", "Integers"], Callable[["Floats"], "Floats"]]
 COEFFICIENTS: dict[str, Measure] = {
     "pearson": _by_point(_pearson),
@@ -336,33 +334,33 @@ TESTED = ("pearson", "spearman")  # Coefficients whose differences are tested
 class Columns:
     """Scores of the same points by judges and by metrics."""
 
-    human: str  # What the human scores are called
+    human: str  # Name of the human scores
     points: tuple[str, ...]  # Names of the points; empty for single outputs
     judges: Floats  # Of shape (points,)
     metrics: Mapping[str, Floats]  # The same by the name of the metric
     left_out: Mapping[str, tuple[str, ...]]  # Systems that were scored on one side only, by where they are missing
-    segments: Integers | None = None  # Segment of each point; None where points are of none
-    clusters: Integers | None = None  # What each point is drawn with, such as its segment; None: alone
+    segments: Integers | None = None  # Segment of each point; None if points have no segments
+    clusters: Integers | None = None  # Cluster with which each point is drawn, such as its segment; None: alone
 
     def at(self, chosen: Integers) -> Columns:
-        """Take some of the points, systems, in this order."""
+        """Select points, in this order."""
         metrics = {name: column[chosen] for name, column in self.metrics.items()}
         return Columns(self.human, tuple(self.points[place] for place in chosen), self.judges[chosen], metrics, {})
 
     @property
     def constant(self) -> list[str]:
-        """Names of what scores all points the same: no correlation with it is defined."""
+        """Names of columns with the same score for all points, whose correlation is undefined."""
         columns = [(self.human, self.judges), *self.metrics.items()]
         return [name for name, column in columns if np.ptp(column) == 0]
 
 
 @dataclass(frozen=True)
 class MetricAgreement:
-    """How a metric agrees with judges."""
+    """Correlations of a metric with judges."""
 
     metric: str
     human: str
-    points: int  # How many systems, or outputs
+    points: int  # Number of systems or outputs
     correlations: Mapping[str, Estimate]
 
     @property
@@ -376,7 +374,7 @@ class MetricPair:
     """Two metrics side by side, the one with the greater correlation first."""
 
     human: str
-    coefficient: str  # What was correlated with, and how
+    coefficient: str  # Coefficient of the correlations
     better: str
     worse: str
     values: tuple[float, float]  # Their correlations with judges
@@ -388,7 +386,7 @@ class MetricPair:
 def join_systems(
     metrics: Sequence[ScoreTable], human: str, scores: Mapping[str, float], fewest: int = FEWEST_POINTS
 ) -> Columns:
-    """Find the systems that judges and all metrics scored. InputError: fewer than that; the missing ones are named.
+    """Find the systems that judges and all metrics scored. Raises InputError for too few, with the missing ones.
 
     Parameters
     ----------
@@ -411,7 +409,7 @@ def join_systems(
     """
     for table in metrics:
         if not table.systems:
-            raise InputError(f"{table.name} has scores of segments only: give those of systems, too")
+            raise InputError(f"{table.name} has scores of segments only: give scores of systems, too")
     # A metric may have the name of the human scores: they are not one column.
     tables = {table.name: table.systems for table in metrics}
     sides = [(human, scores), *tables.items()]
@@ -432,7 +430,7 @@ def join_systems(
 
 
 def join_assessments(metrics: Sequence[ScoreTable], human: str, assessments: Assessments) -> Columns:
-    """Find what the metrics gave to single assessed outputs. InputError: fewer than 3, or of other systems.
+    """Find the metrics' scores of assessed outputs. Raises InputError for fewer than 3, or for other systems.
 
     Parameters
     ----------
@@ -485,7 +483,7 @@ def agreements(columns: Columns, samples: int = 1000, seed: int = 12345) -> list
 
 
 def leave_one_out(columns: Columns) -> Iterator[tuple[str, MetricAgreement]]:
-    """Correlate again without each of the points, 4 or more: which of them makes the correlation what it is."""
+    """Correlate again without each of 4 or more points."""
     if len(columns.judges) <= FEWEST_POINTS:
         raise InputError(f"to leave one out, {FEWEST_POINTS + 1} systems are needed, here are {len(columns.judges)}")
     for index, point in enumerate(columns.points):
@@ -494,10 +492,10 @@ def leave_one_out(columns: Columns) -> Iterator[tuple[str, MetricAgreement]]:
 
 
 def neighbour_windows(columns: Columns, size: int) -> Iterator[tuple[int, Columns]]:
-    """Go through all windows of so many systems that judges rank next to one another, the best first, from rank 1.
+    """Yield all windows of systems that judges rank next to each other, the best first, with the first rank.
 
-    How well metrics tell similar systems apart (Kobayashi et al. 2024). InputError: fewer than 3 systems in a
-    window, or fewer systems than that.
+    Correlations in windows show how well metrics distinguish similar systems (Kobayashi et al. 2024). Raises
+    InputError for windows of fewer than 3 systems, or of more than all.
 
     Parameters
     ----------
@@ -521,7 +519,7 @@ def neighbour_windows(columns: Columns, size: int) -> Iterator[tuple[int, Column
 
 
 def compare_metrics(columns: Columns, against: str | None = None) -> list[MetricPair]:
-    """Test of every pair of metrics whether one agrees with judges more than the other, beyond chance.
+    """Test for every pair of metrics whether one agrees with judges more than the other, beyond chance.
 
     With `against` only pairs with that metric are tested. Metrics that score all points the same are left out. With
     Spearman's coefficient the test is an approximation.
@@ -553,9 +551,9 @@ def compare_metrics(columns: Columns, against: str | None = None) -> list[Metric
 
 
 def pair_metrics(usable: Sequence[str], against: str | None, known: Collection[str]) -> list[tuple[str, str]]:
-    """Pair the metrics that can be tested: all of `usable`, or those with one, `against`.
+    """Pair the metrics that can be tested: all of `usable`, or each with `against`.
 
-    `known` are the names that there are. InputError: fewer than two can be tested; UnknownNameError: no such metric.
+    `known` are all names. Raises InputError if fewer than two can be tested, UnknownNameError for another metric.
     """
     if against is not None and against not in known:
         raise UnknownNameError("metric", against, known)
@@ -570,22 +568,22 @@ Outcomes = Counter[int]
 
 @dataclass(frozen=True)
 class AnnotatorAgreement:
-    """Agreement of two annotators, or of one with itself where both are the same."""
+    """Agreement of two annotators, or of one with itself."""
 
     one: str
     other: str  # Names; both empty for the weighted mean over all pairs
     kappa: float | None
-    """(observed - expected) / (1 - expected); None where everything that both said was the same outcome."""
+    """(observed - expected) / (1 - expected); None if both always gave the same outcome."""
     observed: float
-    expected: float  # Share of equal outcomes, and that of chance
+    expected: float  # Share of equal outcomes, and its value by chance
     comparisons: int  # Pairs of judgements of the same two outputs
 
 
 def annotator_agreement(comparisons: Comparisons) -> list[AnnotatorAgreement]:
-    """Cohen's kappa of every pair of annotators who judged the same two outputs, and of each with itself.
+    """Compute Cohen's kappa of every pair of annotators who judged the same two outputs, and of each with itself.
 
-    Chance is that of WMT (Bojar et al. 2014, section 3.2): the squared shares of the three outcomes in all that both
-    said, of the pairs in common; `a` better and `b` better are told apart by the order of the systems' names.
+    Chance is defined as by WMT (Bojar et al. 2014, section 3.2): the sum of the squared shares of the three outcomes
+    in all common judgements; the two wins are distinguished by the order of the systems' names.
 
     >>> from softbleu.corpora.judgements import Comparisons
     >>> rows = [(0, "A", "B", 1, "x"), (0, "A", "B", 1, "y"), (1, "A", "B", -1, "x"), (1, "A", "B", 0, "y")]
@@ -620,16 +618,16 @@ def annotator_agreement(comparisons: Comparisons) -> list[AnnotatorAgreement]:
 
 
 def mean_agreement(agreements: list[AnnotatorAgreement], *, within: bool) -> AnnotatorAgreement | None:
-    """Mean kappa over pairs of annotators, or `within` each, weighted by comparisons.
+    """Average kappa over pairs of annotators, or `within` each, weighted by comparisons.
 
-    None where no pair has `FEWEST_COMMON` comparisons in common.
+    None if no pair has `FEWEST_COMMON` comparisons in common.
 
     Parameters
     ----------
     agreements
-        Those of `annotator_agreement`.
+        Agreements from `annotator_agreement`.
     within
-        Take annotators with themselves, or with others.
+        Average annotators with themselves, or with others.
     """
     counted = [
         pair
@@ -655,39 +653,39 @@ def _kappa(names: tuple[str, str], same: int, total: int, said: Outcomes) -> Ann
 
 _BITS = {MINOR: 1, MAJOR: 2, "": 3}
 _CREDIT = np.array([[0, 0, 0, 0], [0, 1, 0.5, 1], [0, 0.5, 1, 1], [0, 1, 1, 1]])
-"""Of a character that judges mark (rows: no, minor, major, both) and that is predicted (columns)."""
+"""Credit of a character, by the judges' mark (rows: no, minor, major, both) and the predicted one (columns)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """Spans that judges marked, and those of metrics."""
+    """Spans that judges marked, and spans of metrics."""
 
     judged: SpanTable
     predicted: Sequence[SpanTable]
     texts: Mapping[str, Sequence[str]] | None = None  # Of each system, where they are known
-    documents: Documents | None = None  # Of the segments, where samples draw these
+    documents: Documents | None = None  # Documents of the segments, which samples draw
 
 
 @dataclass(frozen=True, eq=False)
 class SpanAgreement:
-    """How well a metric's spans are those of judges, micro-averaged over judgements."""
+    """Agreement of a metric's spans with judges, micro-averaged over judgements."""
 
     metric: str
     precision: float | None
     recall: float | None
     f1: Estimate
-    random: Estimate  # F1 of as many random characters of the same outputs, by expectation
+    random: Estimate  # Expected F1 of the same number of random characters
     predicted: int  # Characters
     marked: int
     judgements: int
 
 
 def span_agreements(marks: Marks, samples: int = 1000, seed: int = 12345) -> list[SpanAgreement]:
-    """Compare the spans of each metric with those of judges, as WMT does (Blain et al. 2023; Alves et al. 2024).
+    """Compare the spans of each metric with judges, as WMT does (Blain et al. 2023; Alves et al. 2024).
 
-    A character that both mark counts 1, or 1/2 where one says minor and the other major. Precision divides the sum by
-    the characters predicted, recall by those marked. An empty span has one character. Each judgement of an output
-    counts by itself; what a metric did not look at has no spans. Random characters are those that are no blanks, and
+    A character that both mark counts 1, or 1/2 if one mark is minor and the other major. Precision divides the sum by
+    the predicted characters, recall by the marked ones. An empty span has one character. Each judgement of an output
+    counts by itself; an output that a metric did not read has no spans. Random characters are not blank, and
     need the texts. Samples draw segments, or their documents.
 
     Parameters
@@ -738,7 +736,7 @@ def _of_spans(marks: Marks, predicted: SpanTable, samples: int, seed: int) -> Sp
 
 
 def _counts(judged: Sequence[MarkedSpan], predicted: Sequence[MarkedSpan], line: str | None) -> tuple[float, ...]:
-    """Characters: credit, predicted, marked; and credit and number of as many random ones, by expectation."""
+    """Count characters: credit, predicted, marked; and the expected credit and number of random ones."""
     length = max([len(line or "") + 1, *(span.end + 1 for span in (*judged, *predicted) if line is None)])
     marks, guessed = (_flags(spans, length, line is not None) for spans in (judged, predicted))
     right = float(_CREDIT[marks, guessed].sum())
@@ -752,7 +750,7 @@ def _counts(judged: Sequence[MarkedSpan], predicted: Sequence[MarkedSpan], line:
 
 
 def _flags(spans: Sequence[MarkedSpan], length: int, cut: bool) -> Integers:
-    """Bits of minor and major at each place of a line and at its end."""
+    """Return bits of minor and major marks at each place of a line and at its end."""
     flags = np.zeros(length, np.int64)
     for start, end, severity in spans:
         if cut:

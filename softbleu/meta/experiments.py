@@ -1,4 +1,4 @@
-"""Experiments as data: a TOML file that says what is computed from what, and what running it gives."""
+"""Experiments as data: TOML files that define what is computed, and their results."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _SHAPES: dict[str, tuple[tuple[type, ...], Sequence[str]]] = {
     "a number": ((int, float), ("at",)),
     "a table of lists": ((str, int, float, bool), ("vary",)),
 }
-"""What the values of a definition must be: the types of a value or of each entry, and the keys."""
+"""Required types of values or entries, and their keys."""
 _SHAPE_OF = {key: shape for shape, (_, keys) in _SHAPES.items() for key in keys}
 
 
@@ -59,14 +59,14 @@ class Definition:
     """A TOML file that has been read and checked."""
 
     path: Path
-    name: str  # What its outputs are called: the file's name without its suffix
-    kind: str  # What is done, one of `KINDS`
+    name: str  # Name of its outputs: the file's name without suffix
+    kind: str  # One of `KINDS`
     title: str
     tables: Mapping[str, Any]
 
     @classmethod
     def read(cls, path: Path) -> Definition:
-        """Read a file. InputError: it cannot be read, is no TOML, or says what is not known."""
+        """Read a file. Raises InputError if it is unreadable, not TOML, or has unknown content."""
         content = read_toml(path)
         kind, title = content.pop("kind", None), content.pop("title", "")
         if not isinstance(kind, str) or kind not in KINDS:
@@ -98,18 +98,18 @@ class Definition:
         return dict(table)
 
     def section_of(self, error: SoftbleuError) -> str:
-        """Where the definition has a key that an error names; else its path."""
+        """Return the section of a key that an error names; else the path of the definition."""
         named = {parameter.name for parameter in error.parameters}
         tables = {**self.tables, **{f"data.{name}": table for name, table in self.tables.get("data", {}).items()}}
         section = next((f", [{name}]" for name, table in tables.items() if named & table.keys()), "")
         return f"{self.path}{section}"
 
     def place(self, name: str) -> str:
-        """Path of a file that is named relative to the definition."""
+        """Return the path of a file that is named relative to the definition."""
         return str(self.path.parent / name)
 
     def data(self) -> dict[str, dict[str, Any]]:
-        """Read the tables of data by name: judgements and texts, as `softbleu.metaeval` takes them."""
+        """Read the tables of data by name: judgements and texts, as options of `softbleu.metaeval`."""
         if not self.tables.get("data"):
             raise InputError(f"{self.path}: no data: a table such as [data.de-en] names texts and judgements")
         data = self._data_tables()
@@ -124,11 +124,11 @@ class Definition:
 
     @property
     def _here(self) -> tuple[str, Path]:
-        """Where files are named, and the folder that they are named in."""
+        """Name of the definition, and the folder of its files."""
         return str(self.path), self.path.parent
 
     def metrics(self) -> dict[str, Metric]:
-        """Metrics by name, with the settings that all have in common where they have them."""
+        """Read the metrics by name, with the common settings that they have."""
         common = self.settings()
         metrics: dict[str, Metric] = {}
         for name, text in self.tables.get("metrics", {}).items():
@@ -141,17 +141,17 @@ class Definition:
         return metrics
 
     def settings(self, name: str = "settings") -> dict[str, Any]:
-        """Settings that the whole experiment has in common, or those of another table."""
+        """Read the settings of all metrics, or of another table."""
         return self._located(name, self.table(name, {*every_setting(), "metric", "preset", "language"}))
 
     def variants(self) -> dict[str, dict[str, Any]] | None:
-        """Further settings by label."""
+        """Read the variants: settings by label."""
         if "variants" not in self.tables:
             return None
         return {label: self.settings(f"variants.{label}") for label in self.tables["variants"]}
 
     def _located(self, name: str, options: dict[str, Any]) -> dict[str, Any]:
-        """Options whose vectors, if they are a file or a store beside the definition, are found from anywhere."""
+        """Resolve paths of vectors relative to the definition."""
         try:
             fit_metric(str(options.get("metric", "bleu")), {key: options[key] for key in options if key != "metric"})
         except InputError as error:
@@ -179,7 +179,7 @@ class Definition:
             yield corpus
 
     def texts(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Texts whose matches are looked at, by name, as `softbleu.spurious` takes them: grammars, or pairs."""
+        """Yield texts by name, as options of `softbleu.spurious`: grammars, or pairs."""
         if "grammars" not in self.tables.get("corpus", {}):
             pairs = self.table("corpus", {"pairs"}, {"pairs"})["pairs"]
             yield Path(pairs).stem, {"pairs": self.place(pairs)}
@@ -190,17 +190,17 @@ class Definition:
         if len(set(grammars)) < len(stems):
             raise InputError(f"{self.path}, [corpus]: 'grammars' has one twice: name each once")
         for stem, name in zip(stems, grammars, strict=True):
-            # With their folders where they are needed to tell files.
+            # Add their folders if names are the same.
             known = stem if stems.count(stem) == 1 else name
             yield known, {"grammar": self.place(name) if "/" in name else name, **chosen}
 
     def inputs(self) -> dict[str, str]:
-        """SHA-256 of the definition and of every file that it names, by path as it is named."""
+        """Return the SHA-256 of the definition and of every file that it names, by name."""
         hashes = {self.path.name: hash_files(self.path)}
         return hashes | {name: hash_files(path) for name, path in self._corpus_files()}
 
     def files(self) -> list[str]:
-        """List the definition and all that it names: text, grammars, vectors, other files of its settings."""
+        """List the definition and the files that it names: text, grammars, vectors, other files of settings."""
         settings = [self.settings(), *(self.variants() or {}).values()]
         named = [
             options[name] for options in settings for name in ("vectors", "idf") if isinstance(options.get(name), str)
@@ -244,7 +244,7 @@ class Outcome:
     sweep: list[SweepRow] = field(default_factory=list)
     analyses: dict[str, list[Analysis]] = field(default_factory=dict)  # Analyses of matches, by the name of the text
     answers: dict[str, dict[str, MetaEvaluation]] = field(default_factory=dict)
-    """How metrics agree with judges, by question and the name of the data."""
+    """Answers by question and name of the data."""
 
     def manifest(self) -> dict[str, Any]:
         """List the inputs that the numbers were made from, and when they were made."""
@@ -274,14 +274,14 @@ def run_definition(
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Run the experiment that a TOML file defines; `checkpoint` is as of `sweep_corpus`.
+    """Run the experiment of a TOML file; see `sweep_corpus` for `checkpoint`.
 
     Parameters
     ----------
     definition
         A TOML file, or one that has been read.
     jobs, executor
-        Processes, or what runs the work instead; the digits do not depend on them.
+        Number of processes, or an executor to use instead; the digits do not depend on them.
     checkpoint
         Folder from which an interrupted sweep goes on.
     progress
@@ -331,7 +331,7 @@ def _run_metaeval(
     return {"answers": answers}
 
 
-# Kinds of experiments: the tables that their definitions may have, and what runs them
+# Kinds of experiments: tables of their definitions, and the function that runs them
 KINDS: dict[str, tuple[tuple[str, ...], Callable[..., dict[str, Any]]]] = {
     "sweep": (("corpus", "settings", "sweep", "variants"), _run_sweep),
     "spurious": (("corpus", "settings", "spurious"), _run_spurious),
@@ -340,13 +340,13 @@ KINDS: dict[str, tuple[tuple[str, ...], Callable[..., dict[str, Any]]]] = {
 
 
 def output_names(kind: str, table_format: str) -> list[str]:
-    """Tables that may come of a kind of experiment, as `outcome_tables` names them."""
+    """List the files of tables that a kind of experiment may have, as `outcome_tables` names them."""
     parts = {"spurious": tuple(CREDIT_TABLES), "metaeval": (*QUESTIONS, "pooled")}.get(kind, ("",))
     return [f"{f'.{name}' if name else ''}.{table_format}" for name in parts]
 
 
 def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Records]]:
-    """Make the tables; each with what its file is called beside the experiment's name."""
+    """Yield the tables, each with the suffix of its file's name."""
     if outcome.sweep:
         yield "", table_of(outcome.sweep)
     if outcome.analyses:
@@ -368,6 +368,6 @@ def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Records]]:
 
 
 def _joined(column: str, parts: Mapping[str, Records]) -> Records:
-    """Put tables of the same columns one below the other; a column more says which is which."""
+    """Join tables of the same columns, with a column for their names."""
     columns = next(iter(parts.values())).columns
     return Records([column, *columns], [[name, *row] for name, part in parts.items() for row in part.rows])

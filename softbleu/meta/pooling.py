@@ -1,4 +1,4 @@
-"""Estimates of several sets, pooled by random effects on a scale that keeps bounded measures in their bounds."""
+"""Pooling of estimates over sets by random effects, on a scale that keeps bounded measures within their bounds."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from softbleu.tables import Records, Value
 if TYPE_CHECKING:
     from softbleu.types import Floats
 
-_HALF = normal_interval(0.0, 1.0)[1]  # Of an interval of 95%, in standard deviations
-_NAMING = ("human", "metric", "of", "variant")  # Columns that say what an estimate is of
-_SHARES = ("accuracy", "SPA", "f1")  # How the names of measures from 0 to 1 begin; others are correlations
+_HALF = normal_interval(0.0, 1.0)[1]  # Half of a 95% interval, in standard deviations
+_NAMING = ("human", "metric", "of", "variant")  # Columns that name an estimate
+_SHARES = ("accuracy", "SPA", "f1")  # Prefixes of measures from 0 to 1; others are correlations
 _EDGE = 1 / 400
-"""What lies at a bound is taken to lie this share of the range inside. Smaller shares give perfect sets too much
+"""Share of the range by which values at a bound are moved inside. Smaller shares give perfect sets too much
 weight, greater ones move strong correlations: in both cases intervals cover less."""
-_NONE = 1e-9  # Standard deviations that are no greater are none
+_NONE = 1e-9  # Smaller standard deviations count as none
 HOW = "random effects (Paule and Mandel) of logits, of correlations Fisher's z; interval after Hartung and Knapp"
 
 
 @dataclass(frozen=True)
 class Pooled:
-    """Mean over sets with its interval of 95%, and the interval of the value that is measured on a new set."""
+    """Mean over sets with its 95% interval, and the interval of the value on a new set."""
 
     sets: int
     mean: float
-    # None of two sets, which say too little about how much sets differ; and where no set varies by sampling
+    # None for two sets, which are too few; and if no set varies by sampling
     low: float | None = None
     high: float | None = None
     between: float | None = None  # Standard deviation of the sets' true effects, in units of the measure at the mean
@@ -40,14 +40,14 @@ class Pooled:
 
 
 def bounds_of(measure: str, *, difference: bool = False) -> tuple[float, float]:
-    """Bounds of a measure of agreement: 0 and 1 of accuracies and F1, -1 and 1 of correlations and tau.
+    """Return the bounds of a measure: 0 and 1 for accuracies and F1, -1 and 1 for correlations and tau.
 
     Parameters
     ----------
     measure
         Name of the measure.
     difference
-        Whether the bounds are those of the difference of two values.
+        Whether to return the bounds of the difference of two values.
 
     Examples
     --------
@@ -61,13 +61,13 @@ def bounds_of(measure: str, *, difference: bool = False) -> tuple[float, float]:
 def pool(values: Sequence[float], deviations: Sequence[float], bounds: tuple[float, float] | None = None) -> Pooled:
     """Pool effects of sets by random effects (Paule and Mandel 1982; Hartung and Knapp 2001).
 
-    A set weighs 1 / (between² + deviation²); `between` is such that the weighted squares sum to k - 1, or 0. Both
-    intervals have k - 1 degrees of freedom. The new set has the median sampling deviation of these.
+    A set weighs 1 / (between² + deviation²); with `between` the weighted squares sum to k - 1, or it is 0. Both
+    intervals have k - 1 degrees of freedom. The new set has the median sampling deviation.
 
-    With `bounds` all this is computed of the logit of where a value lies between them, which for -1 and 1 is twice
-    Fisher's z, and turned back; deviations become those of logits by the slope at the value. A value at a bound is
-    moved inside by 1/400 of the range. A set without deviation, such as one where a metric is always right, has the
-    greatest one of the others: that its samples do not differ does not make it certain.
+    With `bounds` the logit of the position between the bounds is pooled (for -1 and 1 twice Fisher's z), and the
+    results are transformed back; deviations are scaled by the slope at the value. A value at a bound is moved inside
+    by 1/400 of the range. A set without deviation, for example if a metric is always right, gets the greatest
+    deviation of the others, because equal samples do not make it certain.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def pool(values: Sequence[float], deviations: Sequence[float], bounds: tuple[flo
     deviations
         Standard deviation of each value by sampling.
     bounds
-        Least and greatest possible value; None: there are none.
+        Least and greatest possible value; None: unbounded.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def pool(values: Sequence[float], deviations: Sequence[float], bounds: tuple[flo
     from scipy.special import expit, logit
 
     if len(values) < 2:
-        raise InputError("sets differ by what two of them or more show")
+        raise InputError("pooling needs two sets or more")
     effects, variances = np.asarray(values, float), np.square(np.asarray(deviations, float))
     if not (known := variances > _NONE**2).any():
         return Pooled(len(effects), float(effects.mean()))
@@ -116,7 +116,7 @@ def pool(values: Sequence[float], deviations: Sequence[float], bounds: tuple[flo
 
 
 def _random_effects(effects: Floats, variances: Floats) -> tuple[float, float, float, float]:
-    """Mean, half of its interval, standard deviation between sets, and half of the interval of a new set."""
+    """Return the mean, half of its interval, the deviation between sets, and half of the interval of a new set."""
     from scipy.optimize import brentq
     from scipy.stats import t
 
@@ -140,18 +140,18 @@ def _random_effects(effects: Floats, variances: Floats) -> tuple[float, float, f
 
 
 def pooled_table(question: str, tables: Mapping[str, Records]) -> Records:
-    """Pool what tables of several directions estimate, by random effects: a row per estimate, with each direction's.
+    """Pool the estimates of several directions by random effects: a row per estimate, with each direction's value.
 
-    An estimate is a column that is followed by the ends of its interval, whose width says how it varies by sampling.
+    An estimate is a column followed by the ends of its interval, whose width gives its sampling deviation.
     Estimates that a direction lacks are not pooled. Differences of two metrics have the sign of the first direction.
-    Accuracies stand beside those of chance, and their mean beside the mean of these.
+    Accuracies have their chance level in a column of its own, and so has their mean.
 
     Parameters
     ----------
     question
-        What the tables answer.
+        Question that the tables answer.
     tables
-        By the name of the direction; all have the same columns.
+        Tables by direction; all have the same columns.
     """
     estimates: dict[tuple[Value, ...], dict[str, _Estimate]] = {}
     for direction, table in tables.items():
@@ -186,7 +186,7 @@ def _pooled_cells(
     *,
     with_chance: bool,
 ) -> list[Value]:
-    """Estimates of all directions, with chance where there is one, and what they give together."""
+    """Return the estimates of all directions, with chance if the table has it, and the pooled values."""
     cells: list[Value] = []
     for name in tables:
         one = by_direction.get(name)
@@ -205,7 +205,7 @@ def _pooled_cells(
 
 
 def _estimates(table: Records) -> Iterator[tuple[tuple[Value, ...], _Estimate]]:
-    """Estimates of a table, each with what it is of; its measure comes last."""
+    """Yield the estimates of a table with their names; the measure comes last."""
     columns = table.columns
     named = [place for place, name in enumerate(columns) if name in _NAMING]
     for row in table.rows:
@@ -223,6 +223,6 @@ def _estimates(table: Records) -> Iterator[tuple[tuple[Value, ...], _Estimate]]:
 
 
 def _turned(name: Value) -> Value:
-    """The difference of two metrics the other way round; another name as it is."""
+    """Reverse the name of a difference of two metrics; other names are unchanged."""
     one, minus, other = str(name).partition(" − ")
     return f"{other} − {one}" if minus else name

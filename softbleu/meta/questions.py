@@ -287,7 +287,7 @@ def measure_annotators(evidence: Evidence, settings: IntervalSettings) -> MetaEv
     means["all, with themselves"] = mean_agreement(pairs, within=True)
     rows = [[name, "", *_values(mean, names)] for name, mean in means.items() if mean is not None]
     rows += [[pair.one, pair.other, *_values(pair, names)] for pair in pairs]
-    table = Records(["annotator", "other", *names], rows, empty="nobody judged what another had judged")
+    table = Records(["annotator", "other", *names], rows, empty="no output has two judgements")
     return MetaEvaluation("annotators", table)
 
 

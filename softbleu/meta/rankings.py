@@ -1,4 +1,4 @@
-"""Systems ranked by judges' comparisons: Expected Wins and TrueSkill, ranges of ranks, clusters."""
+"""Rankings of systems by judges' comparisons: Expected Wins and TrueSkill, with ranges of ranks and clusters."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RankedSystem:
-    """Where judges' comparisons put a system."""
+    """Rank of a system by judges' comparisons."""
 
     name: str
     score: float  # Expected wins, or mean TrueSkill
-    mean: float  # Of the scores of the samples
+    mean: float  # Mean score of the samples
     best: int
-    worst: int  # The range of its ranks in 95% of the samples
-    cluster: int  # From 1; systems of different clusters have ranges that do not overlap
+    worst: int  # Range of its ranks in 95% of the samples
+    cluster: int  # Number from 1; ranges of systems in different clusters do not overlap
     wins: int
     ties: int
     losses: int
 
 
 def expected_wins(comparisons: Comparisons) -> dict[str, float]:
-    """How likely each system is to win against another one (Bojar et al. 2014, section 3.3).
+    """Estimate the probability that each system wins against another (Bojar et al. 2014, section 3.3).
 
     The mean over the others of wins / (wins + losses); ties are left out, and so are pairs that only ever tied.
 
@@ -83,7 +83,7 @@ def redraw_tallies(comparisons: Comparisons, samples: int, seed: int) -> Floats:
 
 
 def make_ranking(comparisons: Comparisons, scores: Floats, resampled: Floats) -> list[RankedSystem]:
-    """Put systems in order, the best first, with the range of each one's ranks, and cut the order into clusters.
+    """Sort systems, the best first, with the range of each rank, and cut the order into clusters.
 
     A cluster ends where all that come later have better ranks nowhere than the worst of those before (Bojar et al.
     2014; Sakaguchi et al. 2014). `resampled` has the scores of samples and systems, (samples, systems).
@@ -125,7 +125,7 @@ def cut_clusters(best: Sequence[int] | Integers, worst: Sequence[int] | Integers
     return clusters
 
 
-_PIECE = 4096  # Matches whose random numbers are drawn at a time
+_PIECE = 4096  # Matches whose random numbers are drawn at once
 
 
 DEVIATION = 0.5  # Standard deviation of a system's skill before its first match
@@ -169,7 +169,7 @@ def play_matches(
     matches: int | None = None,
     resampled: bool = False,
 ) -> Floats:
-    """Play matches, each of them a comparison drawn from those of two systems, and rate the systems.
+    """Play matches, each a random comparison of two systems, and rate the systems.
 
     In every match the system whose skill is least certain plays one drawn with weight exp(-|difference of skills|)
     among those it was ever compared with. Mean skill of each system after each run: (runs, systems); with `resampled`
@@ -193,7 +193,7 @@ def play_matches(
         tallies = np.concatenate([tallies, redraw_tallies(comparisons, runs, seed)])
     compared, numbers = tallies.sum(axis=1), np.arange(len(tallies))
     shares = tallies.cumsum(axis=1) / np.maximum(compared, 1)[:, None]
-    # Who was compared with nobody, in a sample, plays no match: nobody is more certain.
+    # A system that a sample compares with nobody plays no match.
     mean, variance = np.zeros((len(numbers), systems)), DEVIATION**2 * (compared.sum(axis=2) > 0)
     rate = make_rating(DEVIATION * matches / _PACE, DRAWS)
     for match in range(matches):
@@ -217,7 +217,7 @@ Rate = Callable[["Floats", "Floats", Pick, Pick, "Integers"], None]
 
 
 def make_rating(beta: float, draws: float) -> Rate:
-    """Rate two systems a run: with two players, the message passing of TrueSkill is exact and has a closed form.
+    """Make the rating of two systems per run: for two players TrueSkill's message passing has a closed form.
 
     `beta` is the deviation of a performance from a skill, `draws` the share of matches that end in a draw.
     """

@@ -388,7 +388,7 @@ def make_score_tables(
 
 
 def _against(signed: Mapping[str, Mapping[str, str]], name: str) -> Any:
-    """Return what outputs are compared with, by the signature of a metric; the default is references."""
+    """Return the texts that outputs are compared with, by the signature of a metric; by default the references."""
     return signed.get(name, {}).get("against", "references")
 
 

@@ -1,4 +1,4 @@
-"""Deserved and spurious soft credit of matchers and their variants, over aligned text.
+"""Deserved and spurious soft credit of matchers and their variants, on aligned text.
 
 An approximate match pairs a candidate n-gram with a reference n-gram of another spelling; its credit is its weight.
 It is
@@ -66,7 +66,7 @@ VARIANTS: dict[str, dict[str, Any]] = {  # Settings by the name of the variant; 
     "context": {"vectors": DEFAULT_ENCODER},
 }
 COMBINATIONS = ("aligned+function-words", "aligned+function-words+optimal", "aligned+centred")
-"""Combinations that are tried beside single variants when all are."""
+"""Combinations that are tried with the single variants."""
 
 BINS = 50  # Of the histogram of similarities
 VERDICTS = ("deserved", "order", "spurious")  # The kinder first
@@ -149,9 +149,9 @@ def make_variants(base: Mapping[str, Any], matchers: Sequence[str], names: Seque
 
 @dataclass(frozen=True)
 class JudgedCredit:
-    """The approximate matches at one threshold, of one order or of all.
+    """Approximate matches at one threshold, of one order or of all.
 
-    Weights are in n-grams: 1 is what an exact match counts.
+    Weights are in n-grams: an exact match weighs 1.
 
     >>> credit = JudgedCredit(4, weight=3.0, deserved=1.5, misordered=0.5, spurious=1.0, rewarded=2, deserving=5)
     >>> credit.precision, credit.recall, round(credit.f1, 4)
@@ -202,18 +202,18 @@ class JudgedCredit:
 
 
 class CreditTally:
-    """Adds up judged matches, piece by piece, for ascending thresholds at once."""
+    """Sums of judged matches for ascending thresholds."""
 
     def __init__(self, thresholds: int, max_order: int) -> None:
         self.deserving = np.zeros(max_order, np.int64)
         self._changes = np.zeros((3, thresholds, max_order, len(VERDICTS)), np.int64)
-        """Number of matches, weight in millionths, and number of the rewarded that begin at each threshold, less what
-        has ended: by order and class."""
+        """Changes at each threshold of the number of matches, their weight in millionths, and the number of rewarded
+        n-grams: by order and class."""
         self.histogram = np.zeros((len(VERDICTS), BINS), np.int64)
         """Matches made at the lowest threshold, by class and by similarity: equal bins from 0 to 1."""
 
     def add(self, intervals: MatchIntervals, classes: Integers, rewarded: Flags) -> None:
-        """Add approximate matches of these classes; `rewarded` are the deserved ones of deserving n-grams."""
+        """Add approximate matches of these classes; `rewarded` marks the deserved ones of deserving n-grams."""
         _, thresholds, *cells = self._changes.shape
         size = int(np.prod(cells))
         cell = (intervals.order - 1) * len(VERDICTS) + classes
@@ -228,7 +228,7 @@ class CreditTally:
         self.histogram += np.bincount(classes[lowest] * BINS + bins, minlength=self.histogram.size).reshape(-1, BINS)
 
     def merge(self, other: CreditTally) -> None:
-        """Add what another tally of the same thresholds and orders has."""
+        """Add the sums of another tally of the same thresholds and orders."""
         self.deserving += other.deserving
         self._changes += other._changes
         self.histogram += other.histogram
@@ -244,7 +244,7 @@ class CreditTally:
 
 
 def approximate(chunk: Chunk, intervals: MatchIntervals) -> Flags:
-    """Say which matches of `intervals`, made in a chunk, pair n-grams of different spelling: (matches,)."""
+    """Select the matches in `intervals` whose n-grams differ in spelling: (matches,)."""
     codes = np.append(chunk.positions.codes, -1)
     equal = intervals.order == intervals.partner_orders
     for index in range(int(intervals.order.max(initial=0))):
@@ -256,7 +256,7 @@ def approximate(chunk: Chunk, intervals: MatchIntervals) -> Flags:
 
 
 class Judge:
-    """Judges the matches of a chunk whose segments have one reference each.
+    """Judge of the matches in a chunk whose segments have one reference each.
 
     `aligned` has for each candidate token the place of the token of its reference that it is aligned to, from 0, or
     -1; each place at most once.
@@ -266,7 +266,7 @@ class Judge:
         split, segment = chunk.positions.split, chunk.positions.segment
         matched = np.flatnonzero(aligned >= 0)
         other = chunk.reference_positions[segment[matched]] + aligned[matched]
-        # For each position the one that it is aligned to; one position more, which stands for all beyond the end.
+        # The position to which each position is aligned; the additional last one stands for all beyond the end.
         self._link = np.full(chunk.size + 1, -1)
         self._link[matched] = other
         self._link[other] = matched
@@ -287,7 +287,7 @@ class Judge:
         return kindest
 
     def deserving(self) -> list[Integers]:
-        """Of each order, where the candidate n-grams that deserve credit start; see `JudgedCredit`."""
+        """Return the starts of the candidate n-grams that deserve credit, by order; see `JudgedCredit`."""
         starts_by_order = []
         for order, (starts, exact) in enumerate(self._exact, start=1):
             link = self._link[starts]
@@ -314,7 +314,7 @@ class Judge:
 
 
 class _Occurrences:
-    """Where the n-grams of one order occur in the references."""
+    """Occurrences of the n-grams of one order in the references."""
 
     def __init__(self, starts: Integers, cells: Integers, split: int) -> None:
         cut = int(np.searchsorted(starts, split))
@@ -344,7 +344,7 @@ class Analysis:
 
     @property
     def name(self) -> str:
-        """Of the variant."""
+        """Name of the variant."""
         return f"{self.variant.matcher}, {self.variant.name}"
 
     @property
@@ -368,7 +368,7 @@ class Analysis:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no approximate match at any threshold."""
+        """Whether no threshold has an approximate match."""
         return not any(credit.matches for credit in self.curve)
 
 
@@ -420,7 +420,7 @@ def _orders(analysis: Analysis, analyses: Sequence[Analysis]) -> Iterator[_Cells
         yield [order, *_credit(analysis.thresholds[analysis.at], analysis.tally.credit(analysis.at, order))]
 
 
-# Columns beside matcher and variant, and the rows of one analysis, called with it and with all
+# Columns after matcher and variant, and the rows of one analysis, from it and all analyses
 CREDIT_TABLES: dict[str, tuple[Sequence[str], Callable[[Analysis, Sequence[Analysis]], Iterator[_Cells]]]] = {
     "summary": (("at", *CREDIT), _summary),
     "thresholds": (CREDIT, _thresholds),
@@ -473,7 +473,7 @@ def spurious(
     grammar
         Grammar that generates aligned pairs.
     pairing
-        How its sentences are paired: `paraphrase` or `halves`.
+        `paraphrase` or `halves`.
     count
         Number of pairs.
     seed
@@ -481,9 +481,9 @@ def spurious(
     pairs
         Aligned pairs, or a file of them.
     matchers
-        Each of them is tried with every variant.
+        Matchers, each with every variant.
     variants
-        Names of settings against spurious matches, such as `aligned`.
+        Names of settings that reduce spurious matches, such as `aligned`.
     thresholds
         Numbers, ranges such as ``0:1:0.02`` and quantiles such as ``p99.9``.
     at
@@ -491,15 +491,15 @@ def spurious(
     order
         Greatest n-gram order.
     jobs
-        Processes to use; the digits do not depend on it.
+        Number of processes; the digits do not depend on it.
     executor
-        Any other executor to use instead.
+        An executor to use instead.
     settings
-        Those of the matchers and the vectors.
+        Settings of the matchers and the vectors.
     encoding
-        Of the files.
+        Encoding of the files.
     progress
-        True for a bar, in notebooks too; or a function of the pairs done and of all.
+        True for a progress bar, or a function of the pairs that are done and of all.
 
     Raises
     ------
@@ -526,11 +526,11 @@ class MatchedText:
 
     corpus: Segments
     aligned: Integers
-    """For each candidate token the place of the reference token that it is aligned to, or -1."""
+    """Number of the reference token to which each candidate token is aligned, or -1."""
 
     @classmethod
     def of_pairs(cls, pairs: Iterable[AlignedPair]) -> MatchedText:
-        """Take aligned pairs. InputError: there are none, or a pair, which is named, is not possible."""
+        """Read aligned pairs. Raises InputError for none, or for an invalid pair."""
         candidates, references, aligned = [], [], []
         for number, pair in enumerate(pairs, start=1):
             candidates.append(" ".join(pair.candidate))
@@ -542,16 +542,16 @@ class MatchedText:
                 places[left] = right
             aligned.append(places)
         if not candidates:
-            raise InputError("there are no aligned pairs: nothing to analyse")
+            raise InputError("no aligned pairs: nothing to analyse")
         return cls(Segments.of(candidates, references), np.concatenate(aligned))
 
 
 def _read_text(
     pairs: str | Iterable[AlignedPair] | None, encoding: str, **generated: Any
 ) -> tuple[MatchedText, dict[str, str]]:
-    """Read aligned pairs from a file, take those that are there, or generate them by a grammar; say what they are.
+    """Read aligned pairs from a file, use given pairs, or generate them by a grammar; also return a description.
 
-    What is generated has fields of `GenerationSettings`, None where they are not chosen: of halves all by default.
+    `generated` has fields of `GenerationSettings`; None: the default, which is all pairs for halves.
     """
     chosen = {name: value for name, value in generated.items() if value is not None}
     if pairs is None:
@@ -561,7 +561,7 @@ def _read_text(
         text = MatchedText.of_pairs(generate(settings).pairs())
         said = f"{settings.grammar}, {settings.pairing}, seed {settings.seed}"
     elif chosen:
-        raise InputError("one text at a time: ", Parameter("pairs"), ", or what ", Parameter("grammar"), " generates")
+        raise InputError("one text at a time: ", Parameter("pairs"), ", or a ", Parameter("grammar"))
     else:
         said = pairs if isinstance(pairs, str) else "aligned pairs"
         text = MatchedText.of_pairs(read_aligned(pairs, encoding) if isinstance(pairs, str) else pairs)
@@ -579,10 +579,9 @@ def find_spurious(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> list[Analysis]:
-    """Match aligned text in several ways, and judge what was matched approximately, at all thresholds at once.
+    """Match aligned text by several variants, and judge approximate matches at all thresholds at once.
 
-    Quantiles among the thresholds are looked up for each variant. In memory are the coded text and the vectors of its
-    words.
+    Quantiles become thresholds of each variant. The coded text and the vectors of its words are held in memory.
 
     Parameters
     ----------
@@ -597,9 +596,9 @@ def find_spurious(
     order
         Greatest n-gram order.
     jobs, executor
-        Processes, or what runs the work instead; the digits do not depend on them.
+        Number of processes, or an executor to use instead; the digits do not depend on them.
     progress
-        Told how much is done.
+        Called with the work that is done.
 
     Examples
     --------
@@ -660,7 +659,7 @@ def _mini_batch(text: MatchedText, chunk: Chunk, start: int) -> tuple[Chunk, Int
 
 
 class _Task(NamedTuple):
-    """What a worker needs to know to match in one way."""
+    """Settings with which a worker matches."""
 
     matcher: SoftMatcher
     table: Broadcast

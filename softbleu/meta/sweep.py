@@ -1,4 +1,4 @@
-"""Grids of settings, also as text, and their scores in one similarity pass for each system and choice of vectors."""
+"""Grids of settings, and their scores in one similarity pass for each system and choice of vectors."""
 
 from __future__ import annotations
 
@@ -36,34 +36,34 @@ if TYPE_CHECKING:
 MOST_STEPS = 10_001
 _SWEPT = ("metric", "matcher", "threshold")
 _IN_TABLE = (*_SWEPT, "quantile")
-"""Settings with a column of their own in every table; others have one where they vary."""
+"""Settings with their own column in every table; other settings have one if they vary."""
 
 
 @dataclass(frozen=True)
 class SweepPoint:
     """One way to score."""
 
-    label: str  # What tells it from others with the same settings; may be empty
+    label: str  # Distinguishes points with the same settings; may be empty
     metric: Metric
 
 
 @dataclass(frozen=True)
 class SweepRow:
-    """The score of one system in one way."""
+    """The score of one system at one point."""
 
     system: str
     label: str
     varied: dict[str, str | float | None]  # Settings that differ between points, by name
-    threshold: float | None  # As a number, also where a quantile was asked for
+    threshold: float | None  # As a number, even for a quantile
     score: float  # 0 to 100
-    numbers: dict[str, Any]  # Precisions, lengths and so on, as the metric has them
+    numbers: dict[str, Any]  # Precisions, lengths and so on, by the metric
     signature: str  # Everything the score depends on
     higher_is_better: bool = True
     coverage: Coverage | None = None
 
 
 class SweepRows(Tabular, list[SweepRow]):
-    """The rows of a sweep: a list that can be looked at as a table."""
+    """The rows of a sweep: a list with table methods."""
 
     def records(self) -> list[dict[str, Any]]:
         """A row per system and point; signatures are left out."""
@@ -75,10 +75,10 @@ def sweep_points(
     vary: Mapping[str, Sequence[Any]],
     variants: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[SweepPoint]:
-    """Make a grid: every variant with every combination of what varies; a metric without a setting once for it.
+    """Make a grid of every variant with all combinations of values; settings that a metric lacks do not multiply it.
 
-    `base` has the settings that all points have, the metric among them; `vary` values by the name of the setting
-    (thresholds are numbers, or quantiles such as `p99.9`); `variants` further settings by label.
+    `base` has the common settings, including the metric; `vary` has values by setting (thresholds are numbers, or
+    quantiles such as `p99.9`); `variants` has additional settings by label.
 
     >>> points = sweep_points({}, {"matcher": ["exact", "vleu"], "threshold": [0.7, 0.8]})
     >>> [str(point.metric) for point in points]
@@ -117,7 +117,7 @@ def read_thresholds(texts: Sequence[str]) -> list[float | str]:
 
 
 def read_variations(texts: Sequence[str]) -> dict[str, list[Any]]:
-    """Read values of settings, each text `NAME=V1,V2`; a value that has a comma stands in quotes.
+    """Read values of settings, each text `NAME=V1,V2`; a value with a comma is quoted.
 
     >>> read_variations(["order=2,4", 'vectors-postprocess=none,"mean,pc:2"'])
     {'order': [2, 4], 'vectors_postprocess': ['none', 'mean,pc:2']}
@@ -145,9 +145,9 @@ def _range(text: str) -> list[float]:
     parts = text.split(":")
     if len(parts) != 3:
         raise InputError(f"a range of thresholds is 'from:to:step', such as 0:1:0.02, not {text!r}")
-    # In decimals, so that 0.1 three times is 0.3.
+    # In decimals, so that three times 0.1 is 0.3.
     start, end, step = (_number(part, text) for part in parts)
-    # What is too large for them is infinite, no exception.
+    # Numbers that are too large become infinite.
     with localcontext(Context(traps=[])):
         if step <= 0 or end < start or end - start >= step * MOST_STEPS:
             raise InputError(f"a range of thresholds goes up, in at most {MOST_STEPS:,} steps, not {text!r}")
@@ -179,14 +179,14 @@ def sweep(
     progress: Progress | bool | None = None,
     **settings: Unpack[Settings],
 ) -> SweepRows:
-    """Score every system with every combination of the settings that vary, in one pass over the similarities.
+    """Score every system with every combination of varied settings, in one pass over the similarities.
 
     Parameters
     ----------
     vary
         Values by the name of the setting; see `sweep_points`.
     settings
-        What does not vary. The other parameters are those of `softbleu.score`.
+        Settings that do not vary. The other parameters are as for `softbleu.score`.
 
     Examples
     --------
@@ -222,15 +222,15 @@ def sweep_corpus(
     Parameters
     ----------
     corpus
-        Candidates of the systems, with what the metrics need.
+        Candidates of the systems, and the texts that the metrics need.
     points
-        Ways to score, as `sweep_points` makes them.
+        Points from `sweep_points`.
     jobs, executor
-        Processes, or what runs the work instead; the digits do not depend on them.
+        Number of processes, or an executor to use instead; the digits do not depend on them.
     checkpoint
         Folder, by path or URL, from which an interrupted sweep goes on.
     progress
-        Told how many systems are done.
+        Called with the number of systems that are done.
     """
     check_run(jobs, executor, progress)
     plan = make_plan([point.metric for point in points]).over(corpus)
@@ -248,7 +248,7 @@ def sweep_corpus(
 
 
 def _varied(points: Sequence[SweepPoint]) -> list[str]:
-    """Names of the settings that are not the same at all points that have them."""
+    """Return the names of the settings that differ between points."""
     values: dict[str, set[str]] = {}
     for point in points:
         for setting, value in () if isinstance(point.metric, ReadsRows) else point.metric.settings():
@@ -258,7 +258,7 @@ def _varied(points: Sequence[SweepPoint]) -> list[str]:
 
 def _plain(name: str, value: Any) -> str | float | None:
     if name == "vectors":
-        # Where they lie does not matter; what they are stands in the signature.
+        # Tables show only the name; the signature has the content.
         return Path(value).name if isinstance(value, str | Path) else type(value).__name__
     return value if value is None or isinstance(value, float) else format_value(value)
 
@@ -285,7 +285,7 @@ def rank_by_score(rows: Sequence[SweepRow]) -> dict[str, int]:
     """
     from scipy.stats import rankdata
 
-    # A number and a quantile may be one threshold: then a system has its score there twice.
+    # A number and a quantile may be the same threshold; then a system has two equal scores.
     scores = {row.system: -row.score if row.higher_is_better else row.score for row in rows}
     ranks = rankdata(list(scores.values()), method="min")
     return {system: int(rank) for system, rank in zip(scores, ranks, strict=True)}

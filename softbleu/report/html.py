@@ -183,7 +183,7 @@ def _columns(page: Page) -> dict[str, Integers]:
         "blanks": page.text.blanks,
         "lengths": np.concatenate([tokens.lengths for tokens in lines]),
         "references": np.diff(text.offsets),
-        # Lengths and totals; what matches, the page adds up.
+        # Lengths and totals; the page sums the matches.
         "statistics": page.scores.rows.reshape(-1),
         "counts": np.bincount(groups, minlength=rows * order),
         "start": matches.start,

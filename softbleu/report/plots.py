@@ -1,9 +1,9 @@
-"""Pictures: what they show, and how matplotlib (extra ``plots``) draws them: the same bytes for the same numbers.
+"""Pictures: their content, and how matplotlib (extra ``plots``) draws them: the same numbers give the same bytes.
 
-They are of sweeps, of deserved and spurious credit, and of agreement with human judges.
+Pictures show sweeps, deserved and spurious credit, and agreement with human judges.
 
-Panels stand in rows. Axes of panels of one kind that are called the same are the same, so that panels compare; a name
-has one colour in all of them. The figure is as large as panels of a given size and all that is written around them.
+Panels form rows. Axes with the same name are the same in all panels of one kind, so that panels can be compared; a
+name has the same colour everywhere. The size of the figure follows from the panels and the text around them.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 Key = TypeVar("Key")
 MOST_SYSTEMS = 3  # Systems that have panels of their own; more are averaged
-MOST_LINES = 8  # Lines in a panel, where panels can tell variants apart
+MOST_LINES = 8  # Lines in a panel, if panels can separate variants
 MOST_IN_ROW = 5  # Panels side by side
-MOST_COLOURS = 7  # Names that a figure can tell apart by colour
+MOST_COLOURS = 7  # Names that colours can distinguish in a figure
 _UNSAFE = re.compile(r"[^\w.+-]")
-_LONGEST = 100  # Characters of the name of a text in that of a file
+_LONGEST = 100  # Characters of a text's name in a file name
 Points = Sequence[tuple[float, float]]
 
 
@@ -50,12 +50,12 @@ class Lines:
     lines: Mapping[str, Points]
     behind: Mapping[str, Points] = field(default_factory=dict)
     """Lines to compare with, drawn in grey: each is dashed like the line of that name."""
-    behind_name: str = ""  # What these are
+    behind_name: str = ""  # Name of these lines
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """How often values fall between ascending edges, for each of several kinds."""
+    """Counts of values between ascending edges, for several kinds."""
 
     title: str
     x_label: str
@@ -73,7 +73,7 @@ class Scatter:
     y_label: str
     points: Points
     names: Sequence[str] = ()
-    """Written beside the points, or numbered if they are many or long; of all points, or none."""
+    """Names beside the points, or numbers if they are many or long; for all points, or none."""
     note: str = ""  # Written below the title
     intervals: Sequence[tuple[tuple[float, float], tuple[float, float]]] = ()  # Of each point on both axes
 
@@ -96,7 +96,7 @@ class HeatMap:
     title: str
     names: Sequence[str]
     values: Sequence[Sequence[float | None]]  # By row, each from 0, which is drawn darkest, to `most`
-    most: float = 0.1  # What is as good as blank
+    most: float = 0.1  # Values from here on are blank
     note: str = ""
     columns: Sequence[str] = ()
 
@@ -106,7 +106,7 @@ Rows = Sequence[Sequence[Picture]]
 
 
 def in_rows(panels: Sequence[Picture], most: int = MOST_IN_ROW) -> list[Sequence[Picture]]:
-    """Cut panels into rows of so many at most.
+    """Cut panels into rows of a given length.
 
     >>> panel = Histogram("", "", "", [])
     >>> [len(row) for row in in_rows([panel] * 7, 5)]
@@ -116,7 +116,7 @@ def in_rows(panels: Sequence[Picture], most: int = MOST_IN_ROW) -> list[Sequence
 
 
 PICTURE_FORMATS = ("svg", "png", "pdf")
-MOST_BESIDE_POINTS = 15  # Names that are written beside their points; more of them, or longer ones, are numbered
+MOST_BESIDE_POINTS = 15  # Names that are written beside their points; more or longer names are numbered
 LONGEST_BESIDE_POINTS = 12
 _LONGEST_UPRIGHT = 5
 _LEGEND_ROWS = 40
@@ -143,7 +143,7 @@ _METADATA: dict[str, dict[str, str | None]] = {
 _MARKERS = "osD^vP*X<>"
 _DASHES = ("-", "--", ":", "-.")
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-"""Distinct with any colour vision (Okabe and Ito 2008); markers say the same once more."""
+"""Colours for any colour vision (Okabe and Ito 2008), repeated by markers."""
 _GREY = "#999999"
 
 
@@ -162,7 +162,7 @@ def draw(picture: Picture | Rows, picture_format: str) -> bytes:
 
 @contextmanager
 def make_figure(rows: Rows) -> Iterator[Any]:
-    """Make the figure of what is drawn, and see to its style as long as it is used."""
+    """Make the figure, and set its style while it is used."""
     panels = [panel for row in rows for panel in row]
     if not panels:
         raise InputError("there is nothing to draw")
@@ -173,7 +173,7 @@ def make_figure(rows: Rows) -> Iterator[Any]:
         widths, heights = zip(*(_size(panel, columns) for panel in panels), strict=True)
         names = dict.fromkeys(name for panel in panels for name in _names(panel))
         style = _Style({name: number for number, name in enumerate(names)}, max(widths), max(heights))
-        # Large enough for anything beside the panels at first.
+        # Large enough for any text beside the panels at first.
         size = ((style.width + 4) * columns + 6, (style.height + 2) * len(rows))
         figure = figure_class(figsize=size, layout="constrained")
         grid = _add_panels(figure, rows, style)
@@ -191,7 +191,7 @@ def make_figure(rows: Rows) -> Iterator[Any]:
 
 
 def check_plots() -> None:
-    """See that pictures can be drawn. MissingExtraError: matplotlib or textalloc is not installed."""
+    """Check that pictures can be drawn. Raises MissingExtraError without matplotlib or textalloc."""
     with _matplotlib():
         pass
 
@@ -216,12 +216,12 @@ class _Style:
     height: float  # Of a panel, in inches
 
     def of(self, name: str) -> dict[str, Any]:
-        """How what has that name looks."""
+        """Return the style of a name."""
         number = self.numbers[name]
         return {"label": str(number), "color": _COLOURS[number % len(_COLOURS)]}
 
     def dashes(self, name: str) -> str:
-        """How the line of that name is dashed."""
+        """Return the dashes of a name."""
         return _DASHES[self.numbers[name] % len(_DASHES)]
 
     def label(self, axes: Any, panel: Picture) -> None:
@@ -300,7 +300,7 @@ def _axes_of(panel: Picture) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _add_legend(figure: Any, grid: Sequence[Any], names: Sequence[str], *, numbered: bool) -> float:
-    """Explain names beside the panels; returns the height in inches."""
+    """Explain names beside the panels; return the height in inches."""
     from matplotlib.lines import Line2D
 
     handle_of: dict[str, Any] = {}
@@ -323,7 +323,7 @@ def _fit(figure: Any, axes: Any, rows: Rows, style: _Style, least: float) -> Non
     """Make the figure so large that panels have their size, and leave everything where it is then."""
     columns = max(map(len, rows))
     layout = figure.get_layout_engine()
-    # What is written beside panels is of one size, but for a few shares of the figure's.
+    # Text beside panels has one size, except for a few shares of the figure.
     for _ in range(2):
         layout.execute(figure)
         width, height = figure.get_size_inches()
@@ -359,7 +359,7 @@ def _draw_scatter(axes: Any, picture: Scatter, style: _Style) -> None:
     for (x, y), (of_x, of_y) in zip(picture.points, picture.intervals, strict=bool(picture.intervals)):
         axes.plot(of_x, (y, y), (x, x), of_y, color=_GREY, linewidth=1, zorder=1)
     axes.scatter(xs, ys, color=_COLOURS[0], s=18 if picture.names else 6, alpha=1 if picture.names else 0.5)
-    # Room for what is written beside the points.
+    # Room for text beside the points.
     axes.margins(0.12)
 
 
@@ -382,7 +382,7 @@ def _name_points(axes: Any, picture: Scatter, style: _Style) -> None:
         linecolor=_GREY,
         linewidth=0.6,
         parse_math=False,
-        # As shares of the panel: how far names are from points and panel's edge, how many places are tried.
+        # In shares of the panel: distances of names from points and edge, and number of positions that are tried.
         margin=0.006,
         min_distance=0.015,
         max_distance=0.3,
@@ -447,13 +447,13 @@ def draw_ranks(rows: Sequence[SweepRow], picture_format: str) -> bytes:
 
 
 def check_ranks(systems: Collection[str]) -> None:
-    """See that there are ranks to draw. InputError: fewer than two systems."""
+    """Check that a picture has ranks. Raises InputError for fewer than two systems."""
     if len(systems) < 2:
         raise InputError(f"ranks need two systems or more, here are {len(systems)}")
 
 
 def sweep_lines(rows: Sequence[SweepRow]) -> Rows:
-    """Score against threshold: a panel per system, or one of the mean of many; a line per matcher and variant.
+    """Plot score against threshold: a panel per system, or one of the mean of many; a line per matcher and variant.
 
     Where these are too many lines, each variant has a panel of its own. What has no threshold is a level line.
     """
@@ -473,7 +473,7 @@ def sweep_lines(rows: Sequence[SweepRow]) -> Rows:
 
 
 def sweep_ranks(rows: Sequence[SweepRow]) -> Rows:
-    """Ranks of systems by threshold, a panel per matcher and variant, one below the other.
+    """Plot ranks of systems by threshold, with a panel per matcher and variant.
 
     What has no threshold is the first place of each panel whose other settings it has; without any threshold,
     matchers and variants are the places of one panel. The systems whose ranks change most have colours.
@@ -534,13 +534,13 @@ def _matcher(row: SweepRow) -> str:
 
 
 def _settings(row: SweepRow) -> dict[str, str | float]:
-    """Settings that differ between lines, without the matcher and the quantile, which the axis says."""
+    """List the settings that differ between lines, without matcher and quantile, which the axis shows."""
     varied = {key: value for key, value in row.varied.items() if key not in ("matcher", "quantile")}
     return {"": row.label, **{key: value for key, value in varied.items() if value is not None}}
 
 
 def _variant(row: SweepRow, several: bool) -> str:
-    """Name what differs between lines, but for the matcher."""
+    """Name the differences between lines, except the matcher."""
     settings = {key: value for key, value in _settings(row).items() if key not in ("", "metric")}
     parts = [row.label] if row.label else [f"{key} {value}" for key, value in settings.items()]
     return ", ".join([*[str(row.varied["metric"])] * (several and "matcher" in row.varied), *parts])
@@ -598,12 +598,12 @@ DRAWN = ("systems", "outputs", "williams")  # Questions whose answers have a pic
 
 
 def check_picture(question: str) -> None:
-    """See that there is a picture of an answer."""
+    """Check that the answer to a question has a picture."""
     known_name("table with a picture", question, DRAWN)
 
 
 def draw_metaeval(evaluation: MetaEvaluation, picture_format: str) -> bytes:
-    """Draw scores of judges against each metric's, a panel each with Pearson's r; of `williams` p-values by test.
+    """Plot human scores against each metric's, a panel each with Pearson's r; for `williams` p-values by test.
 
     Panels that stand in a row have the same judges. A p-value is how likely the row's metric differs so much from
     the column's by chance alone, corrected for all tests.
@@ -642,7 +642,7 @@ def _heat(title: str, pairs: Sequence[MetricPair]) -> HeatMap:
 
 
 def outcome_pictures(outcome: Outcome, picture_format: str = "svg") -> Iterator[tuple[str, bytes]]:
-    """Draw what there is to draw; each picture with what its file is called beside the experiment's name."""
+    """Draw the pictures of an experiment, each with the suffix of its file name."""
     if outcome.sweep:
         yield "", draw_sweep(outcome.sweep, picture_format)
         if len({row.system for row in outcome.sweep}) > 1:
@@ -655,7 +655,7 @@ def outcome_pictures(outcome: Outcome, picture_format: str = "svg") -> Iterator[
 
 
 def _file_names(texts: Iterable[str]) -> list[str]:
-    """Name files after texts: what may not stand in a file name is a hyphen, and equal names are numbered.
+    """Name files after texts: characters that file names cannot have become hyphens, and equal names are numbered.
 
     >>> _file_names(["a/x.txt", "a:x.txt", "umd.2922"])
     ['a-x.txt', 'a-x.txt-2', 'umd.2922']

@@ -231,7 +231,7 @@ class WordParts:
     def of(
         cls, words: Iterable[str], parts: Callable[[str], Sequence[str]], vocabulary: Vocabulary | None = None
     ) -> WordParts:
-        """Code the parts of words, in order of appearance or as `vocabulary` has them."""
+        """Code the parts of words, in order of appearance or by `vocabulary`."""
         known = Vocabulary() if vocabulary is None else vocabulary
         rest = iter(words)
         # A block at a time: parts take many times more memory as strings than as codes.

@@ -150,7 +150,7 @@ _APOSTROPHES = {
         (f"([{_LETTERS}])'([{_LETTERS}])", r"\1' \2"),
     ),
 }
-"""In other languages an apostrophe is a token by itself."""
+"""Rules for apostrophes; in other languages an apostrophe is a token by itself."""
 _OTHER_SPACES = re.compile("[\xa0\u2000-\u200a\u202f\u205f\u3000]")
 _HAS_LETTER = re.compile(f"[{_LETTERS}]")
 

@@ -1,4 +1,4 @@
-"""Human judgements: rankings, direct assessment, scores of systems, spans; and what metrics said, in files."""
+"""Human judgements (rankings, direct assessment, scores of systems, spans), and scores of metrics in files."""
 
 from __future__ import annotations
 

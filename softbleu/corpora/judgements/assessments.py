@@ -63,19 +63,19 @@ class Assessments:
 
     scores: Floats  # Of people, of shape (outputs,)
     systems: Sequence[Sequence[str]] = ()
-    """Of each output the systems that produced it, all the same; empty with texts."""
+    """Systems that produced each output, all with the same text; empty for texts without systems."""
     segments: Sequence[int] = ()  # Of each output its segment, from 0; empty with texts
     texts: Segments | None = None  # The outputs themselves with their references, as a corpus of one system
-    documents: Integers | None = None  # Of each segment its document, where samples draw these
-    annotations: Annotations | None = None  # The judgements behind the scores, where it is said who made them
+    documents: Integers | None = None  # Document of each segment, if samples draw documents
+    annotations: Annotations | None = None  # Judgements behind the scores, if the annotators are named
 
     def __len__(self) -> int:
         return len(self.scores)
 
     def pick(self, scored: Mapping[str, Floats], metric: str) -> tuple[Floats, Floats, Integers]:
-        """Find the scores of judges and of a metric, of the assessed outputs of which a system was scored.
+        """Select the outputs that a metric scored: human scores, metric scores, and segments.
 
-        And what each is drawn with: its segment; of texts, those of the same source.
+        Texts of the same source count as one segment.
 
         Parameters
         ----------
@@ -122,7 +122,7 @@ class Assessments:
         return judges, values
 
     def of_documents(self, documents: Integers) -> Assessments:
-        """Means of the judged segments of each document and system, which stand in the place of segments.
+        """Replace the judged segments by means of each document and system.
 
         InputError: they are of texts of their own, or of a segment that has no document.
         """
@@ -152,11 +152,11 @@ class Assessments:
         return {name: float(np.mean(some)) for name, some in scores.items()}, same
 
     def drawn_with(self, segments: Integers) -> Integers:
-        """Number the units with which outputs of these segments are drawn: the segments, or their documents."""
+        """Return the units with which outputs are drawn: their segments, or documents."""
         return drawn_with(segments, self.documents)
 
     def counts(self) -> dict[str, int]:
-        """How many outputs, segments and annotators the judgements are of, as far as that is known."""
+        """Count outputs, segments and annotators, as far as known."""
         found = {"outputs": len(self)}
         if self.texts is None:
             found["segments"] = len(set(self.segments))
@@ -165,13 +165,13 @@ class Assessments:
         return found
 
     def one_sided(self, scored: Collection[str]) -> tuple[list[str], list[str]]:
-        """Name systems that were assessed and not scored, nor any with the same output; and those only scored."""
+        """List systems that were assessed but not scored (nor any with the same output), and systems only scored."""
         unscored = {name for systems in self.systems if not set(systems) & set(scored) for name in systems}
         assessed = {name for systems in self.systems for name in systems}
         return sorted(unscored), [name for name in scored if self.systems and name not in assessed]
 
     def _outputs(self, scored: Mapping[str, Floats], metric: str) -> Iterator[tuple[float, Mapping[str, float], int]]:
-        """Go through assessed outputs: their score, that of the metric by system, and the segment; texts are none."""
+        """Yield the human score, the metric's score and the segment of assessed outputs that are no texts."""
         if self.texts is not None:
             return
         for score, systems, segment in zip(self.scores.tolist(), self.systems, self.segments, strict=True):
@@ -184,7 +184,7 @@ class Assessments:
 
 
 def drawn_with(segments: Integers, documents: Integers | None) -> Integers:
-    """Documents of segments, where samples draw these, or the segments. InputError: a segment is of no document."""
+    """Return the documents of segments, if samples draw them, or the segments. Raises InputError for others."""
     if documents is None:
         return segments
     if len(segments) and segments.max() >= len(documents):
@@ -203,7 +203,7 @@ def read_assessments(
     texts: KnownOutputs | None = None,
     documents: Documents | None = None,
 ) -> Assessments:
-    """Read direct assessment as it is published for WMT17, or any other scores of segments.
+    """Read direct assessment as published for WMT17, or any other scores of segments.
 
     Either columns `LP SYSTEM SID HUMAN` (SID from 1; `a+b`: systems with the same output) or, in tabs or CSV, `LP
     source translation reference HUMAN_score` (or `lp src mt ref score`, as in COMET's data); others are passed over.
@@ -249,7 +249,7 @@ def read_assessments(
         of_whole = by_system and not {"system", "segment"} <= known and ".seg.score" not in name
         if of_whole and not {"system", "document"} <= known:
             needed = f"system segment score, or {' '.join(_BY_NUMBER)}, or {' '.join(_BY_TEXT)}"
-            raise InputError(f"{name}, line 1: assessments need columns {needed}; there are {' '.join(columns)}")
+            raise InputError(f"{name}, line 1: assessments need columns {needed}; this file has {' '.join(columns)}")
         if by_system and column is None and "system" in known and not known & {*SCORED}:
             said = f"no scores among the columns {' '.join(columns)}: name theirs with "
             raise InputError(f"{name}, line 1: {said}", Parameter("column"))
@@ -261,7 +261,7 @@ def read_assessments(
 
 
 def _columns_of_texts(name: str, columns: Sequence[str], column: str | None) -> dict[str, str] | None:
-    """Find what columns of texts and of their human score mean; None where outputs are numbered, or there are none.
+    """Find the meanings of columns with texts and human scores; None if outputs are numbered, or there is no text.
 
     The score is in `column`, or else in `human_score` or the first of `SCORED`. InputError: there is no such column.
     """
@@ -276,12 +276,12 @@ def _columns_of_texts(name: str, columns: Sequence[str], column: str | None) -> 
     wanted = [column.lower()] if column is not None else ["human_score", *SCORED]
     scored = next((one for one in wanted if one in columns), None)
     if scored is None:
-        raise InputError(f"{name}, line 1: no column {', '.join(wanted)}; there are {' '.join(columns)}")
+        raise InputError(f"{name}, line 1: no column {', '.join(wanted)}; this file has {' '.join(columns)}")
     return {**found, scored: "human_score"}
 
 
 def _of_documents(name: str, rows: Iterable[TableRow], documents: Documents | None) -> list[TableRow]:
-    """Number scores of whole documents as the first segments of these, from 1."""
+    """Number scores of whole documents as their first segments, from 1."""
     if documents is None:
         needed = Parameter("level", "document"), " and the documents of the segments with ", Parameter("documents")
         raise InputError(f"{name}: these scores are of whole documents: give ", *needed)
@@ -299,7 +299,7 @@ def _of_documents(name: str, rows: Iterable[TableRow], documents: Documents | No
 def _means(
     name: str, judged: Iterable[tuple[Hashable, float, str | None]], standardise: str | None = None
 ) -> tuple[list[Any], Floats, Annotations | None]:
-    """Take the mean of the scores of each output; NaN is none. A note says of how many there are several."""
+    """Average the scores of each output, with a note if there are several; NaN is skipped."""
     kept = [(output, score, annotator) for output, score, annotator in judged if not np.isnan(score)]
     outputs = {output: place for place, output in enumerate(dict.fromkeys(output for output, *_ in kept))}
     places = np.array([outputs[output] for output, *_ in kept], np.int64)
@@ -330,7 +330,7 @@ def _standardised(scores: Floats, annotators: Integers) -> Floats:
 def _judged_texts(name: str, rows: Sequence[TableRow], unescape: bool, standardise: str | None) -> Assessments:
     clean = html.unescape if unescape else str
     names = ("source", "translation", "reference")
-    # Equal texts are outputs of their own, unless it is said who judged them.
+    # Equal texts are separate outputs, unless the annotators are named.
     annotated = "annotator" in rows[0][1]
     texts = (
         (
@@ -351,7 +351,7 @@ def _judged_texts(name: str, rows: Sequence[TableRow], unescape: bool, standardi
 def _numbered(
     name: str, rows: Sequence[TableRow], standardise: str | None, by_system: bool, outputs: KnownOutputs | None
 ) -> Assessments:
-    """Take outputs that are named by system and segment: as WMT17 has them, or one system after the other.
+    """Read outputs by system and segment, as for WMT17 or one system after the other.
 
     `outputs` are given where the format does not say from which number segments count.
     """
@@ -385,5 +385,5 @@ def _numbered(
 
 
 def _produced_by(system: str, by_system: bool) -> list[str]:
-    """Systems that a name stands for: `a+b` for two with the same output, as WMT17 has it."""
+    """Return the systems of a name: `a+b` stands for two with the same output, as in WMT17."""
     return [system] if by_system else system.split("+")

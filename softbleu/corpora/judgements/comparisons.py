@@ -1,4 +1,4 @@
-"""Which of two systems judges preferred, as arrays; rankings as published: Appraise XML, and CSV of WMT."""
+"""Comparisons of two systems by judges, as arrays; readers of published rankings: Appraise XML, and CSV of WMT."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class Ranking:
     segment: int  # As the file numbers it
     annotator: str
     groups: Sequence[tuple[Sequence[str], int]]
-    """Systems whose outputs are the same, shown as one, and their rank; 1 is best, equal ranks are ties."""
+    """Systems with the same output, shown as one, and their rank; 1 is best, equal ranks are ties."""
 
     def rows(self, *, expand: bool) -> Iterator[Row]:
-        """Compare all pairs of systems; systems of one group are tied with one another.
+        """Compare all pairs of systems; systems of one group are tied.
 
         Without `expand`, the first system of a group (in the order of their names) stands for all of it.
         """
@@ -66,7 +66,7 @@ class Comparisons:
     annotator: Integers
     cluster: Integers
     """Comparisons of one number hang together, and samples draw them together: their segment, or its document."""
-    documents: Integers | None = None  # Of each segment its document, where samples draw these
+    documents: Integers | None = None  # Document of each segment, if samples draw documents
 
     def __len__(self) -> int:
         return len(self.outcome)
@@ -125,12 +125,12 @@ class Comparisons:
         return cls(systems, (judge,), segment, one[pair], other[pair], outcome, judges, segment)
 
     def at(self, chosen: Integers | NDArray[np.bool_]) -> Self:
-        """Take some of the comparisons."""
+        """Select comparisons."""
         names = ("segment", "first", "second", "outcome", "annotator", "cluster")
         return replace(self, **{name: getattr(self, name)[chosen] for name in names})
 
     def only(self, systems: Iterable[str]) -> Self:
-        """Take the comparisons of which both systems are among these."""
+        """Select the comparisons of two of these systems."""
         wanted = set(systems)
         wanted_ones = np.array([name in wanted for name in self.systems])
         chosen = wanted_ones[self.first] & wanted_ones[self.second]
@@ -142,7 +142,7 @@ class Comparisons:
         return replace(taken, systems=names, first=new[taken.first], second=new[taken.second])
 
     def one_sided(self, scored: Collection[str]) -> tuple[list[str], list[str]]:
-        """Name systems that were compared and not scored, and those that were only scored."""
+        """List systems that were compared but not scored, and systems that were only scored."""
         return [name for name in self.systems if name not in scored], [
             name for name in scored if name not in self.systems
         ]
@@ -234,7 +234,7 @@ class _Items:
 
     def __init__(self, name: str, start: int) -> None:
         self.rankings: list[Ranking] = []
-        self.number: str | None = None  # What numbers the segments
+        self.number: str | None = None  # Column that numbers the segments
         self._name, self._start = name, start
         self._item: tuple[str, dict[str, str]] | None = None
         self._groups: list[tuple[Sequence[str], int]] = []

@@ -1,4 +1,4 @@
-"""Whether judgements count their segments from 0 or from 1, as the judged outputs tell."""
+"""Detection whether judgements count segments from 0 or 1, by the judged outputs."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 LinesBySystem = Callable[[], Mapping[str, Sequence[str]]]
 """Gives the lines of each system."""
 KnownOutputs = LinesBySystem | Mapping[str, "Floats"]
-"""Of judged systems the lines, or scores of their segments, which are equal where lines are."""
+"""Lines of the judged systems, or scores of their segments, which are equal for equal lines."""
 Judged = Sequence[tuple[int, Sequence[tuple[Sequence[str], int]]]]
-"""Of each judgement its segment as the file numbers it, and the systems shown as one, with their rank."""
+"""Segment of each judgement as numbered in the file, and the systems shown as one, with their rank."""
 _FITTING = 0.9  # Share of outputs shown as one that are equal, where segments are counted rightly
 _FEW = 5  # Equal outputs with different ranks that may be judges' mistakes
 
 
 @dataclass(frozen=True)
 class _Fit:
-    """How well outputs fit judgements, if segments count from some start."""
+    """Fit of outputs and judgements, if segments count from some start."""
 
     shown: int = 0  # Groups of systems shown as one
-    equal: int = 0  # Those whose outputs are equal
+    equal: int = 0  # Judgements whose outputs are equal
     apart: int = 0  # Equal outputs with different ranks
 
     @property
@@ -38,7 +38,7 @@ class _Fit:
 
     @property
     def fits(self) -> bool:
-        """Whether the outputs can be those that were judged."""
+        """Whether the outputs can be the judged ones."""
         return self.equal >= _FITTING * self.shown
 
     def clearly_before(self, other: _Fit) -> bool:
@@ -57,9 +57,9 @@ def find_start(
     given: int | None = None,
     switch: Parameter | None = None,
 ) -> int:
-    """Find the number of the first segment: the one with which outputs that judges saw as one are equal.
+    """Find the number of the first segment, with which outputs that judges saw as one are equal.
 
-    Segments must lie among those of the outputs. Of two starts with which they do, the one is taken that has fewer
+    Segments must exist in the outputs. If they do with both starts, the one is chosen that has fewer
     contradictions: outputs shown as one that differ, and equal outputs with different ranks. A note says which was
     taken, if it is not the usual one, or if nothing tells.
 
@@ -138,7 +138,7 @@ def _comparable(outputs: KnownOutputs, judged: set[str]) -> dict[str, Sequence[s
 
 
 def _fit(judged: Judged, values: Mapping[str, Sequence[str]], start: int, *, exact: bool) -> _Fit:
-    """Count contradictions; scores that are equal by chance are none."""
+    """Count contradictions; scores that are equal by chance are not counted."""
     shown = equal = apart = 0
     for number, groups in judged:
         ranks: dict[str, Counter[int]] = {}

@@ -1,4 +1,4 @@
-"""Scores of systems and segments, by metrics or judges: tables of them, as files have them."""
+"""Scores of systems and segments by metrics or judges: tables, and their readers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _COLUMNS = {
     5: ("metric", "lp", "testset", "system", "score"),
     6: ("metric", "lp", "testset", "system", "segment", "score"),
 }
-"""Meaning of the columns of a table without column names, by how many there are."""
+"""Meanings of columns in a table without column names, by their number."""
 
 
 def score_rows(
@@ -97,7 +97,7 @@ def _score_columns(name: str, cells: Sequence[str], wanted: Sequence[Any]) -> tu
     if wanted:
         raise InputError(f"no columns 'system' and {(lacking or wanted)[0]!r}")
     if "system" in names:
-        said = f"name those that have scores, as in {name}:{cells[-1]}; there are {' '.join(cells)}"
+        said = f"name the columns of scores, as in {name}:{cells[-1]}; this file has {' '.join(cells)}"
         raise InputError(f"no column 'score': {said}")
     if cells and len(cells) not in _COLUMNS:
         raise InputError(f"{len(cells)} columns and no names of columns: 'system' and 'score' needed")
@@ -111,38 +111,38 @@ class ScoreTable:
     name: str
     systems: Mapping[str, float]  # Score of each system; empty where only segments were scored
     segments: Mapping[str, Floats] = field(default_factory=dict)
-    """Of each system its segments' scores, in order, NaN for what was not scored; empty where only systems were."""
+    """Scores of each system's segments, in order, NaN if not scored; empty if only systems were scored."""
     metric: str = ""  # Signature or name of the metric, where a file has it; empty where greater is better
-    better: str = ""  # `higher` or `lower`, where the file says it
-    documents: Sequence[str] = ()  # Of each segment, where the file says it
+    better: str = ""  # `higher` or `lower`, if the file says so
+    documents: Sequence[str] = ()  # Document of each segment, if the file has it
     location: str = ""  # File, and behind a colon the metric or column where the file has several; joined by `+`
     statistics: Mapping[str, Integers | Floats] = field(default_factory=dict)
-    """Of each system a row per segment, of whose sum `made_by` makes its score; empty where one lacks its row."""
+    """A row per segment of each system; `made_by` computes the score from their sum. Empty if a row is missing."""
     made_by: str = ""  # The metric as an expression, where the file is our own
-    segment_names: Sequence[str] = ()  # Of each segment, where the file has names in the place of numbers
+    segment_names: Sequence[str] = ()  # Names of the segments, if the file does not number them
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hex SHA-256 of the scores, whatever file has them."""
+        """Hex SHA-256 of the scores, independent of the file."""
         digest = sha256(repr(sorted(self.systems.items())).encode("utf-8", "surrogatepass"))
         for system, scores in sorted(self.segments.items()):
             digest.update(system.encode("utf-8", "surrogatepass") + scores.astype("<f8").tobytes())
         return digest.hexdigest()
 
     def need_segments(self, what: str = "") -> Mapping[str, Floats]:
-        """The scores of segments; InputError, which says what they are needed for: there are none."""
+        """Return the scores of segments. Raises InputError, with their purpose `what`, if the table has none."""
         if not self.segments:
             raise InputError(f"{self.name} has scores of systems only: {what}give those of segments, too")
         return self.segments
 
     def means(self) -> dict[str, float]:
-        """Mean score of each system's segments, of those that have one."""
+        """Return the mean score of each system's scored segments."""
         return {name: float(np.nanmean(scores)) for name, scores in self.segments.items() if (scores == scores).any()}
 
     def of_documents(self, numbers: Integers) -> ScoreTable:
-        """Means of the segments of each document, in the place of segments; these have the `numbers`.
+        """Replace segments by means of their documents, whose `numbers` are given.
 
-        InputError: there are other segments than those.
+        Raises InputError for another number of segments.
         """
         means = {}
         for system, scores in self.segments.items():
@@ -156,7 +156,7 @@ class ScoreTable:
         return replace(self, segments=means, documents=(), statistics={})
 
     def __str__(self) -> str:
-        """The file, or all of them, and the content, as signatures have them."""
+        """Format the files and a hash of the scores, for signatures."""
         whole = [self.location] if Path(self.location).exists() else self.location.split("+")
         return f"{'+'.join(Path(part).name for part in whole) or self.name}#{self.fingerprint[:12]}"
 
@@ -167,10 +167,10 @@ class _Entry(NamedTuple):
     metric: str  # Signature or name of the metric; empty where the row has none
     better: str
     system: str
-    segment: Any  # Its number or name, as the file has it; None where the score is of the system
+    segment: Any  # Number or name, as in the file; None for the score of a system
     score: float
     document: str
-    statistics: Sequence[float] | None  # What the score of the segment is made of
+    statistics: Sequence[float] | None  # Statistics behind the score of the segment
     made_by: str
 
 
@@ -186,7 +186,7 @@ def read_scores(
 
     Read are JSON, JSON lines and TSV as `softbleu score` writes them; tables (tabs, blanks, CSV or Parquet) with the
     column names `system`, `score` (or another of `SCORED`), `segment` (or `sid`), `lp`, `metric`; wide ones, whose
-    columns of scores are named behind a colon, as in ``scores.tsv:COMET,MetricX``; without column names those of WMT:
+    columns of scores are named behind a colon, as in ``scores.tsv:COMET,MetricX``; without column names as by WMT:
     metric, direction, test set, system, (segment,) score; or system, (segment,) score; ``.sys.score`` and
     ``.seg.score`` of mt-metrics-eval, the segments of a system in order; and JSON of other programs
     (`softbleu.corpora.judgements.programs`). What is ``None``, empty or missing was not scored.
@@ -215,7 +215,7 @@ def read_scores(
     found = outside_rows(file, content, label or stem)
     rows = score_rows(file, content, column, metrics) if found is None else found.rows
     label = None if found is not None and found.unnamed else label
-    # Scores with single references are not those of segments.
+    # Skip scores of single references.
     taken: Iterable[TableRow] = ((where, with_direction(row)) for where, row in rows if "reference" not in row)
     if direction is not None:
         there = list(taken)
@@ -236,7 +236,7 @@ def read_scores(
     for group, members in groups.items():
         if metrics and group not in metrics:
             continue
-        # Scores of mt-metrics-eval are greater for better, whatever their metric is.
+        # In mt-metrics-eval greater scores are always better.
         metric, better = ("", "") if published else (members[0].metric or stem, members[0].better)
         called = label if label and len(metrics or groups) == 1 else group
         location = f"{file}:{group}" if metrics or len(groups) > 1 else file
@@ -247,7 +247,7 @@ def read_scores(
 
 
 def file_stem(name: str, direction: str | None = None) -> str:
-    """Name of a file without suffixes and without the direction that it names; else that of its folder.
+    """Return the name of a file without suffixes and direction; else the name of its folder.
 
     >>> file_stem("BLEU.seg.score.gz"), file_stem("judge-en-cs.tsv", "en-cs"), file_stem("comet/en-cs.json", "en-cs")
     ('BLEU', 'judge', 'comet')
@@ -272,7 +272,7 @@ def split_metrics(name: str) -> tuple[str, list[str]]:
 
 
 def merge_scores(tables: Iterable[ScoreTable]) -> list[ScoreTable]:
-    """Join tables of one name, of which one has the systems and the other the segments, or each has other systems."""
+    """Join tables of one name: systems and segments, or different systems."""
     merged: dict[str, ScoreTable] = {}
     for table in tables:
         known = merged.get(table.name)
@@ -312,7 +312,7 @@ def _check_settings(known: ScoreTable, table: ScoreTable) -> None:
 
 
 def in_order_of(first: ScoreTable, table: ScoreTable) -> ScoreTable:
-    """Put the segments of a table in the order of those of another, where both name them, or the document of each.
+    """Sort the segments of a table as in another, if both name the segments or their documents.
 
     Segments of a document are in order in both. InputError: they are of other documents, or of more segments.
 
@@ -387,7 +387,7 @@ def _signed_metric(signature: str) -> str:
 
 
 def _statistics(where: str, cell: Any) -> Sequence[float] | None:
-    """Read a row of statistics, a list or a text of numbers; None where there is none."""
+    """Read a row of statistics, a list or a text of numbers; None without one."""
     numbers = cell.split() if isinstance(cell, str) else cell
     if not numbers:
         return None
@@ -398,7 +398,7 @@ def _statistics(where: str, cell: Any) -> Sequence[float] | None:
 
 
 def _numbered(file: str, entries: Sequence[_Entry]) -> tuple[list[_Entry], Sequence[str], Sequence[str]]:
-    """Number the segments of all entries; with the documents and the names of these, where the file has them.
+    """Number the segments of all entries; also return their documents and names, if the file has them.
 
     Segments have numbers from 0 or 1; numbers that begin again in each document, which then follow one another as
     they first appear; or names, which do so, too. InputError: there are numbers as well as names.
@@ -417,7 +417,7 @@ def _numbered(file: str, entries: Sequence[_Entry]) -> tuple[list[_Entry], Seque
         keys = [(entry.document, key) for entry, key in zip(placed, keys, strict=True)]
     if named or (keys and isinstance(keys[0], tuple)):
         order = list(dict.fromkeys(keys))
-        if not named:  # Segments of a document stand in the order of their numbers
+        if not named:  # Sort segments of a document by number.
             documents = {document: number for number, document in enumerate(dict.fromkeys(key[0] for key in order))}
             order.sort(key=lambda key: (documents[key[0]], key[1]))
         numbers = {key: number for number, key in enumerate(order)}
@@ -451,7 +451,7 @@ def _documents(entries: Iterable[_Entry]) -> Sequence[str]:
 def _gather(
     entries: Sequence[_Entry], names: Mapping[str, str]
 ) -> tuple[dict[str, float], dict[str, Floats], dict[str, Integers | Floats]]:
-    """Put the scores of one metric together: of systems, of their segments, and what these are made of."""
+    """Collect the scores of one metric: systems, segments, and the statistics of segments."""
     systems: dict[str, float] = {}
     parts: dict[str, dict[int, float]] = {}
     counts: dict[str, dict[int, Sequence[float]]] = {}
@@ -478,7 +478,7 @@ def _gather(
 def _rows_by_system(
     segments: Mapping[str, Floats], counts: Mapping[str, Mapping[int, Sequence[float]]]
 ) -> dict[str, Integers | Floats]:
-    """Make an array of the rows of each system, 0 for what was not scored; none where a scored segment has no row."""
+    """Make an array of rows per system, 0 for segments without scores; empty if a scored segment has no row."""
     sizes = {len(row) for rows in counts.values() for row in rows.values()}
     missing = any((~np.isnan(scores)).sum() != len(counts.get(name, ())) for name, scores in segments.items())
     if len(sizes) != 1 or missing:

@@ -34,11 +34,11 @@ _EXPORTED = 11
 """Columns of an export of Appraise without spans, which numbers segments of a document or of its own tasks."""
 _KINDS = ("TGT", "BAD", "CHK", "REF")
 _CONTROLS = ("#bad", "#dup", "#incomplete", "-tutorial")
-"""Documents that have one of these in their name are left out."""
+"""Skipped documents: names that contain one of these."""
 _ASIDE = ("welcome_", "random_", "goodbye_")  # Pages of Pearmut that are no part of the data
 _TAKEN_BACK = "__RESET__"
 _MQM = ("system", "rater", "target", "category", "severity")
-_MQM_SEGMENTS = ("seg_id", "globalsegid", "segment", "segment_id")  # Those of a whole test set
+_MQM_SEGMENTS = ("seg_id", "globalsegid", "segment", "segment_id")  # Documents of a whole test set
 _WEIGHTS = {"critical": 5.0, "major": 5.0, "minor": 1.0}
 _FREE = ("neutral", "no-error", "no error", "none", "")  # Severities that cost nothing
 _HEAVY, _LIGHT = "non-translation", ("fluency/punctuation", "linguistic conventions/punctuation")
@@ -53,7 +53,7 @@ class MarkedSpan(NamedTuple):
 
     start: int
     end: int
-    severity: str  # `minor` or `major`; empty where neither is said
+    severity: str  # `minor` or `major`; empty if unknown
 
 
 class MarkedOutput(NamedTuple):
@@ -69,14 +69,14 @@ class SpanTable:
 
     name: str
     outputs: Mapping[str, Mapping[int, Sequence[MarkedOutput]]]
-    """Of each system, by the number of the segment from 0: an entry for each time that the output was looked at."""
-    missing: int = 0  # Marks of what an output leaves out: they stand at no place
+    """Marked outputs of each system by segment number from 0, one for each annotation."""
+    missing: int = 0  # Marks of omissions, which have no position
 
     def __len__(self) -> int:
         return sum(len(marked) for segments in self.outputs.values() for marked in segments.values())
 
     def check(self, texts: Mapping[str, Sequence[str]], first: int | None = None) -> None:
-        """See that all spans lie within the texts of the systems. InputError: one does not, or has no text.
+        """Check that all spans lie within the texts of the systems. Raises InputError otherwise.
 
         Of longer texts, `texts` may have so many `first` segments.
         """
@@ -90,7 +90,7 @@ class SpanTable:
 
     @staticmethod
     def check_output(output: MarkedOutput, text: str, system: str, segment: int) -> None:
-        """See that all spans lie within a text, of a segment from 1. InputError: one does not."""
+        """Check that all spans lie within the text of a segment, numbered from 1. Raises InputError otherwise."""
         end = max((span.end for span in output.spans), default=0)
         # Tools let people mark the end of a line as well.
         if end > len(text) + 1:
@@ -106,9 +106,9 @@ def read_spans(
     encoding: str = "utf-8",
     texts: LinesBySystem | None = None,
 ) -> SpanTable:
-    """Read spans: Error MarkedSpan Annotation (WMT24, Pearmut), MQM, xCOMET's JSON, and what `softbleu spans` writes.
+    """Read spans: Error Span Annotation (WMT24, Pearmut), MQM, xCOMET's JSON, and the output of `softbleu spans`.
 
-    Ends are those of the format: WMT24's and Pearmut's are of the last character. A row of `softbleu spans` without
+    Ends follow the format: in WMT24 and Pearmut an end is the last character. A row of `softbleu spans` without
     start and end is an output without spans.
 
     Parameters
@@ -147,7 +147,7 @@ def read_spans(
 
 
 def _by_output(rows: Iterable[TableRow]) -> list[TableRow]:
-    """Put the spans of each output together, those of each annotator by themselves."""
+    """Collect the spans of each output, separately for each annotator."""
     outputs: dict[tuple[str, str, str], TableRow] = {}
     for where, row in rows:
         if not isinstance(row.get("system"), str):
@@ -160,7 +160,7 @@ def _by_output(rows: Iterable[TableRow]) -> list[TableRow]:
 
 
 def _span_rows(name: str, text: LinesOrRows) -> Iterator[TableRow]:
-    """Rows of a table with the columns `_PLACED`, or of JSON: objects with these keys, or what xCOMET writes."""
+    """Yield rows of a table with the columns `_PLACED`, or of JSON: objects with these keys, or of xCOMET."""
     if not is_json(text):
         columns, rows = table_rows(name, text)
         if not {*_PLACED} <= {*columns}:
@@ -197,7 +197,7 @@ def _xcomet_rows(name: str, files: Mapping[str, Any]) -> Iterator[TableRow]:
 
 
 def _span(where: str, marked: Any) -> MarkedSpan | None:
-    """Read a span; None of what is missing, and stands nowhere. InputError: it is none."""
+    """Read a span; None for omissions. Raises InputError for other values."""
     inclusive = isinstance(marked, dict)
     cells = [marked.get(key) for key in ("start_i", "end_i", "severity")] if inclusive else list(marked)
     if "missing" in cells[:2]:
@@ -211,7 +211,7 @@ def _span(where: str, marked: Any) -> MarkedSpan | None:
 def annotated_rows(name: str, text: LinesOrRows, texts: LinesBySystem | None = None) -> Iterator[TableRow] | None:
     """Read judgements with spans as rows of `system`, `segment` (from 1), `annotator`, `score`, `spans`, `document`.
 
-    Read are WMT24's CSV and JSON lines, WMT25's JSON lines, what Pearmut exports, and MQM's table of errors, whose
+    Formats are WMT24's CSV and JSON lines, WMT25's JSON lines, exports of Pearmut, and MQM's table of errors, whose
     scores are the negated sums of the published weights. Control items are left out. None: the file is none of these.
 
     Parameters
@@ -284,9 +284,9 @@ def _compiled_row(where: str, value: Any) -> TableRow:
 
 
 def _humeval_rows(values: Values) -> Iterator[TableRow]:
-    """WMT25, as published: a segment per line, of each system what one annotator said, and maybe a second one.
+    """Read WMT25 as published: a segment per line, with one or two annotations of each system.
 
-    A direction's segments are numbered as they stand, those that nobody judged among them.
+    A direction's segments are numbered in order, including segments that nobody judged.
     """
     counts: Counter[str] = Counter()
     for where, value in values:
@@ -305,18 +305,18 @@ def _humeval_rows(values: Values) -> Iterator[TableRow]:
 
 
 def _rounds(where: str, said: Any) -> Iterator[dict[str, Any]]:
-    """Split what is said of an output into rounds: keys such as `human1`, `annotator1` and `errors1`, then 2."""
+    """Split annotations of an output into rounds: keys such as `human1`, `annotator1` and `errors1`, then 2."""
     if not isinstance(said, dict):
-        raise InputError(f"{where}: what is said of a system is an object, not {said!r}")
+        raise InputError(f"{where}: annotations of a system are an object, not {said!r}")
     for number in sorted(key.removeprefix("human") for key in said if key.startswith("human")):
         yield {key: said.get(f"{key}{number}") for key in ("human", "annotator", "errors")}
 
 
 def _pearmut_rows(name: str, values: Values, texts: LinesBySystem | None) -> Iterator[TableRow]:
-    """Pearmut's log: of each page of a user the items, and what was said of every system.
+    """Read a log of Pearmut: pages of users with items, and annotations of every system.
 
     The last entry of a page counts, unless it was taken back. Tutorials, attention checks and forms are left out.
-    Where nobody gave scores, they are those of MQM. A segment is the line that has the outputs of an item, or else
+    Without scores, MQM's are used. A segment is the line that has the outputs of an item, or else
     its number.
     """
     pages: dict[tuple[str, str, str], tuple[str, Any]] = {}
@@ -355,14 +355,14 @@ def _pearmut_rows(name: str, values: Values, texts: LinesBySystem | None) -> Ite
 
 
 def _note_lost(name: str, lost: Sequence[Mapping[str, Any]]) -> None:
-    """Say how many items were judged of systems alone that have no outputs."""
+    """Print a note about judged items whose systems have no outputs."""
     if lost:
         systems = ", ".join(sorted({system for by_system in lost for system in by_system}))
         note(f"{name}: no outputs are given of {systems}: left out (items: {len(lost):,})")
 
 
 def _judged_items(where: str, value: Any) -> Iterator[tuple[str, Any, Any, dict[str, dict[str, Any]]]]:
-    """Items of a page that are judged, each with what is said by system."""
+    """Yield the judged items of a page, with annotations by system."""
     items, said = value.get("item"), value.get("annotation")
     if not isinstance(items, list) or not isinstance(said, list) or len(items) != len(said):
         raise InputError(f"{where}: as many items as annotations are needed, both lists")
@@ -376,7 +376,7 @@ def _judged_items(where: str, value: Any) -> Iterator[tuple[str, Any, Any, dict[
 
 
 def _scores_of(judged: Sequence[tuple[str, dict[str, Any]]]) -> Callable[[dict[str, Any]], Any] | None:
-    """Find where scores stand: as such, or else in the one slider in their place; None where nobody gave any."""
+    """Return the scores, which may be in the only slider; None if nobody scored."""
     if any(said.get("score") is not None for _, said in judged):
         return lambda said: said.get("score")
     places = {name: where for where, said in judged for name in _sliders(where, said)}
@@ -436,9 +436,9 @@ def _numbering(
 
 
 def _in_text(where: str, spans: Sequence[Any], text: str) -> list[tuple[Any, Any, Any, Any]]:
-    """Put spans of a page into characters of the text: start, end, severity, category.
+    """Convert the spans of a page to characters of the text: start, end, severity, category.
 
-    A page counts units of UTF-16, and behind the text marks for what it leaves out.
+    A page counts units of UTF-16, and positions after the text for omissions.
     """
     if not isinstance(spans, list):
         raise InputError(f"{where}: error_spans is a list, not {spans!r}")
@@ -491,7 +491,7 @@ def _cost(category: str, severity: str) -> float:
 
 
 def marked_spans(text: str) -> list[tuple[int, int]]:
-    """Find what stands between ``<v>`` and ``</v>``: start and end, in characters of the text without marks.
+    """Find the span between ``<v>`` and ``</v>``: start and end, in characters of the unmarked text.
 
     >>> marked_spans("I want <v>to</v> go")
     [(7, 9)]

@@ -1,4 +1,4 @@
-"""Files of judgements and scores as rows: tables of lines, CSV and Parquet, JSON; what their columns are called."""
+"""Files of judgements and scores as rows: text tables, CSV, Parquet and JSON, with the meanings of their columns."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from softbleu.io.reading import (
 )
 
 SCORED = ("score", "human", "z", "z.scr", "mqm", "mqm_avg_score", "esa", "da", "raw", "raw.scr", "overall")
-"""Columns of scores, of which the first that a table has is read."""
-PLACES = ("system", "segment", "lp", "document", "run")  # Columns that say what a score is of
+"""Columns of scores; the first in a table is read."""
+PLACES = ("system", "segment", "lp", "document", "run")  # Columns that place a score
 _SPELLINGS = {
     "system": "system system_id systemid sys sysid sys_id system_name model model_id model_name name",
     "segment": "segment segment_id segmentid seg seg_id segid sid sentence_id sent_id line_id line index idx id",
@@ -36,7 +36,7 @@ _SPELLINGS = {
     "lp": "lp language_pair langpair lang_pair langs direction",
     "metric": "metric metric_name",
 }
-"""What columns are called that say whom a score is of, in the order in which one of several is taken."""
+"""Names of the columns that place a score, in order of preference."""
 _LANGUAGES = (("source_lang", "target_lang"), ("src_lang", "tgt_lang"), ("srclang", "trglang"))
 _READ = {
     *(*PLACES, *SCORED, "metric", "testset", "annotator", "better", "group", "signature", "statistics"),
@@ -45,9 +45,9 @@ _READ = {
 }
 """Columns that mean something in a table of judgements; of others there may be several of one name."""
 TableRow = tuple[str, Mapping[str, Any]]
-"""Where a row stands, and its values by the names of columns."""
+"""Place of a row, and its values by column name."""
 Values = Sequence[tuple[str, Any]]
-"""Values of JSON, each with where it stands: the whole file, or its lines."""
+"""Values of JSON with their places: the whole file, or its lines."""
 ColumnsOf = Callable[[Sequence[str]], tuple[Sequence[str], bool]]
 _DIRECTION = re.compile(r"[a-z]{2,3}-[a-z]{2,3}")
 _GAPS = ("", "none", "nan", "null", "na", "n/a")  # Where something was not scored
@@ -55,11 +55,11 @@ _DECIMAL = re.compile(r"^([-+]?\d+),(\d+(?:[eE][-+]?\d+)?)$")  # A number with a
 _TRUTH = {"true": 1.0, "false": 0.0}
 _MOST_GAPS, _MOST_SEGMENTS = 1000, 100_000  # Segments a score, or in all: with more it is numbered by something else
 _BATCH = 1024  # Rows of Parquet that are held at once
-_MOST_PACKED = 1000  # How many times its size a large column may unpack to
+_MOST_PACKED = 1000  # Greatest ratio of the unpacked to the packed size of a large column
 
 
 def meanings(columns: Sequence[str], kept: Collection[str] = ()) -> list[str]:
-    """Say what columns mean, by every spelling that is known; others, and those that are `kept`, keep their names.
+    """Find the meanings of columns by all known names; other columns, and `kept` ones, keep their names.
 
     Of two columns that mean the same the first of `_SPELLINGS` is taken.
 
@@ -78,7 +78,7 @@ def meanings(columns: Sequence[str], kept: Collection[str] = ()) -> list[str]:
 
 
 def with_direction(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Add the direction to a row that says both languages in columns of their own."""
+    """Add the direction to a row that has both languages in separate columns."""
     if row.get("lp") not in (None, ""):
         return row
     for source, target in _LANGUAGES:
@@ -89,7 +89,7 @@ def with_direction(row: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class ParquetRows:
-    """A file of Parquet, of which columns are read that are asked for, some rows at a time."""
+    """A Parquet file, whose wanted columns are read in batches."""
 
     name: str
     file: Any  # A `pyarrow.parquet.ParquetFile`
@@ -119,7 +119,7 @@ class ParquetRows:
         return list(self.file.schema_arrow.names)
 
     def rows(self, places: Sequence[int]) -> Iterator[tuple[str, list[str]]]:
-        """Read rows of these columns, each behind what says where it stands; cells are bounded as lines are."""
+        """Yield rows of these columns with their places; cells have the same limit as lines."""
         import pyarrow
 
         columns = self.columns
@@ -134,7 +134,7 @@ class ParquetRows:
             raise self._refusal(self.name, error) from None
 
     def _check_sizes(self, wanted: Collection[str]) -> None:
-        """Check before anything is unpacked that no cell is longer than a line may be, as far as sizes tell."""
+        """Check, before anything is unpacked, that no cell is longer than a line may be, as far as sizes show."""
         longest, metadata = longest_line(), self.file.metadata
         for group in range(metadata.num_row_groups):
             for place in range(metadata.num_columns):
@@ -157,7 +157,7 @@ class ParquetRows:
 
 
 LinesOrRows = Sequence[str] | ParquetRows
-"""What a file has: its lines, or rows of Parquet."""
+"""Content of a file: its lines, or rows of Parquet."""
 
 
 def _text(value: Any) -> str:
@@ -182,7 +182,7 @@ def is_json(content: LinesOrRows) -> bool:
 
 
 def delimiter_of(name: str, content: Sequence[str]) -> str | None:
-    """Find what stands between the cells of a table by its first line; None: blanks.
+    """Find the delimiter of a table by its first line; None for blanks.
 
     CSV has commas or, as spreadsheets write it where commas stand in numbers, semicolons.
 
@@ -200,7 +200,7 @@ def delimiter_of(name: str, content: Sequence[str]) -> str | None:
 def _cells_of(
     name: str, content: Sequence[str], delimiter: str | None, comment: str
 ) -> Iterator[tuple[str, list[str]]]:
-    """Cut lines that are not blank, and do not begin with the comment, into cells, each with where it stands."""
+    """Split lines into cells with their places; blank lines and comments are skipped."""
     if delimiter not in (",", ";"):
         for where, line in _numbered_lines(name, content):
             if not (comment and line.startswith(comment)):
@@ -213,7 +213,7 @@ def _cells_of(
 
 
 def _numbered_lines(name: str, text: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Lines that are not blank, each behind what says where it stands."""
+    """Yield lines that are not blank with their places."""
     return ((f"{name}, line {number}", line) for number, line in enumerate(text, start=1) if line.strip())
 
 
@@ -225,7 +225,7 @@ def head_of(name: str, content: LinesOrRows) -> list[str]:
 
 
 def _lower_names(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
-    """Names of columns in lower case, whatever the first line's cells are."""
+    """Return the names of columns in lower case."""
     return [cell.lower() for cell in cells], True
 
 
@@ -237,26 +237,24 @@ def table_rows(
     wanted: Collection[str] = (),
     delimiter: str | None = "",
 ) -> tuple[Sequence[str], Iterator[TableRow]]:
-    """Read a table, its cells apart by tabs where the first line has any, by commas or semicolons, or by blanks.
+    """Read a table with cells separated by tabs if the first line has any, by commas or semicolons, or by blanks.
 
-    `columns_of` finds the names of columns for the cells of the first line, and whether they are these cells. Lines
-    that begin with the comment are passed over. InputError: another number of cells than of columns, or two
-    columns of one name that is read.
+    Raises InputError for rows with too few or too many cells, and for two read columns of the same name.
 
     Parameters
     ----------
     name
         Name of the file, for errors.
     content
-        What it has.
+        Content of the file.
     columns_of
-        Finds the names of columns for the first line's cells.
+        Returns the names of columns for the first line's cells, and whether the line has names.
     comment
-        How lines begin that are passed over.
+        Prefix of lines that are skipped.
     wanted
-        Columns that are read beside those that mean something in any such table.
+        Columns that are read in addition to the known ones.
     delimiter
-        What stands between cells; empty: as the first line has it.
+        Delimiter of cells; empty: by the first line.
     """
     if isinstance(content, ParquetRows):
         place, first = f"{name}, line 1", content.columns
@@ -301,7 +299,7 @@ def json_values(name: str, content: LinesOrRows) -> Values:
 
 
 def of_direction(name: str, rows: Iterable[TableRow], direction: str | None) -> list[TableRow]:
-    """Take the rows of one direction. InputError: there are none, or several directions and none is named."""
+    """Select the rows of one direction. Raises InputError for none, or for several directions if none is named."""
     listed = [(where, with_direction(row)) for where, row in rows]
     there = sorted({row["lp"] for _, row in listed if "lp" in row})
     if not listed:
@@ -353,7 +351,7 @@ def place_rows(name: str, rows: Iterable[TableRow]) -> tuple[list[tuple[str, int
 
 
 def score_of(where: str, value: object) -> float:
-    """Read a score, NaN where there is none; true is 1. InputError: it is no number of reasonable size."""
+    """Read a score, NaN if it is missing; true is 1. Raises InputError for other values."""
     said = str(value).strip().lower() if isinstance(value, str | bool | None) else ""
     if said in _TRUTH:
         return _TRUTH[said]

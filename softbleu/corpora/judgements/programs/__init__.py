@@ -17,7 +17,7 @@ class OutsideRows(NamedTuple):
 
 
 def outside_rows(name: str, content: LinesOrRows, system: str) -> OutsideRows | None:
-    """Read JSON with scores, or the lines that a program prints; None: the file is none of these, but a table.
+    """Read JSON with scores, or printed lines of a program; None if the file is a table.
 
     Parameters
     ----------

@@ -12,13 +12,13 @@ from softbleu.corpora.judgements.tables import TableRow
 from softbleu.errors import InputError
 
 METRIC = "COMET"
-# The file is named since 1.1; tabs stand where blanks did.
+# Since version 1.1 the file is named, and tabs replace blanks.
 _SEGMENT = re.compile(r"(?:(\S.*?)[\t ]+)?[Ss]egment[\t ]+(\d+)[\t ]+[Ss]core: *(\S+)(?:[\t ]+variance: *\S+)?\s*")
 _SYSTEM = re.compile(r"(?:(\S.*?)[\t ]+)?(?:[Ss]ystem )?[Ss]core: *(\S+)\s*")
 
 
 def is_log(text: Sequence[str]) -> bool:
-    """Whether lines are those that `comet-score` prints, maybe among others, or only its scores of systems."""
+    """Whether lines are printed by `comet-score`, also with other lines, or only its scores of systems."""
     known = [line for line in text if line.strip()]
     return any(map(_SEGMENT.fullmatch, known)) or (bool(known) and all(map(_SYSTEM.fullmatch, known)))
 
@@ -55,7 +55,7 @@ def is_by_file(value: Any) -> bool:
 
 
 def file_rows(name: str, files: Mapping[str, Any]) -> Iterator[TableRow]:
-    """Read of each system's file a list of segments, whose numbers are scores by the name of the metric."""
+    """Read lists of segments by file, whose numbers are scores by metric."""
     systems = {path: system for system, path in name_files(list(files)).items()}
     for path, segments in files.items():
         numbers = (key for segment in segments for key, value in segment.items() if isinstance(value, int | float))

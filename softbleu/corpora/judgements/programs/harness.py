@@ -1,4 +1,4 @@
-"""JSON lines of a segment each: samples of lm-evaluation-harness, MetricX, and others that say whom a score is of."""
+"""JSON lines with a segment each: samples of lm-evaluation-harness, MetricX, and lines that name their system."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from softbleu.errors import InputError
 _SAMPLE = ("doc_id", "target")  # Keys of a sample of lm-evaluation-harness
 _PREDICTED = {"prediction", "hypothesis"}  # Keys of a segment of MetricX
 _ASIDE = ("doc", "doc_id", "filter", "version", "target", "better")
-"""Keys whose numbers are no scores."""
+"""Keys with numbers that are no scores."""
 
 
 def is_sample(row: Mapping[str, Any]) -> bool:
@@ -23,12 +23,12 @@ def is_sample(row: Mapping[str, Any]) -> bool:
 
 
 def is_unnamed(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether none of the rows says which system it is of."""
+    """Whether no row names its system."""
     return not any("system" in _placed(row) for row in rows)
 
 
 def sample_rows(values: Values, system: str) -> Iterator[TableRow]:
-    """Read segments with scores; those that have no number are in order."""
+    """Read segments with scores; segments without numbers are in order."""
     counts: Counter[tuple[str, str]] = Counter()
     numbered = _documents_are_segments([value for _, value in values])
     metrics = list(dict.fromkeys(key for _, row in values for key in _numbers(row)))
@@ -51,14 +51,14 @@ def sample_rows(values: Values, system: str) -> Iterator[TableRow]:
 
 
 def _placed(row: Mapping[str, Any]) -> dict[str, Any]:
-    """What a row says of whom it is of."""
+    """Return the system, segment and so on that a row names."""
     if {*_SAMPLE} <= row.keys():
         return {"segment": row["doc_id"]}
     return {name: row[key] for key, name in zip(row, meanings(list(row)), strict=True) if name in PLACES}
 
 
 def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Scores of a row: its numbers, but those that say whom they are of."""
+    """Return the scores of a row: numbers other than the segment and so on."""
     names = dict(zip(row, meanings(list(row)), strict=True))
     known = {key: value for key, value in row.items() if isinstance(value, int | float) and key not in _ASIDE}
     return {key: value for key, value in known.items() if names[key] not in PLACES}
@@ -76,5 +76,5 @@ def _documents_are_segments(rows: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _is_count(numbers: Sequence[int]) -> bool:
-    """Whether numbers are all those from 0, or from 1, in any order."""
+    """Whether the numbers are all numbers from 0, or from 1, in any order."""
     return sorted(numbers) in ([*range(len(numbers))], [*range(1, 1 + len(numbers))])

@@ -10,7 +10,7 @@ from softbleu.errors import InputError
 
 
 def scored_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
-    """Read what `softbleu score` writes as JSON or JSON lines: systems, each with its segments or references.
+    """Read JSON or JSON lines of `softbleu score`: systems, each with its segments or references.
 
     InputError: the text is no JSON, or has no scores.
     """
