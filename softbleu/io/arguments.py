@@ -136,7 +136,7 @@ class Limit:
         )
 
     def check_sum(self, **words: Integers) -> None:
-        """Check the sum of the words of each segment; `words` has their numbers in candidates, references, …"""
+        """Check the sum of the words of each segment; `words` has their numbers by text."""
         self._check_segments(sum(words.values()), words)
 
     def check_pairs(self, **words: Integers) -> None:

@@ -205,13 +205,12 @@ def read_assessments(
 ) -> Assessments:
     """Read direct assessment as published for WMT17, or any other scores of segments.
 
-    Either columns `LP SYSTEM SID HUMAN` (SID from 1; `a+b`: systems with the same output) or, in tabs or CSV, `LP
-    source translation reference HUMAN_score` (or `lp src mt ref score`, as in COMET's data); others are passed over.
-    Or a table of scores of segments as
-    `read_scores` has it, maybe with a column `annotator`, or with `document` in the place of `segment`; or what
-    `annotated_rows` reads: Error Span Annotation of WMT24 and Pearmut, and MQM. Of several directions one must be
-    given. An output that several annotators scored has the mean of their scores, and a note says so; of texts, where
-    there is a column `annotator`. `unescape` turns entities such as ``&apos;`` in texts into characters.
+    Formats are columns `LP SYSTEM SID HUMAN` (SID from 1; `a+b`: systems with the same output); in tabs or CSV `LP
+    source translation reference HUMAN_score` (or `lp src mt ref score`, as in COMET's data); tables of scores of
+    segments as for `read_scores`, also with a column `annotator`, or with `document` instead of `segment`; and the
+    formats of `annotated_rows`: Error Span Annotation of WMT24 and Pearmut, and MQM. One of several directions must be
+    given. Scores of an output by several annotators are averaged, with a note; outputs of texts only if the table has
+    a column `annotator`. `unescape` replaces entities such as ``&apos;`` in texts by characters.
 
     Parameters
     ----------

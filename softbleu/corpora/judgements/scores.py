@@ -56,7 +56,7 @@ def score_rows(
     name
         Name of the file, which may say that segments are in order.
     content
-        What it has.
+        Content of the file.
     column
         Column of the scores; None: the first of `SCORED`.
     metrics
@@ -189,7 +189,7 @@ def read_scores(
     columns of scores are named behind a colon, as in ``scores.tsv:COMET,MetricX``; without column names as by WMT:
     metric, direction, test set, system, (segment,) score; or system, (segment,) score; ``.sys.score`` and
     ``.seg.score`` of mt-metrics-eval, the segments of a system in order; and JSON of other programs
-    (`softbleu.corpora.judgements.programs`). What is ``None``, empty or missing was not scored.
+    (`softbleu.corpora.judgements.programs`). ``None``, empty and missing values were not scored.
 
     Parameters
     ----------

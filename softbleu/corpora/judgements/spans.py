@@ -219,7 +219,7 @@ def annotated_rows(name: str, text: LinesOrRows, texts: LinesBySystem | None = N
     name
         Name of the file, for errors.
     text
-        What it has.
+        Content of the file.
     texts
         Lines of the systems, among which outputs of Pearmut's items are looked for.
     """
