@@ -208,9 +208,9 @@ def read_assessments(
     Formats are columns `LP SYSTEM SID HUMAN` (SID from 1; `a+b`: systems with the same output); in tabs or CSV `LP
     source translation reference HUMAN_score` (or `lp src mt ref score`, as in COMET's data); tables of scores of
     segments as for `read_scores`, also with a column `annotator`, or with `document` instead of `segment`; and the
-    formats of `annotated_rows`: Error Span Annotation of WMT24 and Pearmut, and MQM. One of several directions must be
-    given. Scores of an output by several annotators are averaged, with a note; outputs of texts only if the table has
-    a column `annotator`. `unescape` replaces entities such as ``&apos;`` in texts by characters.
+    formats of `annotated_rows`: Error Span Annotation of WMT24 and Pearmut, and MQM. One of several directions
+    must be given. Scores of an output by several annotators are averaged, with a note; in tables of texts
+    only if they have a column `annotator`. `unescape` replaces entities such as ``&apos;`` in texts by characters.
 
     Parameters
     ----------
