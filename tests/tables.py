@@ -49,6 +49,7 @@ def each_row(file: str, *keys: str, table: str = "rows", **defaults: Any) -> pyt
         if "name" not in names and "name" in row:
             place += f" {row.pop('name')}"
         assert {*keys} <= row.keys() <= {*names}, f"{place} has the keys {', '.join(row)}; the test has {names}"
+        assert row.get("says") not in ([], [""]), f"{place} says nothing, which any message does"
         values = ({**defaults, **row}[name] for name in names)
         parameters.append(pytest.param(*values, id=place, marks=[pytest.mark.slow] if slow else []))
     return pytest.mark.parametrize(names, parameters)

@@ -20,18 +20,6 @@ def read_toml(name: str | Path) -> dict[str, Any]:
     return tomllib.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
 
 
-def rows(name: str) -> list[tuple[str, str, str]]:
-    """Lines of a file beside this one: what stands in brackets above, and what stands before and behind =>."""
-    found, above = [], ""
-    for line in Path(__file__).with_name(name).read_text(encoding="utf-8").splitlines()[1:]:
-        if line.startswith("["):
-            above = line[1:-1]
-        elif line:
-            typed, _, said = line.partition("=>")
-            found.append((above, typed.strip(), said.strip()))
-    return found
-
-
 LINES: dict[str, list[str]] = read_toml("files.toml")
 TOKENISED, GERMAN = "a cat sat .", "Der Rat stimmte dem neuen Vertrag zu, aber die Minister warten noch auf das Geld."
 LINES |= {"tokenised.txt": [TOKENISED] * 30, "again.txt": [TOKENISED] * 30, "ten.txt": [TOKENISED] * 10}

@@ -111,17 +111,12 @@ def test_a_file_has_what_standard_output_has(command: Any, files: Any, name: str
     assert names_in(files.folder) == before | {"out.txt"}
 
 
-SHOWN = Path(__file__).with_name("shown.txt").read_text(encoding="utf-8").rstrip("\n").split("\n\n$ ")[1:]
-
-
-@pytest.mark.parametrize("block", SHOWN, ids=lambda block: block.partition("\n")[0])
-def test_commands_print_the_shown_text_and_no_note(command: Any, files: Any, block: str) -> None:
-    """All of the output, and no note."""
-    line, _, shown = block.partition("\n")
-    files.lay(line)
-    done = command(*shlex.split(line))
+@each_row("cli/shown.toml", "run", "prints")
+def test_commands_print_the_shown_text_and_no_note(command: Any, files: Any, run: str, prints: str) -> None:
+    files.lay(run)
+    done = command(*shlex.split(run))
     assert (done.code, done.err) == (0, "")
-    assert done.out.replace(__version__, "VERSION") == f"{shown}\n"
+    assert done.out.replace(__version__, "VERSION") == prints
 
 
 ODD = "a|b\t\x1b[1m&_%"

@@ -1,7 +1,7 @@
 """What is refused: one line, exit code 2, nothing on standard output, and every file as it was, inputs among them.
 
-`refusals.txt` has a row for each case; what its rows name lies in the folder where they run. `notes.txt` has what is
-noted, in the same way.
+`refusals.toml` has a row for each case, whose files lie in the folder where it runs. `notes.toml` has all notes of
+commands, in the same way.
 """
 
 import gzip
@@ -16,7 +16,7 @@ from unittest.mock import Mock
 
 import pyarrow.parquet
 import pytest
-from cli.conftest import CANDIDATE, DEFINITIONS, LINES, TEXTS, rows
+from cli.conftest import CANDIDATE, DEFINITIONS, LINES, TEXTS
 from tables import each_row
 
 from softbleu.embeddings.convert import convert_vectors
@@ -51,40 +51,34 @@ FILES: dict[str, list[str] | bytes] = {
 }
 
 
-@pytest.mark.parametrize(("above", "typed", "said"), rows("refusals.txt"))
+@each_row("cli/refusals.toml", "run", "more", "says")
 def test_commands_are_refused_in_one_line(
-    refused: Any, files: Any, above: str, typed: str, said: str, monkeypatch: Any
+    refused: Any, files: Any, run: str, more: str, says: list[str], monkeypatch: Any
 ) -> None:
     monkeypatch.setattr("softbleu.io.executors._CONNECT", 1)
     monkeypatch.setattr("softbleu.io.reading._PAUSE", 0.0)
     monkeypatch.setattr("softbleu.corpora.generate.FRUITLESS", 100)
-    # What --limits sets is not for other tests.
+    # A limit set by --limits is not for other tests.
     monkeypatch.setenv(FACTOR, "1")
     for name, content in FILES.items():
-        if name.split("/")[0].partition(".")[0] in f"{above} {typed}":
+        if name.split("/")[0].partition(".")[0] in f"{run} {more}":
             files.write(name, content)
-    # What is there survives, also what is to be written over.
+    # Files that are there survive, also one to be written over.
     files.write("out.txt", ["precious"])
     for name in ("empty", "place.2"):
         (files.folder / name).mkdir()
-    output = None if above.startswith(WITHOUT_OUTPUT) else "set" if above == "embeddings train" else "out.txt"
-    arguments = shlex.split(f"{above.replace('ENCODER', str(ENCODER))} {typed}")
-    message = refused(*arguments, output=output)
-    assert all(part in message for part in said.split(" … ")), message
+    output = None if run.startswith(WITHOUT_OUTPUT) else "set" if run == "embeddings train" else "out.txt"
+    message = refused(*shlex.split(f"{run.replace('ENCODER', str(ENCODER))} {more}"), output=output)
+    assert all(part in message for part in says), message
 
 
-def test_there_are_rows() -> None:
-    assert len(rows("refusals.txt")) > 250
-    assert all(said for _, _, said in rows("refusals.txt"))
-
-
-@pytest.mark.parametrize(("above", "typed", "notes"), rows("notes.txt"))
-def test_commands_print_these_notes_alone(command: Any, files: Any, above: str, typed: str, notes: str) -> None:
-    files.lay(above, typed)
-    done = command(*shlex.split(f"{above} {typed}"))
+@each_row("cli/notes.toml", "run", "more", notes=())
+def test_commands_print_these_notes_alone(command: Any, files: Any, run: str, more: str, notes: list[str]) -> None:
+    files.lay(run, more)
+    done = command(*shlex.split(f"{run} {more}"))
     assert done.code == 0
-    expected = notes.replace("VERSION", __version__).split(" … ") if notes else []
-    assert done.err.splitlines() == [f"softbleu: note: {note}" for note in expected]
+    expected = [f"softbleu: note: {note}".replace("VERSION", __version__) for note in notes]
+    assert done.err.splitlines() == expected
 
 
 def test_tracebacks_are_for_debugging_and_faults_of_the_program_are_not_hidden(command, files, monkeypatch):

@@ -98,7 +98,7 @@ def test_great_weights_take_all_matches_of_an_uncorrected_segment(command, files
 
 
 def test_runs_of_systems_draw_documents(command, files):
-    """Scores of a corpus do not look at them, and say so (`notes.txt`)."""
+    """Scores of a corpus do not look at them, and say so (`notes.toml`)."""
     lines = ["a little hound barked", "rain fell", "the small dog", "no rain"] * 2
     for name, text in (("x.1.txt", lines), ("x.2.txt", lines[::-1]), ("r.txt", lines), ("labels.txt", "aaaabbbb")):
         files.write(name, list(text))
