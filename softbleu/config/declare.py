@@ -105,6 +105,8 @@ class Setting:
             value = self.read(value)
         if value is None and self.optional:
             return None
+        if value in self.choices:
+            return value
         if self.choices and isinstance(value, str):
             return known_name(self.name.replace("_", " "), value, self.choices)
         value = self._typed(value)

@@ -177,8 +177,12 @@ class MatcherMetric(Metric, MatcherFields):
     def requires(self) -> Requirements:
         """Inputs that the matcher looks at."""
         order: int = self.order  # type: ignore[attr-defined]  # subclasses have it
-        needs = self.matching.needs_vectors(order), self.matching.needs_frequencies(order)
-        return Requirements(vectors=needs[0], frequency=needs[1])
+        # Asked for dozens of times in a run.
+        known: dict[str, Requirements] = vars(self)
+        if "_requires" not in known:
+            needs = self.matching.needs_vectors(order), self.matching.needs_frequencies(order)
+            known["_requires"] = Requirements(vectors=needs[0], frequency=needs[1])
+        return known["_requires"]
 
 
 class EditMetric(Metric):

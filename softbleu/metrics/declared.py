@@ -144,8 +144,8 @@ class DeclaredMetric(PartFields, metaclass=MetricClass):
         return str(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the scorer of sentences."""
-        return {name: value for name, value in vars(self).items() if name != "_sentences"}
+        """Leave out values that are kept, such as the scorer of sentences."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     def replaced(self, **settings: Any) -> Self:
         """Return the metric with other settings, its own or its parts'; they override those of a `preset`.

@@ -235,7 +235,12 @@ class ShowsSimilarities(Capability):
 
 def at_level(metric: AnyMetric, level: Level) -> AnyMetric:
     """Return a metric as it scores at a level."""
-    return metric.at_level(level) if isinstance(metric, ScoresByLevel) else metric
+    if not isinstance(metric, ScoresByLevel):
+        return metric
+    known: dict[Level, AnyMetric] = vars(metric).setdefault("_at_levels", {})
+    if level not in known:
+        known[level] = metric.at_level(level)
+    return known[level]
 
 
 def resolved(metric: AnyMetric) -> AnyMetric:
