@@ -20,6 +20,7 @@ LONGEST = 30  # words of a sentence in the README and the guide
 MOST = 1.0  # "what", and "those", per 1,000 words of docstrings
 ENFORCED = (
     "analysis",
+    "config",
     "corpora",
     "corpora/judgements",
     "corpora/judgements/programs",

@@ -79,7 +79,7 @@ class Parameter:
     max_depth tokenize='none'
     """
 
-    name: str  # As the functions of the package have it
+    name: str  # Name in the functions of the package
     value: object = None
     python: str = ""  # What Python writes, unless it is the name and the value
 

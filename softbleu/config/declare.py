@@ -68,7 +68,7 @@ class Setting:
 
     @property
     def key(self) -> str:
-        """Its key in signatures, and the name of its option."""
+        """Key of the setting in signatures, and name of its option."""
         return self.name.replace("_", "-")
 
     @property
@@ -79,7 +79,7 @@ class Setting:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its choices; for a part the names of what it may be."""
+        """Choices of the setting; for a part the names of possible parts."""
         named = self.part is not None and self.part.kind in _REGISTRIES
         return tuple(_REGISTRIES[self.part.kind].names()) if self.part and named else self.choices
 
@@ -99,7 +99,7 @@ class Setting:
         return replace(self, least=least, most=most, choices=choices)
 
     def check(self, value: Any) -> Any:
-        """Return the value as its kind has it, read from text where need be; an InputError if it is none of them."""
+        """Return a value in the kind of the setting, read from text if necessary; raise InputError if invalid."""
         as_text = bool(self.choices) or str not in self.types
         if self.read is not None and self.types and isinstance(value, str) and as_text:
             value = self.read(value)
@@ -217,7 +217,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
                     own.setdefault(setting.name, value)
 
     def complete(self) -> None:  # noqa: B027
-        """Put in what follows from checked settings."""
+        """Derive values from checked settings."""
 
     def check(self) -> None:  # noqa: B027
         """Raise an InputError if settings do not go together."""
@@ -266,7 +266,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
 
 
 def check_given(setting: Setting, value: Any) -> None:
-    """See that a setting can be given a value, the name of a part or a text that is yet to be read among them."""
+    """Check that `value` is valid for `setting`; part names and unparsed text are accepted."""
     if setting.part is not None and isinstance(value, str):
         _REGISTRIES[setting.part.kind].find(value)
     elif setting.read is None or not isinstance(value, str):
@@ -328,7 +328,7 @@ def _setting_of(owner: type, declared: Field[Any]) -> Setting:
 
 
 def _hint(owner: type, declared: Field[Any]) -> Any:
-    """Resolve the annotation of a field where it was written; what cannot be resolved may be anything."""
+    """Resolve the annotation of a field where it was written; an unresolved annotation allows any value."""
     if not isinstance(declared.type, str):
         return declared.type
     home = next(base for base in owner.__mro__ if declared.name in vars(base).get("__annotations__", {}))
@@ -339,7 +339,7 @@ def _hint(owner: type, declared: Field[Any]) -> Any:
 
 
 class Registry:
-    """Declared classes by name: those of a package of ours, and those that other packages offer as entry points."""
+    """Declared classes by name: of a package of ours, and of other packages' entry points."""
 
     def __init__(
         self,
@@ -368,7 +368,7 @@ class Registry:
         return self._own(wanted) is not None or wanted in entry_points_of(self.group)
 
     def find(self, name: str) -> type[Any]:
-        """Find a class by its name, in any case; an error says which there are, or why it cannot be used."""
+        """Find a class by its name, in any case; the error lists valid names, or why it cannot be used."""
         wanted = name.lower()
         head, colon, _ = wanted.partition(":")
         built_in = self._own(head)
@@ -380,7 +380,7 @@ class Registry:
         return self._load(entry)
 
     def unknown(self, name: str, others: Sequence[str] = ()) -> InputError:
-        """The error for a name that there is not; `others` than those of the registry would have done."""
+        """Make the error for an unknown name; `others` are valid names beside the registry's."""
         valid = [*self.names(), *others]
         spelt = name.lower().replace("_", "-")
         for pattern, advice in self._elsewhere.items():
@@ -478,9 +478,9 @@ def signature_of(
     """Write all settings of declared values, and further ones, as ``key:value|key:value|…``.
 
     A value is written as the kind of thing it is and its name (`metric:bleu`, `matcher:vleu`), then its settings;
-    those of its parts in their place. The version comes last. What would end an entry, and what no line can show, is
-    written as ``%7C``. Short signatures leave out defaults, but for what is always signed; `without` names a field
-    that is left out; `more` are further settings, which go before those of the values.
+    the settings of its parts in their place. The version comes last. Characters that would end an entry, or that no
+    line can show, are written as ``%7C``. Short signatures leave out defaults, but for settings that are always
+    signed; `without` names a field to leave out; `more` are further settings, which override settings of the values.
 
     >>> from softbleu.text.tokens import Tokenizer13a
     >>> signature_of(Tokenizer13a(), short=True).rpartition("|")[0]
@@ -551,7 +551,7 @@ def format_expression(head: str, settings: Mapping[str, Any]) -> str:
 
 
 def parse_expression(text: str) -> tuple[str, dict[str, str]]:
-    """Read a name and settings, as text; those of a part that has settings of its own join the others.
+    """Read a name and settings, as text; settings of a part join the others.
 
     >>> parse_expression("gleu(matcher=vleu(threshold=0.8), order = 3)")
     ('gleu', {'matcher': 'vleu', 'threshold': '0.8', 'order': '3'})

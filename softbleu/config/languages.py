@@ -17,7 +17,7 @@ Japanese, Chinese."""
 
 @dataclass(frozen=True)
 class Language:
-    """A language, by its code of BCP 47, and what is made for it."""
+    """A language, by its code of BCP 47, and its resources."""
 
     code: str
     name: str
@@ -26,7 +26,7 @@ class Language:
 
     @property
     def similarity(self) -> str:
-        """How words are compared without vectors, unless settings say it."""
+        """Similarity of words without vectors, unless settings name one."""
         return f"spelling+stems:{self.code}" if self.stemmer else "spelling"
 
 
@@ -49,7 +49,7 @@ _OTHERS = (
 _NAMED = (entry.split() for entry in _STEMMED.split(", "))
 _KNOWN = [*_OTHERS, *(Language(code, name, stemmer=name.lower()) for code, name in _NAMED)]
 LANGUAGES: Mapping[str, Language] = dict(sorted((language.code, language) for language in _KNOWN))
-"""Those for which there is anything, by their codes."""
+"""Languages with settings, by their codes."""
 _COUNTRIES = {"cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "jp": "ja", "ua": "uk", "vn": "vi"}
 """Codes of countries that are no codes of languages, and their languages, for which some programs take them."""
 _LOCALE = re.compile(r"(?P<tag>[A-Za-z_]+)(?:\.[\w-]+)?(?:@\w+)?", re.ASCII)  # Of POSIX: cs_CZ.UTF-8
@@ -134,7 +134,7 @@ def target_language(name: str) -> Language | None:
 
 
 def find_direction(name: str, names: Iterable[str]) -> str | None:
-    """Find a direction among those of a file: of this name, or the only one of the same languages.
+    """Find a direction among the names of a file: of this name, or the only one of the same languages.
 
     >>> find_direction("eng-zho_Hans", ["en-cs", "en-zh_CN"]), find_direction("en-zh", ["en-zh_CN", "en-zh_TW"])
     ('en-zh_CN', None)

@@ -1,4 +1,4 @@
-"""Checkpoints: what is done of a long run, in a folder beside its output; an interrupted run goes on from there."""
+"""Checkpoints: finished parts of a long run, in a folder beside its output; an interrupted run goes on from there."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class BlockStatistics:
     rows: Integers  # (systems, rows, k); a single row each where only the sum is kept
     counts: Integers  # Rows of each segment: 1, or as many as it has references
     coverage: Integers
-    """(systems, 4): tokens of the candidates, those with a vector, tokens of the references, those with a vector."""
+    """(systems, 4): tokens of candidates, with a vector; tokens of references, with a vector."""
     references: tuple[int, int]  # Fewest and most references of a segment
 
 
 def corpus_identity(corpus: Corpus) -> str:
-    """Hex SHA-256 of what tells a corpus from others: the text, or the places, sizes and times of its files."""
+    """Hex SHA-256 that identifies a corpus: the text, or the places, sizes and times of its files."""
     digest = hashlib.sha256()
     states = getattr(corpus, "states", None)
     if states is not None:
@@ -128,7 +128,7 @@ def check_checkpoint(place: str | Path) -> None:
 
 
 def remove_checkpoint(place: str | Path) -> None:
-    """Remove a checkpoint, once what it has is kept elsewhere."""
+    """Remove a checkpoint, once its content is kept elsewhere."""
     if is_url(place):
         remove_urls(find_urls(place))
     else:
@@ -136,7 +136,7 @@ def remove_checkpoint(place: str | Path) -> None:
 
 
 def _parts_of(place: str) -> dict[str, dict[int, tuple[int, str]]]:
-    """By the key of some work and the first block of a part: the block behind its last one, and its file."""
+    """Parts by the key of their work and their first block: the block behind the last one, and the file."""
     parts: dict[str, dict[int, tuple[int, str]]] = {}
     for name in _names_in(place):
         if not (match := _PART.fullmatch(name)):
@@ -160,7 +160,7 @@ def _seal(name: str, content: bytes) -> bytes:
 
 
 def _check_part(part: BlockStatistics, systems: int, segments: int | None) -> None:
-    """See that statistics are of so many systems and segments (None: a sum of them); ValueError if they are not."""
+    """Check that statistics are of so many systems and segments (None: a sum of them); ValueError if they are not."""
     rows, counts, coverage = part.rows, part.counts, part.coverage
     shapes = rows.ndim == 3 and len(rows) == systems and counts.ndim == 1 and coverage.shape == (systems, 4)
     if not shapes or len(counts) != (segments or 1) or counts.min() < 0 or counts.sum() != rows.shape[1]:

@@ -1,4 +1,4 @@
-"""Text to coded lines: a corpus, or lists of texts, cut into batches, and what every worker makes of its blocks."""
+"""Text to coded lines: a corpus, or lists of texts, cut into batches, and blocks as workers code them."""
 
 from __future__ import annotations
 
@@ -62,17 +62,17 @@ class ListCorpus:
 
     @property
     def candidates(self) -> list[str]:
-        """Those of all lists, one list behind the other."""
+        """Candidates of all lists, one list after the other."""
         return list(chain.from_iterable(texts.candidates for texts in self.lists))
 
     @property
     def references(self) -> list[str]:
-        """Those of all lists."""
+        """References of all lists."""
         return list(chain.from_iterable(texts.references for texts in self.lists))
 
     @property
     def bounds(self) -> tuple[Integers, Integers]:
-        """Where the candidates of each list begin and end, and the references."""
+        """Bounds of the candidates of each list, and of the references."""
         return _ends(texts.candidates for texts in self.lists), _ends(texts.references for texts in self.lists)
 
     def blocks(self) -> Iterator[ListCorpus]:
@@ -89,7 +89,7 @@ class ListCorpus:
 
 
 def in_parts(lines: Tokens) -> Iterator[Tokens]:
-    """Some lines at a time."""
+    """Yield parts of lines."""
     return (lines.lines(start, start + PAIRS_TOGETHER) for start in range(0, len(lines.lengths), PAIRS_TOGETHER))
 
 
@@ -132,11 +132,11 @@ class LineCoder:
         return TextLines(tokens.codes, tokens.offsets, np.array(forms, object))
 
     def references(self, texts: Sequence[str]) -> Tokens:
-        """Code lines of references, as the tokenizer has them: as lattices, if it makes networks of them."""
+        """Code lines of references, as lattices if the tokenizer makes networks of them."""
         return self.tokenizer.coded_references(texts, self)
 
     def once(self, text: str, make: Callable[[str], Any]) -> Any:
-        """Return what `make` makes of a text, such as a network, made once for as long as lines are known."""
+        """Return the result of `make` for a text, such as a network, made once for as long as lines are known."""
         if text not in self._made:
             self._made[text] = make(text)
             self._parts_made += len(self._made[text])
@@ -160,11 +160,11 @@ class KnownLines(LineCoder):
 
     @property
     def size(self) -> int:
-        """Tokens of the lines that are known, and parts of what was made of them, such as arcs."""
+        """Tokens of the lines that are known, and parts made of them, such as arcs."""
         return int(self._offsets[len(self._numbers)]) + self._parts_made
 
     def tokens(self, texts: Sequence[str]) -> Tokens:
-        """Tokenise and code lines, learning those that are new."""
+        """Tokenise and code lines, learning new ones."""
         known = self._numbers
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
@@ -273,7 +273,7 @@ def _edits_of_one(
     split: Split,
     language: str | None,
 ) -> EditedSegment:
-    """Edits of a candidate, given or found in its text, and of the annotators, if there are any.
+    """Edits of a candidate, given or found in its text, and of the annotators, if any.
 
     A text that is an annotator's, as the file writes it, has the edits that the file has for it.
     """
@@ -313,7 +313,7 @@ class CodedBlock:
 
     @classmethod
     def of(cls, segments: Segments, coder: LineCoder, needed: Requirements) -> CodedBlock:
-        """Code those texts of a block that are needed."""
+        """Code the texts of a block that are needed."""
         references = segments.present() if needed.references else [()] * len(segments)
         offsets = np.zeros(len(segments) + 1, np.int64)
         np.cumsum([len(texts) for texts in references], out=offsets[1:])
@@ -391,7 +391,7 @@ class CodedBlock:
 
     @property
     def lines(self) -> list[Tokens]:
-        """All texts: of each system, the references, the source if there is one."""
+        """All texts: of each system, the references, and the source if any."""
         return [*self.candidates, self.references, *([] if self.source is None else [self.source])]
 
     def with_lines(self, lines: Sequence[Tokens]) -> CodedBlock:
@@ -413,12 +413,12 @@ class CodedBlock:
 
     @property
     def _ends(self) -> Integers:
-        """Where the candidates of each list begin and end; a block of segments has one system of these."""
+        """Bounds of the candidates of each list; a block of segments has one system of them."""
         return np.arange(len(self) + 1) if self.bounds is None else self.bounds
 
     @property
     def sizes(self) -> tuple[Integers, Integers]:
-        """How many candidates and how many references each list has."""
+        """Numbers of candidates and of references of each list."""
         return np.diff(self._ends), np.diff(self.offsets)
 
     def texts(self, place: int) -> tuple[Tokens, Tokens]:
@@ -473,7 +473,7 @@ class CodedBlock:
 
 
 def _numbers_before(ends: Integers, counts: Sequence[int], most: int) -> Integers:
-    """Numbers of up to so many lines before those of the last segments, nearest last: (lines, most), -1 for none.
+    """Number up to so many lines before the lines of the last segments, nearest last: (lines, most), -1 for none.
 
     Segment s has the lines ``ends[s]`` to ``ends[s + 1]``, and the last segments so many segments before them. Before
     the n-th line of a segment stand the n-th lines of those before it, or their last.
@@ -490,14 +490,14 @@ def _numbers_before(ends: Integers, counts: Sequence[int], most: int) -> Integer
 
 
 def _present(segments: Segments) -> list[tuple[bool, ...]]:
-    """Of each segment which references are not missing."""
+    """Tell for each segment which references are not missing."""
     missing = segments.leaves_out
     found = ([bool(not missing or text.strip()) for text in texts] for texts in segments.references)
     return [tuple(texts) if any(texts) else (True,) * len(texts) for texts in found]
 
 
 def _of_present(numbers: Integers, present: NDArray[np.bool_]) -> Integers:
-    """Numbers of lines among those that are present, -1 for those that are not; `numbers` are of the last of all."""
+    """Renumber lines among present ones, -1 for missing ones; `numbers` are of the last of all."""
     places = np.append(np.where(present, np.cumsum(present) - 1, -1), -1)
     return places[numbers[present[len(present) - len(numbers) :]]]
 
@@ -520,7 +520,7 @@ class BlockCoder:
 
     @cached_property
     def _coder(self) -> Callable[..., WordCoder] | None:
-        """What makes a coder of text as it stands in files."""
+        """Maker of a coder of text as it stands in files."""
         return choose_kernels(self._kernels).coder
 
     def code_again(self, block: Segments | FileBlock) -> CodedBlock:
@@ -561,7 +561,7 @@ class TaskBatch:
     """Work that a worker is given at once: consecutive blocks, some segments of one, or some lists."""
 
     blocks: Sequence[Segments | FileBlock | ListCorpus]
-    part: tuple[int, int] | None = None  # First and last segment, of the one block that there is
+    part: tuple[int, int] | None = None  # First and last segment, of the only block
     first: int = 0  # Segments of the corpus before
 
     def __len__(self) -> int:
@@ -595,7 +595,7 @@ class WordCounts:
         self.counts = self.counts[:, : len(self.vocabulary)]
 
     def sort(self) -> NDArray[np.int32]:
-        """Sort the words, those of the references first, and give their new codes by the old ones."""
+        """Sort the words, words of references first, and give their new codes by the old ones."""
         words, referred = list(self.vocabulary), self.counts[0] > 0
         parts = np.flatnonzero(referred).tolist(), np.flatnonzero(~referred).tolist()
         order = [code for part in parts for code in sorted(part, key=words.__getitem__)]
@@ -606,7 +606,7 @@ class WordCounts:
         return codes
 
     def add(self, other: WordCounts) -> None:
-        """Add what was counted elsewhere."""
+        """Add counts from elsewhere."""
         codes = np.fromiter(map(self.vocabulary.__getitem__, other.vocabulary), np.int64, len(other.vocabulary))
         self._grow()
         self.counts[:, codes] += other.counts
@@ -635,7 +635,7 @@ def once_a_line(lines: Tokens, size: int) -> Integers:
 def task_batches(
     corpus: Corpus | ListCorpus, executor: Executor | None = None, step: int | None = None, skip: int = 0
 ) -> Iterator[TaskBatch]:
-    """Cut a corpus into what the workers of an executor are given at once; without one, and of lists, a block each.
+    """Cut a corpus into batches for the workers of an executor; without one, and for lists, a block each.
 
     A batch has at least `step` segments, where less than a block is enough; the first `skip` segments, whole steps of
     them, are done already.
@@ -673,5 +673,5 @@ def task_batches(
 
 
 def _aim(left: int, total: int, workers: int, most: int) -> int:
-    """How many of the segments that are left a worker is given at once."""
+    """Count the segments that a worker is given at once."""
     return min(most, max(left // _SHARE, total // _LEAST_SHARE) // workers) if workers else 1

@@ -1,4 +1,4 @@
-"""Notes on a corpus: what a look at some of its segments says, and how much of it has vectors."""
+"""Notes on a corpus: properties of some of its segments, and the share of tokens with vectors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Note = tuple[str | Parameter, ...]
 
 
 def note_text(corpus: Corpus, metrics: Sequence[Metric]) -> None:
-    """Note what a corpus shows to users of metrics, if anybody reads notes; see `text_notes`."""
+    """Note properties of a corpus that matter to metrics, if anybody reads notes; see `text_notes`."""
     if metrics and listening() and not corpus.is_sample:
         for parts in text_notes(whole_outputs(corpus), metrics):
             note(*parts)
@@ -54,7 +54,7 @@ def note_policies(corpus: Corpus, metrics: Sequence[Metric]) -> None:
 
 
 def text_notes(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[Note]:
-    """Say what segments show: odd or blank ones, normal forms, tokens, and another language than the metrics'."""
+    """Note properties of segments: odd or blank ones, normal forms, tokens, and languages other than the metrics'."""
     read = spread_blocks(corpus)
     first = read[0][1]
     again = sorted({metric.tokenizer.name for metric in metrics if metric.tokenizer.divides_words})
@@ -98,7 +98,7 @@ def _tokenised_again(texts: Mapping[str, Sequence[str]], tokenizers: Sequence[st
 
 
 def _language_notes(first: Segments, texts: Mapping[str, Sequence[str]], metrics: Sequence[Metric]) -> Iterator[Note]:
-    """Say where texts are not in the language of a metric's data or rules, or have no blanks for its tokenizer."""
+    """Note texts that are not in the language of a metric's data or rules, or lack blanks for its tokenizer."""
     english = list(dict.fromkeys(metric.label for metric in metrics if data_language(metric) == "en"))
     by_rules = {each.label: None for each in metrics if each.requires.edits and not each.requires.language}
     extracted = first.gold is None or first.edits.keys() < {*first.candidates}
@@ -129,7 +129,7 @@ def _language_notes(first: Segments, texts: Mapping[str, Sequence[str]], metrics
 
 
 def note_choices(corpus: Corpus, plan: Plan) -> None:
-    """Note what was chosen where nobody did: the context of lines, and thresholds that vectors recommend."""
+    """Note default choices: the context of lines, and thresholds that vectors recommend."""
     in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in plan.metrics)
     if in_context and corpus.documents is None:
         note("no documents are named, so that the context of a line is whatever stands before it")
@@ -139,7 +139,7 @@ def note_choices(corpus: Corpus, plan: Plan) -> None:
 
 
 def _gold_notes(first: Segments, metrics: Sequence[Metric]) -> Iterator[Note]:
-    """Say so if annotators' edits are of another kind than edits that are found in the texts they make.
+    """Make a note if annotators' edits are of another kind than edits that are found in the texts they make.
 
     Looked at are some corrected sentences of the first segments, each with one annotator.
     """
@@ -167,7 +167,7 @@ def _gold_notes(first: Segments, metrics: Sequence[Metric]) -> Iterator[Note]:
 
 
 def foreign_text(texts: Mapping[str, Iterable[str]]) -> str | None:
-    """Say which of some texts, by name, is not English, by its function words; None if all may be.
+    """Name the first text that is not English, by its function words; None if all may be English.
 
     >>> foreign_text({"A": ["The cat sat on the mat."] * 20, "B": ["Kočka seděla na rohožce."] * 20})
     'B: 0% English function words, so the text is not English'
@@ -185,14 +185,14 @@ _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
 def _at_blanks(metric: Metric, tokenizers: Sequence[str] = _AT_BLANKS) -> bool:
-    """Whether one of some tokenizers splits what a metric looks at, neither characters nor pieces."""
+    """Whether a tokenizer decides the tokens of a metric, which looks at neither characters nor pieces."""
     requires = metric.requires
     by_letters = requires.pieces or any("character" in str(part) for part in requires.parts)
     return metric.tokenizer.plain.name in tokenizers and not by_letters
 
 
 def note_coverage(covered: Iterable[tuple[str, str, Coverage | None]]) -> None:
-    """Note once where few tokens have a vector, of each system and metric: those without match equal words only."""
+    """Note once where few tokens have a vector, of each system and metric: tokens without match equal words only."""
     low: list[tuple[float, str, str, str]] = []
     for system, metric, coverage in covered:
         for side in ("candidate", "reference") if coverage else ():

@@ -32,17 +32,17 @@ class Plan:
     recommended: tuple[float, ...] = ()  # Thresholds that were taken where none was given
     level: Level = "corpus"  # Of the scores that will be made where rows are not kept
     keep_rows: bool = False
-    """Whether the rows of all segments are kept, not only what scores of the level take of them."""
+    """Whether the rows of all segments are kept, not only the sums for scores of the level."""
     prepared: Requirements | None = None  # What is prepared beside what the metrics need
 
     @property
     def context(self) -> int:
-        """How many lines before each, of its document, the metrics look at."""
+        """Number of lines before each, in its document, that the metrics use."""
         return max((m.vector_choice.context for m in self.metrics if m.requires.vectors), default=0)
 
     @property
     def only(self) -> Metric:
-        """The metric, where there is one; InputError: there are several."""
+        """The only metric. Raises InputError if the plan has several."""
         if len(self.metrics) > 1:
             said = f"one metric at a time here, not {len(self.metrics)}: leave out all "
             raise InputError(said, Parameter("metric"), " but one")
@@ -51,7 +51,7 @@ class Plan:
     def over(
         self, corpus: Corpus | ListCorpus, *, level: Level = "corpus", keep_rows: bool = False, whole: bool = False
     ) -> Plan:
-        """See that a corpus has what the metrics need, and plan the level of the scores and whether rows are kept.
+        """Check that a corpus has the inputs of the metrics, and plan the level of scores and whether rows are kept.
 
         `level` is that of `softbleu.score`; `keep_rows` holds the statistics of every segment, for intervals and
         scores of segments.
@@ -80,7 +80,7 @@ GivenMetrics = GivenMetric | Sequence[GivenMetric] | Plan  # One, several, or a 
 
 
 def make_metrics(metrics: GivenMetrics, /, **settings: Any) -> list[Metric]:
-    """Make metrics; a setting goes to those that have it, and some must."""
+    """Make metrics; a setting goes to the metrics that have it, at least one."""
     several: list[Any] = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
     if not several:
         raise InputError("no metric: name one, such as 'bleu' or 'vleu(threshold=0.8)'")
@@ -169,7 +169,7 @@ def _once(known: dict[object, Any], key: object, find: Callable[[], Any]) -> Any
 
 
 def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:
-    """See that a corpus has what a metric needs."""
+    """Check that a corpus has the inputs of a metric."""
     requires = metric.requires
     if isinstance(metric, ReadsRows):
         metric.read_rows(cast("Corpus", corpus), corpus.systems)
@@ -208,7 +208,7 @@ def _in_words_given(metric: Metric) -> Metric:
 
 
 def threshold_of(metric: Metric) -> float | str | None:
-    """That of the metric or its matcher, if either has one."""
+    """Return the threshold of the metric or its matcher; None if neither has one."""
     threshold: float | str | None = getattr(metric, "threshold", None)
     return threshold
 
@@ -225,6 +225,6 @@ def distinct(metrics: Iterable[Metric]) -> list[Metric]:
 
 
 def key_of(metric: Metric) -> tuple[object, ...]:
-    """Key that tells a metric from others; vectors in memory are told by their identity."""
+    """Make a key that is different for different metrics; vectors in memory compare by object identity."""
     where, choice = metric.vector_choice.key
     return replace(metric, vector_choice=choice), where, metric.called

@@ -83,7 +83,7 @@ _WORDS_AT_ONCE = 1 << 10  # Words whose pieces are looked for together: few enou
 
 @dataclass(frozen=True)
 class ContextVectors(Vectors):
-    """Vectors of the tokens of lines, by an encoder that reads each line by itself, or after those before it.
+    """Vectors of the tokens of lines, by an encoder that reads each line alone, or after the lines before.
 
     The encoder reads the tokens of a line with one space between them. A token's vector is the mean of those of its
     pieces, each the mean of the chosen layers' hidden states.
@@ -102,7 +102,7 @@ class ContextVectors(Vectors):
     in_context: ClassVar[bool] = True
 
     def known(self, tokens: Tokens) -> Flags:
-        """Which tokens have a vector."""
+        """Tell which tokens have a vector."""
         known: Flags = self.known_words[tokens.codes]
         return known
 
@@ -149,7 +149,7 @@ class ContextVectors(Vectors):
 
 
 def _distinct(tokens: Tokens, before: Sequence[TextBefore]) -> tuple[Integers, Integers]:
-    """Give lines that are equal with those before them one number: the number of each line, and the first lines."""
+    """Number lines by content, including lines before them: the number of each line, and the first lines."""
     known: dict[object, int] = {}
     lines = zip(pairwise(tokens.offsets.tolist()), before, strict=True)
     numbers = [known.setdefault((tokens.codes[slice(*ends)].tobytes(), text), len(known)) for ends, text in lines]
@@ -162,7 +162,7 @@ class CorpusWords:
     """The table of a corpus's words, in memory."""
 
     words: WordTable
-    """Vectors of words are arrays, which workers map; those in context are made where they are needed."""
+    """Vectors of words are arrays, which workers map; vectors in context are made where they are needed."""
     identity: str = ""  # Name and content of the set that the vectors are from
     zero_words: int = 0  # Words whose vector is zero, which counts as none
 
@@ -229,7 +229,7 @@ class CorpusWords:
         return cls(WordTable(ComparedWords(len(words), frequencies=frequencies, **more)), NO_VECTORS)
 
     def with_features(self, features: Mapping[str, NDArray[Any]]) -> CorpusWords:
-        """Return the words with what else is known of them: arrays by name, for `WordTable.feature`."""
+        """Return the words with their other properties: arrays by name, for `WordTable.feature`."""
         return replace(self, words=replace(self.words, features=features))
 
 
@@ -394,7 +394,7 @@ class PreparedCorpus:
         return made
 
     def _compared(self, choice: VectorChoice, requires: Requirements) -> CorpusWords:
-        """Make of the words what they are compared by."""
+        """Make the values by which words are compared."""
         if not requires.vectors:
             nothing = np.zeros(len(self.words))
             return CorpusWords(WordTable(TokenVectors(np.zeros((len(nothing), 0), np.float32), nothing)))
@@ -474,7 +474,7 @@ def prepare_segment(
     needed: Requirements,
     select: Callable[[list[str]], MeasuredWords] | None,
 ) -> tuple[PreparedCorpus, CodedBlock]:
-    """Prepare a corpus of one segment, split by `tokenizer`; code what is `needed`; `select` reads open vectors."""
+    """Prepare a corpus of one segment, split by `tokenizer`; code the `needed` texts; `select` reads open vectors."""
     words = WordCounts()
     block = CodedBlock.of(segment, LineCoder(tokenizer, words.vocabulary), needed)
     words.count([block], needed)

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 MINI_BATCH = 512  # Candidates that are matched together: few enough for the cache. Results do not depend on it.
-LEAST = 32  # Segments that are matched together, at least, however many systems there are
+LEAST = 32  # Segments that are matched together, at least, for any number of systems
 _MOST_TOKENS = 1 << 18  # Tokens that are looked at together, unless a segment alone has more
 SMALL_LIST = 32  # Pairs of a small list
 SLOW_BLOCK = 64  # Segments of a block where lines are encoded
@@ -77,7 +77,7 @@ class SegmentRows:
         return self._stops[-1] if self._stops else 0
 
     def take(self, part: BlockStatistics) -> BlockStatistics:
-        """Take the rows of the next blocks, and give back what else there is."""
+        """Consume the rows of `part`; return `part` without its rows."""
         self._stream.add(part.rows, part.counts)
         if self._segments:
             self.keep(part.rows, part.counts)
@@ -88,7 +88,7 @@ class SegmentRows:
         return self._stream.scores()
 
     def segments(self, system: int) -> Sequence[Score]:
-        """Score the segments of a system; those of a long text when they are looked at."""
+        """Score the segments of a system; scores of a long text are computed on access."""
         scores = SegmentScores(self, self._aggregation, system)
         return tuple(scores) if self._file is None else scores
 
@@ -229,7 +229,7 @@ class Statistics:
 
     def results(self, level: Level = "corpus") -> list[Result]:
         """Score every system; for levels see `softbleu.score`."""
-        # All numbers of a run are scored alike, and signed once: those of segments, where there are any, say how.
+        # All numbers of a run are scored alike, and signed once: if segments have numbers, by their signature.
         scorer, offsets = self._scorer(level), self.offsets
         signature, short = (self.signature(level, short=short) for short in (False, True))
         aggregation = scorer.aggregation
@@ -354,7 +354,7 @@ class Worker:
 
     @cached_property
     def _families(self) -> tuple[list[int], dict[tuple[int, int], list[int]]]:
-        """Numbers of the metrics that have nothing to share, and of those that do, by their order and table."""
+        """Number the metrics that share nothing, and the metrics that share matches, by their order and table."""
         alone: list[int] = []
         families: dict[tuple[int, int], list[int]] = {}
         for number, task in enumerate(self.tasks):
@@ -431,7 +431,7 @@ def _statistics_of_chunks(
 
 
 def check_widths(metric: Metric, parts: Sequence[Integers]) -> None:
-    """See that the rows of a metric have as many numbers in all parts. Raises an error that names the metric."""
+    """Check that the rows of a metric have as many numbers in all parts; the error names the metric."""
     widths = sorted({rows.shape[-1] for rows in parts})
     if len(widths) > 1:
         raise failure_of(metric, f"{widths[0]} numbers in one row of statistics, and {widths[1]} in another")
@@ -455,7 +455,7 @@ class Sums:
         self._parts: list[list[BlockStatistics]] = [[] for _ in tasks]
 
     def add(self, parts: Sequence[BlockStatistics]) -> None:
-        """Add those of the next blocks, by every task."""
+        """Add the statistics of the next blocks, by every task."""
         for task, before, part in zip(self._tasks, self._parts, parts, strict=True):
             check_widths(task.metric, [part.rows, *(last.rows for last in before[-1:])])
             if task.keep_rows or not before:
@@ -464,14 +464,14 @@ class Sums:
                 before[0] = replace(_joined([before[0], part]), rows=before[0].rows + part.rows, counts=part.counts)
 
     def taken(self) -> list[BlockStatistics]:
-        """Give what there is, and begin anew."""
+        """Return the accumulated statistics and reset."""
         taken = [_joined(parts) for parts in self._parts]
         self._parts = [[] for _ in self._tasks]
         return taken
 
 
 def count_known(chunk: Chunk, vectors: Vectors) -> Integers:
-    """Count the tokens of a chunk, and those with a vector: (candidates, known, references, known)."""
+    """Count the tokens of a chunk, and tokens with a vector: (candidates, known, references, known)."""
     counts = [
         count
         for tokens in (chunk.candidates, chunk.references)
@@ -482,25 +482,25 @@ def count_known(chunk: Chunk, vectors: Vectors) -> Integers:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a run is done; no digit of a score depends on it."""
+    """Options of a run; no digit of a score depends on them."""
 
     jobs: int = 1  # Processes to use (threads, where compiled kernels do the work)
     executor: Executor | None = None  # Any other executor to use instead, e.g. that of a cluster.
     kernels: KernelName = "auto"  # `numpy`, `numba`, or `auto`: whichever is faster for the size of the text
     checkpoint: str | Path | None = None
-    """Folder, by path or URL, where what is done is kept, and found again by another run of the same; the caller
+    """Folder, by path or URL, where finished parts are kept, and found again by another run of the same; the caller
     removes it by `remove_checkpoint`."""
     progress: Progress | None = None  # Called with the number of segments done and of all
     notes: bool = True  # Whether to note what the text shows, if anybody reads notes
 
     def __post_init__(self) -> None:
-        """See that they are such."""
+        """Validate jobs, executor and progress."""
         check_run(self.jobs, self.executor, self.progress)
 
 
 @dataclass
 class Runner:
-    """Runs a plan over one corpus (`running` makes it); what was prepared for one metric is there for the others."""
+    """Runs a plan over one corpus (`running` makes it); metrics share prepared words and vectors."""
 
     corpus: Corpus
     plan: Plan
@@ -535,13 +535,13 @@ class Runner:
         return self._prepared[key]
 
     def _blank(self, metric: Metric) -> Blank:
-        """As what blank references count for a metric."""
+        """Decide whether blank references are empty texts or missing for a metric."""
         return self._asked or blank_for([metric], self.corpus)
 
     def collect(
         self, metrics: Sequence[Metric], *, system: str | None = None, keep_rows: bool | None = None
     ) -> list[Statistics]:
-        """Compute statistics of the corpus, or of one `system`, by metrics that need no more than those of the plan.
+        """Compute statistics of the corpus, or of one `system`, by metrics that need no more than the plan's.
 
         Those of one tokenizer go in one pass. Rows are kept as the plan says, or `keep_rows`; if they are not, they
         are reduced as they come, but for metrics that must see all at once.
@@ -634,7 +634,7 @@ class Runner:
                     self.progress(done, len(self.corpus))
 
     def _work(self, metrics: Sequence[Metric], keeps: Sequence[bool]) -> _Work:
-        """Make the worker that computes metrics of one tokenizer, and send workers elsewhere what it looks at."""
+        """Make the worker that computes metrics of one tokenizer, and send workers elsewhere its values."""
         tokenizer = metrics[0].tokenizer
         needed = self.needed[tokenizer]
         tables: list[CorpusWords] = []
@@ -772,12 +772,12 @@ def running(
 
 
 def blank_for(metrics: Sequence[Metric], corpus: Corpus) -> Blank:
-    """As what blank references count for metrics unless it is said: whether one takes the source decides."""
+    """Decide whether blank references are empty or missing by default: a metric that takes the source decides."""
     return usual_blank(corpus.blank, len(corpus), source=any(metric.requires.source for metric in metrics))
 
 
 def _note_blank(blank: int, way: Blank, names: Sequence[str]) -> None:
-    """Say as what blank references beside others count, for all metrics or those that are named."""
+    """Note whether blank references beside others are empty or missing, for all metrics or the named ones."""
     other = Parameter("blank_references", "missing" if way == "empty" else "empty")
     counted = "empty texts" if way == "empty" else "missing, as left out by an annotator"
     many = f"{blank:,} references are" if blank > 1 else "1 reference is"
@@ -786,7 +786,7 @@ def _note_blank(blank: int, way: Blank, names: Sequence[str]) -> None:
 
 
 def _streaming(metric: Metric, level: Level) -> SegmentRows | None:
-    """Make what takes the rows of a metric whose score needs more than their sum but not all rows at once."""
+    """Make a collector of the rows of a metric whose score needs more than their sum but not all rows at once."""
     aggregation, segments = at_level(metric, level).aggregation, level == "segment"
     streams = aggregation.by_segment if segments else not aggregation.sum_is_enough
     return SegmentRows(aggregation, segments=segments) if streams and aggregation.has_corpus_score else None
@@ -813,7 +813,7 @@ def collect_statistics(
 ) -> list[Statistics]:
     """Compute the statistics of a corpus by metrics, see `make_plan`, `Plan.over` and `Runner.collect`.
 
-    `options` are those of `running`; `level` and `keep_rows` are those of `Plan.over`.
+    `options` are as in `running`; `level` and `keep_rows` are those of `Plan.over`.
     """
     plan = make_plan(metrics).over(corpus, level=level, keep_rows=keep_rows)
     with running(corpus, plan, options) as runner:
@@ -848,7 +848,7 @@ def _statistics(
 
 
 def _edits_counted(corpus: Corpus, metric: Metric) -> dict[str, str]:
-    """Say where a metric's edits are from, if not all are found in texts, and whether absent annotators count."""
+    """Name the origin of edits that were not found in texts, and whether absent annotators count."""
     counted, gold = {}, corpus.gold or ()
     if metric.requires.edits and (corpus.gold is not None or corpus.edits):
         given = "given" if len(corpus.edits) == len(corpus.systems) else "mixed" if corpus.edits else ""

@@ -39,7 +39,7 @@ def scored(metric: Scorer, row: Integers | Floats) -> Score:
 
 @dataclass(frozen=True)
 class Aggregation(ABC):
-    """How the rows of a metric's segments reduce to scores; segment s has rows ``offsets[s]:offsets[s + 1]``."""
+    """Reduction of the rows of a metric's segments to scores; segment s has rows ``offsets[s]:offsets[s + 1]``."""
 
     metric: Scorer
     sum_is_enough: ClassVar[bool] = False  # Whether a corpus score takes no more than the sum of all rows
@@ -69,7 +69,7 @@ class Aggregation(ABC):
         return total
 
     def pooled(self, rows: Integers, offsets: Integers) -> Score:
-        """Score the sum of all segments, whatever a corpus score is; for `rows` and `offsets` see `chosen`."""
+        """Score the sum of all segments, even if a corpus score is another one; for parameters see `chosen`."""
         return scored(self.metric, self.summed(rows, offsets))
 
     def score(self, rows: Integers, offsets: Integers) -> Score:
@@ -81,7 +81,7 @@ class Aggregation(ABC):
         return RowStream(self)
 
     def singles(self, rows: Integers) -> Sequence[Score]:
-        """Score each row; there may be more to say of it than of a sum."""
+        """Score each row, maybe with more numbers than a sum has."""
         return self.metric.columns(rows)
 
     def segment_scores(self, rows: Integers, offsets: Integers) -> Sequence[Any]:
@@ -106,7 +106,7 @@ class Aggregation(ABC):
         return np.arange(len(offsets) - 1)
 
     def counts(self, rows: Integers, offsets: Integers) -> Integers | None:
-        """Choose the rows whose sum a corpus is scored from; None where there is more to it. See `chosen`."""
+        """Choose the rows whose sum a corpus is scored from; None if it takes more. See `chosen`."""
         return rows[self.chosen(rows, offsets)]
 
     def drawn(self, systems: Sequence[Any], offsets: Integers) -> Any:
@@ -124,11 +124,11 @@ class SumOfRows(Aggregation):
     sum_is_enough: ClassVar[bool] = True
 
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
-        """All rows."""
+        """Choose all rows."""
         return np.arange(len(rows))
 
     def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
-        """There are none."""
+        """Raise InputError: rows are of segments, not of references."""
         raise InputError(f"metric {self.metric.name!r} has no scores of single references: use level 'segment'")
 
 
@@ -159,7 +159,7 @@ def running_choice(
     """Choose of each segment the row with the greatest key, the first of equal ones.
 
     A key is made of a row and, if `running`, of its sum with all rows that are chosen before, else of the row twice.
-    The rows of segment s are those from ``offsets[s]`` up to ``offsets[s + 1]``.
+    The rows of segment s are ``offsets[s]`` up to ``offsets[s + 1]``.
 
     >>> rows, offsets = [[3, 1], [2, 0], [0, 5], [9, 9]], np.array([0, 2, 4])
     >>> running_choice(rows, offsets, lambda row, total: (-total[1],), running=True)
@@ -297,7 +297,7 @@ class DrawnRows(RowStream):
         self._passed = 0
 
     def add(self, rows: Integers, counts: Integers) -> None:
-        """Add what each sample draws of the next segments."""
+        """Add the rows that each sample draws of the next segments."""
         self._held.append((rows, counts))
         if self._samples <= _MOST_STREAMS and (len(self._held) > 1 or self._passed or self._streams):
             for block in self._held:
@@ -332,7 +332,7 @@ class DrawnRows(RowStream):
 def best_rows(offsets: Integers, *scores: Floats | Integers) -> Integers:
     """Row of each segment's greatest score; ties go by the next scores, …, then the first row.
 
-    The rows of segment s are those from ``offsets[s]`` up to ``offsets[s + 1]``; each of `scores` has shape (rows,).
+    The rows of segment s are ``offsets[s]`` up to ``offsets[s + 1]``; each of `scores` has shape (rows,).
 
     >>> best_rows(np.array([0, 2, 4]), np.array([1.0, 2.0, 3.0, 3.0])).tolist()
     [1, 2]
@@ -352,7 +352,7 @@ def _offsets(counts: Integers) -> Integers:
 
 
 def _by_reference(counts: Integers) -> list[Integers]:
-    """Rows of each segment's reference 1, 2, …; of those that have no more, their last."""
+    """List rows of each segment's reference 1, 2, …; the last one again where a segment has fewer."""
     first = _offsets(counts)[:-1]
     return [first + np.minimum(number, counts - 1) for number in range(int(counts.max()))]
 

@@ -98,9 +98,9 @@ class Metric(DeclaredMetric):
     def corpus_score(
         self, candidates: Texts, references: References | None = None, source: Iterable[str] | None = None, **run: Any
     ) -> Result | Results:
-        """Score candidates against references; the parameters are those of `softbleu.score`.
+        """Score candidates against references.
 
-        Those are candidates, references and source, and by name, in `run`, the level, the number of jobs and so on.
+        `softbleu.score` explains candidates, references and source, and the level, number of jobs and so on in `run`.
 
         Examples
         --------
@@ -169,7 +169,7 @@ class MatcherMetric(Metric, MatcherFields):
 
     @property
     def matching(self) -> Matcher:
-        """Matcher, which says what counts as a match."""
+        """Matcher, which decides which words or n-grams match."""
         matcher: Matcher = self.matcher  # type: ignore[attr-defined]  # subclasses have it
         return matcher
 
@@ -192,7 +192,7 @@ class EditMetric(Metric):
     by_bounds: ClassVar[bool] = True  # Whether an edit counts for less if another one makes the same text
 
     def check(self) -> None:
-        """Take the code of the language; English is what is taken without one."""
+        """Replace the language by its code; English is the default."""
         code = None if self.language is None else find_language(self.language).code
         object.__setattr__(self, "language", None if code == "en" else code)
 

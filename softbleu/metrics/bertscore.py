@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 PARTS = 10**9  # Segments have whole numbers of such parts, which add up to the same digits anywhere
 _LIMIT = Limit("bertscore", "pairs of words or pieces", 1 << 28, "a document of 3,000 words: 16,000,000")
-"""Of a candidate and a reference, for which time grows with them."""
+"""Limit for a candidate and a reference: time grows with their product."""
 _CELLS = 1 << 23  # Pairs of pieces that are compared together: few enough for the memory
 Average = Literal["segments", "pieces"]
 
 
 @dataclass(frozen=True)
 class BertScoreScore(Score):
-    """F, and what it is made of, in per cent."""
+    """F, precision and recall, in per cent."""
 
     precision: float = column("P", "precision %", "per cent")
     recall: float = column("R", "recall %", "per cent")
@@ -47,7 +47,7 @@ class BertScore(Metric):
     Each piece of the candidate is matched with the most similar piece of the reference, and each of the reference
     with that of the candidate. Pieces have equal weights, or ln((D + 1) / (d + 1)) where d of D references have the
     piece. The encoder's boundary pieces have no weight but can be matched. Of several references each
-    segment takes the best. The digits are those of bert_score 0.3.13 with the same weights and layer.
+    segment takes the best. The digits equal bert_score 0.3.13 with the same weights and layer.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class BertScore(Metric):
         return np.array([[match_pieces(one, other, i, j, idf) for j in others] for i in lines], np.int64)
 
     def tables(self, chunk: Chunk, words: WordTable | None) -> Iterator[SimilarityTable]:
-        """Similarities of the pieces of each candidate with those of its best reference, without weights."""
+        """Similarities of the pieces of each candidate with the words of its best reference, without weights."""
         assert words is not None
         single, best = chunk.by_reference(), best_references(self, chunk, words)
         _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
@@ -111,7 +111,7 @@ class BertScore(Metric):
             )
 
     def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
-        """For each word of a candidate the word of its best reference that its most similar piece matches."""
+        """Pair each word of a candidate with the word of its best reference that its most similar piece matches."""
         return pairs_of(chunk, self.tables(chunk, words))
 
     def columns(self, rows: Integers | Floats) -> ScoreColumns[BertScoreScore]:

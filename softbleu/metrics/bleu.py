@@ -41,7 +41,7 @@ _MATCHER = (
 
 @dataclass(frozen=True)
 class BleuScore(Score):
-    """A BLEU score and what it is made of; lists have one entry an order."""
+    """A BLEU score and its parts; lists have an entry per order."""
 
     matches: list[float] = column("", "matches", "count")
     totals: list[int] = column("", "of", "count")
@@ -99,12 +99,12 @@ class Bleu(MatcherMetric):
     }
 
     def check(self) -> None:
-        """See that the settings go together."""
+        """Check that the settings are compatible."""
         if self.smooth_value is not None and self.smooth not in _SMOOTHING_VALUES:
             raise InputError(f"smoothing {self.smooth!r} takes no value; 'floor' and 'add-k' do")
 
     def __eq__(self, other: object) -> bool:
-        """Told by its settings: `Vleu()` is `Bleu(matcher="vleu")`."""
+        """Compare by settings, so that `Vleu() == Bleu(matcher="vleu")`."""
         if not isinstance(other, Bleu) or self.name != other.name:
             return NotImplemented
         return all(getattr(self, setting.field) == getattr(other, setting.field) for setting in own_settings(Bleu))
@@ -114,7 +114,7 @@ class Bleu(MatcherMetric):
 
     @property
     def label(self) -> str:
-        """BLEU, or what it is called over that matcher."""
+        """BLEU, or its name over the matcher."""
         return "BLEU" if self.matching.name == "exact" else self.matching.name.upper()
 
     @property
@@ -124,7 +124,7 @@ class Bleu(MatcherMetric):
         return self.matching.name if soft else self.name
 
     def at_level(self, level: Level) -> Self:
-        """With effective order for segments only, unless told."""
+        """Return the metric with effective order for segments only, unless it is given."""
         if self.effective_order is not None:
             return self
         return replace(self, effective_order=level != "corpus")

@@ -30,7 +30,7 @@ _PIECES = re.compile(r"\s+|\S+")
 
 @dataclass(frozen=True)
 class ChrfScore(Score):
-    """A chrF score; lists have one entry an order, those of characters first."""
+    """A chrF score; lists have an entry per order, characters first."""
 
     precisions: list[float] = column("", "precision %", "per cent")
     recalls: list[float] = column("", "recall %", "per cent")
@@ -51,7 +51,7 @@ class Chrf(Metric):
     whitespace
         White space counts as characters; else it is left out.
     eps_smoothing
-        Average F over all orders, as chrF++.py does, not precision and recall over those there are.
+        Average F over all orders, as chrF++.py does, not precision and recall over the orders with n-grams.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class Chrf(Metric):
 
     @property
     def label(self) -> str:
-        """ChrF, chrF+ or chrF++ as the field has it, and beta unless it is 2."""
+        """Name chrF, chrF+ or chrF++, and beta unless it is 2."""
         return f"chrF{min(self.word_order, 2) * '+'}" + ("" if self.beta == 2 else f" (beta {self.beta:g})")
 
     @property
@@ -83,7 +83,7 @@ class Chrf(Metric):
         object.__setattr__(self, "tokenizer", _BlanksToo(plain) if self.whitespace else plain)
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """For each order the n-grams of the candidate, of the reference and of both: (segments, 3 orders)."""
+        """Count for each order n-grams of the candidate, of the reference and of both: (segments, 3 orders)."""
         single = chunk.by_reference()
         columns: list[Integers] = []
         for candidates, references, order in self._sides(single.candidates, single.references, words):
@@ -132,7 +132,7 @@ class Chrf(Metric):
         return ScoreColumns(ChrfScore, scores, precisions=100 * precisions, recalls=100 * recalls)
 
     def _parts(self, rows: Integers | Floats) -> tuple[Floats, Floats]:
-        """Precision and recall of each order, next to nothing where there are no n-grams: (rows, orders) each."""
+        """Compute precision and recall of each order, nearly 0 without n-grams: (rows, orders) each."""
         proposed, other, both = (np.asarray(rows[:, index::3], np.float64) for index in range(3))
         precision, recall = (
             np.divide(both, total, out=np.full(total.shape, _EPSILON), where=total > 0) for total in (proposed, other)
@@ -160,7 +160,7 @@ class ChrfWords(Chrf):
 
 
 def _mean(values: Floats, counted: Flags) -> Floats:
-    """Mean of each row over what counts, added up from left to right as sacrebleu does."""
+    """Compute the mean of each row over the values that count, added up from left to right as sacrebleu does."""
     total = np.zeros(len(values))
     for index in range(values.shape[1]):
         total += np.where(counted[:, index], values[:, index], 0)

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 Text = tuple[str, ...]
 KINDS = HIT, WRONG, OVER, UNDER, KEPT = (0, 1, 2, 3, 4)
-"""Of chunks: corrected as in a reference; otherwise, where something is to be changed; where nothing is; not
-corrected; rightly left."""
+"""Kinds of chunks: corrected as in a reference; corrected otherwise; changed though right; not corrected; rightly
+left."""
 
 
 @dataclass(frozen=True)
 class EditChunk:
-    """Some words of a source, from `start` up to `end`, and what each text has in their place."""
+    """Words of a source, from `start` up to `end`, and the words of each text in their place."""
 
     start: int
     end: int
@@ -50,7 +50,7 @@ class EditChunk:
         return max(len(self.source), len(self.candidate))
 
     def kind(self, reference: int | None = None) -> int:
-        """Judge what the candidate has, by one reference or by all."""
+        """Judge the words of the candidate, by one reference or by all."""
         others = self.references if reference is None else self.references[reference : reference + 1]
         if self.candidate == self.source:
             return KEPT if self.source in others else UNDER
@@ -105,14 +105,14 @@ _BOUNDS = 0.75, 1.25  # Of weights by length
 
 @dataclass(frozen=True)
 class ClemeScore(Score):
-    """F of corrections, and what it is made of; sums of weights where chunks have weights."""
+    """F of corrections, and its parts; sums of weights where chunks have weights."""
 
     true_positives: float = column("TP", "corrected", "count")
     false_positives: float = column("FP", "wrong or over-corrected", "count")
     false_negatives: float = column("FN", "not corrected", "count")
     true_negatives: float = column("TN", "rightly left", "count")
     precision: float = column("P", "precision", "per cent")  # 100 where nothing is changed
-    recall: float = column("R", "recall", "per cent")  # 100 where nothing is to be changed
+    recall: float = column("R", "recall", "per cent")  # 100 where nothing must be changed
     accuracy: float = column("acc", "accuracy", "per cent")
 
 
@@ -120,7 +120,7 @@ class ClemeScore(Score):
 class Cleme2Score(Score):
     """A weighted sum of four shares, and these."""
 
-    hit: float = column("hit", "hits", "per cent")  # Of the chunks that are to be changed
+    hit: float = column("hit", "hits", "per cent")  # Of the chunks that must be changed
     wrong: float = column("wrong", "wrong corrections", "per cent")
     under: float = column("under", "under-corrections", "per cent")
     over: float = column("over", "over-corrections", "per cent")  # Of the chunks that the candidate changes
@@ -158,16 +158,16 @@ class KindMetric(EditMetric):
         return ScoreColumns(lambda _, row: self.scored(sums[row]), scores, row=np.arange(len(sums)))
 
     def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
-        """Values by which the best reference is chosen: the score, then those that decide between equal ones."""
+        """Values by which the best reference is chosen: the score, then values that decide between equal ones."""
         return self.shares(sums)
 
     @abstractmethod
     def shares(self, sums: Sequence[float]) -> tuple[float, ...]:
-        """The score and what it is made of, 0 to 1, in the order of operations of the authors' program."""
+        """Compute the score and its parts, 0 to 1, in the order of operations of the authors' program."""
 
     @abstractmethod
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> Score:
-        """Score sums of weights by kind, if `rounded` as the authors' program rounds those of sentences."""
+        """Score sums of weights by kind, if `rounded` as the authors' program rounds scores of sentences."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -224,7 +224,7 @@ class ChunkMetric(KindMetric):
     def judge_edits(
         self, chunk: Chunk, chosen: Sequence[int], words: WordTable | None, forms: Sequence[str]
     ) -> list[JudgedEdits]:
-        """Chunks that the candidate changes, and that the reference that counts does, or those that all do."""
+        """Chunks that the candidate changes, and that the counted reference changes, or that all change."""
         independent = self.assumption == "independent"
         return [_judge(edited, number, independent) for edited, number in zip(chunk.edits or (), chosen, strict=True)]
 
@@ -234,7 +234,7 @@ class Cleme(ChunkMetric):
     """CLEME (Ye et al. 2023): F of corrections, judged by chunks that source, candidate and references share.
 
     Edits that overlap or touch, whichever texts they are of, lie in one chunk, so that no edit is right by one
-    reference's bounds and wrong by those of another. The numbers are those of the authors' program, which does not
+    reference's bounds and wrong by those of another. The numbers equal the authors' program, which does not
     look at references without words, and rounds F to four digits before it compares references.
 
     Parameters
@@ -246,8 +246,8 @@ class Cleme(ChunkMetric):
         Weights of chunks: equal, or by length. A chunk of n words (of source or candidate, whichever are more)
         that is right or missed weighs 2 / (1 + exp(m - n)), m being the mean length of chunks that references
         change; a wrong one 2 / (1 + exp(n - m)); all between 0.75 and 1.25. Beyond 31 words length adds no weight.
-        `similarity`: by how much the BERTScore of the source towards the reference changes when only this chunk is
-        as the candidate has it (a missed one: as the reference has it); chunks that are rightly left weigh 1.
+        `similarity`: by how much the BERTScore of the source towards the reference changes with only this
+        chunk of the candidate (for a missed one: of the reference); chunks that are rightly left weigh 1.
     annotators
         Choice of each segment's reference, where chunks are judged by one: the one with the greatest F of the
         segment and all before it (`running`; it depends on the order of the segments), or of the segment alone
@@ -286,12 +286,12 @@ class Cleme(ChunkMetric):
 
 @dataclass(frozen=True, repr=False)
 class Cleme2(ChunkMetric):
-    """CLEME2.0 (Ye et al. 2025): a sum of hits and of what is not wrong, not under- and not over-corrected.
+    """CLEME2.0 (Ye et al. 2025): a sum of hits and of shares that are not wrong, not under- and not over-corrected.
 
-    Of the chunks that are to be changed some are hit, some changed in another way (wrong), others left (under); of
+    Of the chunks that must be changed some are hit, some changed in another way (wrong), others left (under); of
     those that the candidate changes some should have been left (over). The score is 0.45 hit + 0.35 (1 - wrong) +
     0.15 (1 - under) + 0.05 (1 - over), so that a source that is copied has 40. Chunks, references and the other
-    settings are those of `Cleme`; the best reference has the greatest score.
+    settings are as in `Cleme`; the best reference has the greatest score.
 
     Examples
     --------
@@ -331,7 +331,7 @@ class ChosenReferences(BestReference):
 
     @property
     def by_segment(self) -> bool:
-        """Not where the choice goes by the segments before, or weights by the lengths of all chunks."""
+        """Whether neither the choice nor the weights depend on other segments."""
         alone = self.metric.annotators == "best" or getattr(self.metric, "assumption", "") == "independent"
         return alone and getattr(self.metric, "weights", "") != "length"
 
@@ -371,7 +371,7 @@ class ChosenReferences(BestReference):
 
 
 def _with_words(segment: EditedSegment) -> tuple[EditedSegment, list[int]]:
-    """Put the first reference that has words in the place of those without; also which have some (at least one)."""
+    """Replace references without words by the first with words; also number references with words (at least one)."""
     references = segment.references
     numbers = [
         number
@@ -383,7 +383,7 @@ def _with_words(segment: EditedSegment) -> tuple[EditedSegment, list[int]]:
 
 
 def _judge(edited: EditedSegment, counted: int, independent: bool) -> JudgedEdits:
-    """Judge the chunks of a segment as edits; a gold edit is what a reference makes of a chunk."""
+    """Judge the chunks of a segment as edits; a gold edit is the change of a chunk in a reference."""
     segment, _ = _with_words(edited)
     edits, gold = list[TextEdit](), list[TextEdit]()
     links, origins = list[tuple[int, int, float]](), list[tuple[int, int]]()
@@ -422,7 +422,7 @@ def _count(segment: EditedSegment, assumption: Assumption, lengths: int) -> list
 
 
 def _weigh(segments: Sequence[EditedSegment], assumption: Assumption, vectors: Vectors) -> list[list[int]]:
-    """Sum up what chunks change in BERTScore, in billionths by kind, and count them; a row for each reference."""
+    """Sum up the changes of BERTScore by chunks, in billionths by kind, and count them; a row for each reference."""
     lines: dict[Text, int] = {}
     rows, asked = list[list[int]](), list[tuple[list[int], int, int, int, int]]()
     for segment, _ in map(_with_words, segments):

@@ -91,7 +91,7 @@ class MetricClass(ABCMeta):
 
 @cache
 def _fields_of(kind: Any) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """Names of the fields of a class of metrics; of those that hold parts; of those that are no settings."""
+    """Return names of the fields of a class of metrics; of fields with parts; of fields that are no settings."""
     own = {setting.field: setting for setting in own_settings(kind)}
     names = frozenset(declared.name for declared in fields(kind) if declared.init)
     return names, frozenset(name for name in own if own[name].part is not None), names - own.keys()
@@ -148,7 +148,7 @@ class DeclaredMetric(PartFields, metaclass=MetricClass):
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     def replaced(self, **settings: Any) -> Self:
-        """Return the metric with other settings, its own or its parts'; they override those of a `preset`.
+        """Return the metric with other settings, its own or its parts'; they override a `preset`.
 
         A `language` chooses the tokenizer and the similarity. Raises `UnknownNameError` and `InputError` for settings
         that the metric does not have.

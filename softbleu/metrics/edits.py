@@ -83,7 +83,7 @@ def edit_texts(
     language: str | None = None,
     split: Callable[[str], Sequence[str]] = str.split,
 ) -> list[GoldSegment]:
-    """Find the edits of texts, as a `.m2` file has them: those of each output are an annotator's.
+    """Find the edits of texts, as in a `.m2` file: the edits of each output are an annotator's.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ def _extracted(source: tuple[str, ...], output: tuple[str, ...], rules: WordRule
 
 
 def _runs(steps: Iterator[AlignmentStep]) -> Iterator[list[AlignmentStep]]:
-    """Steps that follow one another without an equal word between; those of order stand alone."""
+    """Group steps that follow one another without an equal word between; steps of order stand alone."""
     run: list[AlignmentStep] = []
     for step in steps:
         if run and (step[0] == "T" or run[-1][0] == "T" or (step[1], step[3]) != run[-1][2::2]):
@@ -182,7 +182,7 @@ def _steps(texts: _Pair, rules: WordRules, start: int, end: int, first: int, las
 
 
 def _cut(source: tuple[str, ...], output: tuple[str, ...]) -> tuple[int, int]:
-    """Where to cut two texts: near the middle, where words stand that each text has once; else in the middle."""
+    """Find where to cut two texts: near the middle, where words stand that each text has once; else in the middle."""
     places: list[dict[tuple[str, ...], int]] = []
     for words in (source, output):
         ngrams = list(zip(*(words[shift:] for shift in range(_ANCHOR)), strict=False))
@@ -232,7 +232,7 @@ def alignment_steps(source: tuple[str, ...], output: tuple[str, ...], rules: Wor
 
 
 def _diagonals(source: Sequence[str], output: Sequence[str]) -> tuple[int, int]:
-    """By how many words a cheapest alignment may run ahead in the output, at the least and at the most.
+    """Bound the words by which a cheapest alignment may run ahead in the output.
 
     Each word that it runs ahead, or behind, is an insertion or a deletion. No alignment need cost more than that
     without substitutions; three times as much allows for all that words in another order are compared with.
@@ -246,7 +246,7 @@ def _diagonals(source: Sequence[str], output: Sequence[str]) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class _Reordering:
-    """Words of two texts as numbers, whatever their case, -1 of those that only one has; sums of their squares."""
+    """Words of two texts as numbers, whatever their case, -1 of words that only one has; sums of their squares."""
 
     source: list[int]
     output: list[int]
@@ -262,7 +262,7 @@ class _Reordering:
         return cls(one, other, (first, second))
 
     def size(self, costs: Sequence[Sequence[float]], row: int, column: int, most: int) -> int:
-        """Number of words, 2 to `most`, that end here and are the same in another order; 0 if there are none.
+        """Number of words, 2 to `most`, that end here and are the same in another order; 0 without them.
 
         Both texts have the words that stand here. Order is looked for back to where equal words stand in order.
         """
@@ -294,7 +294,7 @@ def _traced(ways: Sequence[Sequence[int]]) -> list[AlignmentStep]:
 
 
 def substitution_costs(source: Sequence[str], output: Sequence[str], rules: WordRules) -> list[list[float]]:
-    """Costs of writing the words of one text in the place of those of another: a row for each of the first.
+    """Costs of writing the words of one text in the place of another's: a row for each of the first.
 
     They are 0 if only case differs, else below 2.
 
@@ -326,7 +326,7 @@ def substitution_costs(source: Sequence[str], output: Sequence[str], rules: Word
 
 @lru_cache(1 << 16)
 def _likeness(word: str, other: str) -> float:
-    """Likeness of letters: twice those in common, of all."""
+    """Compute the similarity of letters: twice the common ones, over all."""
     from rapidfuzz.distance.Indel import normalized_similarity
 
     return float(normalized_similarity(word[:_LETTERS], other[:_LETTERS]))
@@ -381,7 +381,7 @@ def _merging(source: tuple[str, ...], output: tuple[str, ...], rules: WordRules,
 
 
 def _same_verb(source: tuple[str, ...], output: tuple[str, ...], rules: WordRules) -> bool:
-    """Whether both are forms of one verb, with what helps it: `will depend`, `depends`."""
+    """Whether both are forms of one verb, with auxiliaries: `will depend`, `depends`."""
     helping = all(rules.word_class(word) in ("auxiliary", "infinitive") for word in source[:-1] + output[:-1])
     one, other = (rules.base_form(text[-1].lower()) for text in (source, output))
     return helping and one == other and rules.word_class(source[-1]) not in ("auxiliary", "infinitive", "determiner")
@@ -390,7 +390,7 @@ def _same_verb(source: tuple[str, ...], output: tuple[str, ...], rules: WordRule
 def _splitting(
     part: Sequence[AlignmentStep], source: tuple[str, ...], output: tuple[str, ...], rules: WordRules, *, last: bool
 ) -> int:
-    """How many of two steps stand apart from the rest: 1 where they are two edits, else 0."""
+    """Count the steps of two that stand apart from the rest: 1 where they are two edits, else 0."""
     if len(source) == len(output) == 2:
         return 1
     if part[0][0] == "S" and _likeness(source[0], output[0]) > _ALIKE:
@@ -407,7 +407,7 @@ def _joined(steps: Sequence[AlignmentStep]) -> list[AlignmentStep]:
 
 
 def common_ends(*texts: Sequence[object]) -> tuple[int, int]:
-    """Count the words that all texts begin with, and those that the rest of all ends with.
+    """Count the words that all texts begin with, and the words that the rest of all ends with.
 
     >>> common_ends((1, 2, 3, 4), (1, 2, 4))
     (2, 1)
@@ -468,7 +468,7 @@ def _irregular_forms() -> dict[str, str]:
 
 @lru_cache(1 << 17)
 def word_class(word: str) -> str:
-    """Class of an English word: of function words as listed, else by its ending or by what it consists of.
+    """Class of an English word: of function words as listed, else by its ending or its characters.
 
     >>> [word_class(word) for word in ("The", "deciding", "slowly", "house", ",", "3.5")]
     ['determiner', 'verb', 'adverb', 'content', 'mark', 'number']
@@ -495,7 +495,7 @@ def class_by_letters(word: str) -> str:
 
 @dataclass(frozen=True)
 class WordRules:
-    """What the extraction of edits asks of words: English lists answer, or what is known in any language."""
+    """Properties of words for the extraction of edits: by English lists, or for any language."""
 
     base_form: Callable[[str], str]  # Of a word in lower case
     word_class: Callable[[str], str]
@@ -562,13 +562,13 @@ def _type_of(source: Sequence[str], corrected: Sequence[str], stems: Callable[[s
 
 
 Spans = tuple[int, int, int, int]
-"""Words of the source, and those of the text that they become, from 0, ends left out."""
+"""Words of the source, and the words of the text that they become, from 0, ends left out."""
 Classify = Callable[[Sequence[str], Sequence[str], Sequence[Spans]], list[str]]
 """Names the types of edits that make one text of another."""
 
 
 def load_errant() -> Any:
-    """Load ERRANT for English; `MissingExtraError` or `InputError` says what to install."""
+    """Load ERRANT for English; `MissingExtraError` or `InputError` names the package to install."""
     with optional("errant", "ERRANT"):
         from errant import load
     try:
@@ -615,15 +615,15 @@ class JudgedEdit:
     spans: Spans  # Source words, and those of the candidate that they became; of a gold edit, of the annotator's text
     text: tuple[str, ...]
     verdict: Verdict
-    """Of a candidate's: `hit`, `wrong` (a gold edit is there, another one) or `over`. Of a gold edit: `hit`, `wrong`
-    (the candidate has another edit there) or `missed`."""
+    """Kind of a candidate's edit: `hit`, `wrong` (another gold edit is there) or `over`; of a gold edit: `hit`,
+    `wrong` (the candidate has another edit there) or `missed`."""
     kind: str = ""
     origin: tuple[int, int] = (0, 0)  # Of a gold edit: its annotator and its number, the first if it has several
 
 
 @dataclass(frozen=True)
 class JudgedEdits:
-    """Those of one segment of one system, beside the gold edits that its score goes by."""
+    """Judged edits of a segment of a system, beside the gold edits of its score."""
 
     annotator: int
     """Number of the annotator whose edits count, or of the reference, from 0."""

@@ -28,18 +28,18 @@ Compared = tuple[tuple[object, ...], "TextEdit", int]
 
 @dataclass(frozen=True)
 class ErrantScore(Score):
-    """F of edits, and what it is made of."""
+    """F of edits, and its parts."""
 
     true_positives: int = column("TP", "right", "count")
     false_positives: int = column("FP", "wrong", "count")
     false_negatives: int = column("FN", "missed", "count")
     precision: float = column("P", "precision", "per cent")  # 100 where nothing is changed
-    recall: float = column("R", "recall", "per cent")  # 100 where nothing is to be changed
+    recall: float = column("R", "recall", "per cent")  # 100 where nothing must be changed
 
 
 @dataclass(frozen=True, repr=False)
 class Errant(KindMetric):
-    """ERRANT (Bryant et al. 2017): F of edits that equal those of a reference, with the counts of `errant_compare`.
+    """ERRANT (Bryant et al. 2017): F of edits that equal a reference's, with the counts of `errant_compare`.
 
     Each segment takes one annotator. A mark without correction counts as a deletion. Edits of the type `UNK`, whose
     correction is not known, count where errors are detected (`span`, `token`), and not as corrections.
@@ -47,8 +47,8 @@ class Errant(KindMetric):
     Parameters
     ----------
     counting
-        What must be equal: span and correction (`correction`), the span (`span`, the program's `-ds`), or each token
-        of the span (`token`, `-dt`; an insertion has the token to its right).
+        Parts that must be equal: span and correction (`correction`), the span (`span`, the program's `-ds`), or each
+        token of the span (`token`, `-dt`; an insertion has the token to its right).
     annotators
         Choice of each segment's annotator: greatest F, to four digits, of the segment and all before it (`running`,
         as the program; it depends on the order of the segments), or of the segment alone (`best`, which scores of
@@ -92,7 +92,7 @@ class Errant(KindMetric):
         return self._items(segment.candidate, first), own
 
     def _items(self, edits: Sequence[TextEdit], unknown: frozenset[int]) -> list[Compared]:
-        """Parts of each edit that are compared; those whose correction is `unknown` are detected only."""
+        """Parts of each edit that are compared; edits of `unknown` correction are detected only."""
         if self.counting == "correction":
             return [(edit, edit, number) for number, edit in enumerate(edits) if number not in unknown]
         items = list[Compared]()
@@ -124,7 +124,7 @@ class Errant(KindMetric):
         return judged
 
     def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:
-        """F to four digits, and what decides between equal ones."""
+        """Return F to four digits, and values that decide between equal ones."""
         return round(self.shares(sums)[0], 4), sums[HIT], -sums[OVER], -sums[UNDER]
 
     def shares(self, sums: Sequence[float]) -> tuple[float, ...]:

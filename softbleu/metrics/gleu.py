@@ -1,4 +1,4 @@
-"""GLEU: n-gram precision for text that was to be corrected, with a penalty for what was left uncorrected."""
+"""GLEU: n-gram precision for corrected text, with a penalty for uncorrected n-grams."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Multi = Literal["sample", "max", "mean"]
 MOST_ITERATIONS = 1_000_000
 _PIECE = 256  # Candidates that are counted together: few enough for the cache. Results do not depend on it.
 _LIMIT = Limit("gleu", "words", 1 << 21, "a document of 3,000 words with 20 references: 66,000")
-"""Of a candidate, its references and its source together (0.5 GB)."""
+"""Limit for a candidate, its references and its source together (0.5 GB)."""
 _BECAME = (
     (("spoiled", "in neither"), ("missed", "left as in the source, not in the reference")),
     (("corrected", "in the reference, not in the source"), ("kept", "in source and reference")),
@@ -52,7 +52,7 @@ _BECAME = (
 
 @dataclass(frozen=True)
 class GleuScore(Score):
-    """A GLEU score and what it is made of, by order; where references were sampled, means over the samples."""
+    """A GLEU score and its parts, by order; where references were sampled, means over the samples."""
 
     matches: list[float] = column("", "matches", "count")
     penalties: list[float] = column("", "penalties", "count")
@@ -74,9 +74,9 @@ class Gleu(MatcherMetric):
     Parameters
     ----------
     matcher
-        What counts as a match.
+        Matcher, exact or soft.
     variant
-        `gleu+` (what the official program of 2016 computes), `gleu+paper` (Equation 1 of "GLEU Without Tuning") or
+        `gleu+` (the official program of 2016), `gleu+paper` (Equation 1 of "GLEU Without Tuning") or
         `gleu0` (2015).
     order
         Greatest n.
@@ -90,7 +90,7 @@ class Gleu(MatcherMetric):
     swapped_bp
         Exchange the lengths in the brevity penalty, as the program of 2015 did.
     multi
-        What several references mean: their average over random samples, one a segment (`sample`), the best one of
+        Meaning of several references: their average over random samples, one a segment (`sample`), the best one of
         each segment (`max`) or, for segment scores, their mean (`mean`); `gleu0` merges them instead.
     iterations
         How many random samples.
@@ -129,7 +129,7 @@ class Gleu(MatcherMetric):
     also_rewards: ClassVar[str] = "errors added to the source (16% of sentences; 4% over vleu in context)"
 
     def check(self) -> None:
-        """See that the settings go together."""
+        """Check that the settings are compatible."""
         if self.seed >= (1 << 32) - 101 * self.iterations:
             raise InputError(f"the seed must lie between 0 and 2**32 - 101 * iterations, not {self.seed}")
 
@@ -140,7 +140,7 @@ class Gleu(MatcherMetric):
 
     @property
     def usual_penalty(self) -> Penalty:
-        """The penalty that it has unless told."""
+        """Default penalty over the matcher."""
         return "exact" if self.matching.name == "exact" else "progress"
 
     def complete(self) -> None:
@@ -164,11 +164,11 @@ class Gleu(MatcherMetric):
 
     @property
     def requires(self) -> Requirements:
-        """The source, and what the matcher looks at."""
+        """The source, and the needs of the matcher."""
         return replace(super().requires, source=True)
 
     def at_level(self, level: Level) -> Self:
-        """Without the smoothing of segment scores for a corpus."""
+        """Return the metric without the smoothing of segment scores for a corpus."""
         return replace(self, segment_smoothing=False) if level == "corpus" and self.segment_smoothing else self
 
     def marks(self, chunk: Chunk, words: WordTable | None) -> Iterator[list[Mark]]:
@@ -301,7 +301,7 @@ class Gleu(MatcherMetric):
 @dataclass(frozen=True)
 class _MergedReferences(SumOfRows):
     def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
-        """There are none."""
+        """Raise InputError: references are merged."""
         raise InputError("variant 'gleu0' merges the references: it has no scores of single ones")
 
 
@@ -322,7 +322,7 @@ class NgramCounts:
 
     @property
     def lack(self) -> Floats:
-        """How much soft precision is below 1, of each segment; 0 without n-grams."""
+        """Difference of soft precision from 1 in each segment; 0 without n-grams."""
         totals = SCALE * self.by_unit(self.candidate)
         lack: Floats = (totals - self.by_unit(self.matched)) / np.maximum(totals, 1)
         return lack
@@ -338,7 +338,7 @@ def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: Vectors | None, order:
     soft = vectors is not None and matcher.needs_vectors(order)
     matched = matcher.matches(chunk, vectors, order) if soft else None
     for n, (ngrams, in_source) in enumerate(zip(chunk.ngrams(order), sources.ngrams(order), strict=True)):
-        # Candidate positions are the same in both chunks, so starts align and ids can be told by them.
+        # Candidate positions are the same in both chunks, so starts align and identify the ids.
         first = np.flatnonzero(ngrams.occurrence == 0)
         ids = ngrams.ids[first]
         candidate = np.bincount(ngrams.ids, minlength=chunk.size)[ids]

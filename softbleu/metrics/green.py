@@ -1,4 +1,4 @@
-"""GREEN: what a correction kept, inserted and deleted, rightly or not, by counts of n-grams."""
+"""GREEN: n-grams that a correction kept, inserted and deleted, rightly or not."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Green(Metric):
 
 
 def _by_class(candidate: Integers, source: Integers, reference: Integers) -> list[Integers]:
-    """How often n-grams are in each of the classes."""
+    """Count n-grams by class."""
     shared = np.minimum(candidate, reference)
     return [
         np.minimum(source, shared),

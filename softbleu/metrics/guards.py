@@ -89,14 +89,14 @@ def checked_rows(
     matched: Integers | None = None,
     first: int | None = None,
 ) -> Integers:
-    """Compute the rows of a chunk, and see that there is one for each segment or reference, of numbers that add up.
+    """Compute the rows of a chunk; check that each segment or reference has a row, of numbers that add up.
 
     Parameters
     ----------
     metric
-        Gives the rows; asked again for single segments where those of all are wrong.
+        Computes the rows, again for single segments if they are wrong.
     chunk, words, kernels
-        What `Metric.statistics` is given.
+        Arguments of `Metric.statistics`.
     matched
         The matches of the chunk, where these are known.
     first
@@ -129,7 +129,7 @@ def checked_rows(
 
 
 def _tried(metric: Any, chunk: Chunk, compute: Callable[[Chunk], Integers]) -> tuple[Integers, str, Exception | None]:
-    """Rows of a chunk, what is wrong with them, and what made them fail."""
+    """Compute the rows of a chunk; name their fault, and the error that was raised."""
     try:
         rows = compute(chunk)
     except (SoftbleuError, MemoryError):
@@ -142,7 +142,7 @@ def _tried(metric: Any, chunk: Chunk, compute: Callable[[Chunk], Integers]) -> t
 
 
 def _wrong(rows: Any, chunk: Chunk) -> str:
-    """Say what is wrong with rows; nothing if they are as they must be."""
+    """Name the fault of rows; an empty text if they are valid."""
     if not isinstance(rows, np.ndarray) or rows.ndim != 2:
         shape = f"an array of shape {rows.shape}" if isinstance(rows, np.ndarray) else type(rows).__name__
         return f"statistics must be an array (segments, numbers), not {shape}"

@@ -36,7 +36,7 @@ _FULL = HUNDRED * HUNDRED
 _RARE = math.log(1000)  # Rarity of a word of full weight: about that of one which none of 1,000 lines has
 _MOST_BITS = 60
 _LIMIT = Limit("hyter", "pairs of words and states", 1 << 27, "a document of 3,000 words: 9,000,000")
-"""Of one segment (1.1 GB)."""
+"""Limit for a segment (1.1 GB)."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Hyter(Metric):
         Shift phrases of the candidate to where the best path has them, as TER does (TERp, Snover et al. 2009): each
         costs a word, and the path stays.
     idf
-        What says how rare words are, which they then weigh and cost: ln((D + 2) / (d + 1)), d of D lines having it,
+        Source of the rarity of words, which they then weigh and cost: ln((D + 2) / (d + 1)), d of D lines having it,
         over ln 1000.
     rarity
         Power of these weights.
@@ -106,14 +106,14 @@ class Hyter(Metric):
     }
 
     def check(self) -> None:
-        """See that the settings go together."""
+        """Check that the settings are compatible."""
         plain = self.idf is None and (self.extra, self.replacing) == (1.0, "greater")
         if self.shifts and not plain:
             raise InputError("shifts are counted in words of equal weight: leave out idf, extra and replacing")
 
     @property
     def requires(self) -> Requirements:
-        """How rare words are."""
+        """Rarity of words, if they are weighed by it."""
         return Requirements(idf=self.idf)
 
     def complete(self) -> None:
@@ -121,7 +121,7 @@ class Hyter(Metric):
         object.__setattr__(self, "tokenizer", network_tokenizer(self.tokenizer, self.rules))
 
     def resolved(self) -> Self:
-        """With the resources that rules look at."""
+        """Return the metric with the resources of its rules named."""
         rules = self.rules.resolved()
         return self if rules is self.rules else replace(self, rules=rules)
 
@@ -205,7 +205,7 @@ class Hyter(Metric):
 
 
 def _shifted_costs(search: PathSearch, candidates: Tokens, ways: Sequence[Sequence[tuple[int, int]]]) -> Integers:
-    """Costs of TER's edits and shifts between candidates and the paths of ways, with what their arcs cost."""
+    """Costs of TER's edits and shifts between candidates and the paths of ways, with the costs of their arcs."""
     lattices, costs = search.lattices, []
     for candidate, way in zip(candidates.by_line(), ways, strict=True):
         arcs = [arc for arc, _ in way if arc >= 0]
@@ -218,7 +218,7 @@ def _shifted_costs(search: PathSearch, candidates: Tokens, ways: Sequence[Sequen
 def closest_path(network: WordNetwork, candidate: Sequence[str], metric: Hyter | None = None) -> ClosestPath:
     """Find the path of a network that is closest to a candidate; words have equal weights and are taken in order.
 
-    Prices are those of `metric` (default: `Hyter()`).
+    Prices are as in `metric` (default: `Hyter()`).
 
     >>> network = WordNetwork.chain(["a", "dog"], [(1, 2, ["hound"], 0.2, "synonym")])
     >>> for step in closest_path(network, ["a", "hound", "barks"]).steps:
@@ -242,7 +242,7 @@ def _path(
     way: Sequence[tuple[int, int]],
     row: Integers,
 ) -> ClosestPath:
-    """Spell the way through a lattice, and say what each step costs; empty arcs that cost nothing are no steps."""
+    """Spell the way through a lattice, with the cost of each step; empty arcs that cost nothing are no steps."""
     edits = search.edits
     whole = HUNDRED * edits.full
     steps = []

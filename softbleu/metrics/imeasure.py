@@ -1,4 +1,4 @@
-"""I-measure: how much better, or worse, a candidate is than the text that was to be corrected."""
+"""I-measure: how much better, or worse, a candidate is than the uncorrected text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _COUNTS = ("true_positives", "true_negatives", "false_positives", "false_negativ
 
 @dataclass(frozen=True)
 class IMeasureScore(Score):
-    """An I-measure (-100 to 100) and what it is made of; ratios in percent."""
+    """An I-measure (-100 to 100) and its parts; ratios in percent."""
 
     true_positives: int = column("TP", "true positives", "count")  # Columns changed as in the reference
     true_negatives: int = column("TN", "true negatives", "count")  # Rightly left as they were
@@ -44,7 +44,7 @@ class IMeasureScore(Score):
     false_negatives: int = column("FN", "false negatives", "count")  # Wrong, and not corrected
     both: int = column("FPN", "counted as both", "count")  # False positives and negatives
     precision: float = column("P", "precision", "per cent")  # 100 where nothing is changed
-    recall: float = column("R", "recall", "per cent")  # 100 where nothing is to be corrected
+    recall: float = column("R", "recall", "per cent")  # 100 where nothing must be corrected
     f1: float = column("", "F1", "per cent")
     accuracy: float = column("", "accuracy", "per cent")
     weighted_accuracy: float = column("WAcc", "weighted accuracy", "per cent")
@@ -196,7 +196,7 @@ _MARGIN = 2
 
 
 def count_alignment(triple: Triple) -> list[int]:
-    """Align source, candidate and reference, and count the columns by what they say.
+    """Align source, candidate and reference, and count the columns by kind.
 
     The sum over all pairs of texts is least (Felice & Briscoe 2015); of several such alignments the one that the
     official program finds is taken. Counted are true positives (changed as in the reference), true negatives
@@ -230,7 +230,7 @@ def align_columns(triple: Triple) -> list[AlignedColumn]:
 
 
 def _aligned(triple: Triple) -> tuple[list[AlignedColumn], tuple[int, int]]:
-    """Columns of what lies between the common ends, the last first, and how long these are."""
+    """Find the columns between the common ends, the last first, and how long these are."""
     suffix, prefix = common_ends(*(text[::-1] for text in triple))
     # The common end is aligned with itself by the way that is taken; the common beginning mostly.
     for start in (max(0, prefix - _MARGIN), 0):
@@ -242,7 +242,7 @@ def _aligned(triple: Triple) -> tuple[list[AlignedColumn], tuple[int, int]]:
 
 
 def _follow(triple: Triple, *, begun: bool) -> list[AlignedColumn] | None:
-    """Follow the first of equally cheap ways from the end; None where what was cut off before might matter."""
+    """Follow the first of equally cheap ways from the end; None where the cut parts might matter."""
     costs = find_costs(triple)
     cost_at: Callable[[Node], int | None] = Band(triple).cost if costs is None else costs.get
     columns: list[AlignedColumn] = []
@@ -269,7 +269,7 @@ def _follow(triple: Triple, *, begun: bool) -> list[AlignedColumn] | None:
 
 
 def _kinds_of(source: int, candidate: int, reference: int) -> tuple[int, ...]:
-    """Say what a column means; a gap equals a gap, and no word."""
+    """Classify a column; a gap equals a gap, and no word."""
     if candidate == reference:
         return (TRUE_NEGATIVE if source == candidate else TRUE_POSITIVE,)
     if source == candidate:
@@ -304,7 +304,7 @@ MOST_PAIRS = 1 << 25  # Words of two texts, each with each; their tables have so
 
 
 def find_costs(triple: Triple) -> dict[Node, int] | None:
-    """Find the costs up to all cells of all cheapest alignments; those of other cells may be missing or too great.
+    """Find the costs up to all cells of all cheapest alignments; costs of other cells may be missing or too great.
 
     A search ahead (A*): what the rest of the three pairs of texts costs, each pair aligned by itself, is never more
     than the rest of the alignment of all three. None where too many cells would have to be looked at.
@@ -352,7 +352,7 @@ def find_costs(triple: Triple) -> dict[Node, int] | None:
 
 
 def _rest_costs(one: Words, other: Words) -> list[list[int]]:
-    """Costs at least of aligning what is left of two texts; exact near the cheapest way, elsewhere what gaps cost."""
+    """Bound the costs of aligning the rest of two texts; exact near the cheapest way, elsewhere by gaps."""
     shift, stray = abs(len(one) - len(other)), _STRAY
     while True:
         table = _rest_costs_near(one, other, stray)
@@ -402,7 +402,7 @@ _ROUNDS = 4
 
 
 class Band:
-    """Least costs up to the cells whose words differ little in number, those of all cheapest alignments included."""
+    """Find least costs up to cells near the diagonal, all cells of cheapest alignments included."""
 
     def __init__(self, triple: Triple) -> None:
         self.triple = triple
@@ -504,7 +504,7 @@ def _spread(here: Costs, between: Costs) -> None:
 
 
 def _least_costs(triple: Triple) -> list[int]:
-    """Find what each pair of texts costs at least: words that only one has are aligned with another or a gap."""
+    """Find the least cost of each pair of texts: words that only one has are aligned with another or a gap."""
     least = []
     words = [Counter(text) for text in triple]
     for one, other in PAIRS:
@@ -514,7 +514,7 @@ def _least_costs(triple: Triple) -> list[int]:
 
 
 def _half_width(cost: int, lengths: list[int], least: list[int]) -> int:
-    """Find the width of a band such that alignments that leave it cost more.
+    """Find the width of a band that only alignments of greater cost leave.
 
     A path that strays by one word more than the difference in length needs two more gaps in that pair of texts. The
     other two pairs have their least costs (Carrillo & Lipman 1988), or those gaps count in the third pair as well.

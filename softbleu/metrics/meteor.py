@@ -40,7 +40,7 @@ _WORDS = """
     there they this time to two up was we were what when which who will with would year years you
     , . " ' ’ ” “ : ? $ ( ) - -- — -lrb- -rrb-
 """
-METEOR_FUNCTION_WORDS = frozenset(_WORDS.split())  # In any case; what METEOR 1.5 was seen to take for such
+METEOR_FUNCTION_WORDS = frozenset(_WORDS.split())  # In any case; as METEOR 1.5 takes them
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class MeteorWords:
 
 
 def code(word: str) -> int:
-    """Hash of a word as Java has it: to the program words, and stems, of equal hashes are equal, such as d' and be.
+    """Compute Java's hash of a word: to the program words, and stems, of equal hashes are equal, such as d' and be.
 
     >>> code("d'") == code("be"), code("cat") == code("act")
     (True, False)
@@ -104,7 +104,7 @@ class WordMatches:
     stage: Integers
 
     def chosen(self, which: Flags | Integers) -> WordMatches:
-        """Some of them."""
+        """Return the matches selected by `mask`."""
         return WordMatches(*(columns[which] for columns in vars(self).values()))
 
 
@@ -202,7 +202,7 @@ def similar_pairs(chunk: Chunk, vectors: Vectors, threshold: float) -> tuple[Int
 
 
 def equal_lines(candidates: Tokens, references: Tokens) -> Flags:
-    """Which lines of two texts, which have as many, have the same words."""
+    """Tell which lines of two texts of equal length have the same words."""
     equal: Flags = candidates.lengths == references.lengths
     compared = np.flatnonzero(equal)
     one, other = candidates.chosen(compared), references.chosen(compared)
@@ -300,7 +300,7 @@ _OTHERS = {
     "fr": _Task(0.9, 1.4, 0.6, 0.65, (1.0, 0.2, 0.0, 0.0)),
     "ru": _Task(0.75, 1.4, 0.7, 0.5, (1.0, 0.5, 0.0, 0.0)),
 }
-"""Of other languages, by their codes: its program matches equal words there, and stems but for Czech."""
+"""Parameters of other languages: the program matches equal words there, and stems but for Czech."""
 _TASKS = {
     "rank": _Task(0.85, 0.2, 0.6, 0.75, (1.0, 0.6, 0.8, 0.6)),
     "adq": _Task(0.75, 1.4, 0.45, 0.7, (1.0, 1.0, 0.6, 0.8)),
@@ -309,7 +309,7 @@ _TASKS = {
 
 @dataclass(frozen=True)
 class MeteorScore(Score):
-    """A METEOR score and what it is made of, in per cent."""
+    """A METEOR score and its parts, in per cent."""
 
     precision: float = column("P", "precision %", "per cent")
     recall: float = column("R", "recall %", "per cent")
@@ -320,7 +320,7 @@ class MeteorScore(Score):
 class Meteor(Metric):
     """METEOR 1.5 (Denkowski & Lavie 2014), in the digits of its program, for English and some other languages.
 
-    Words of the candidate are aligned one to one with those of the reference: equal ones, those with the same stem,
+    Words of the candidate are aligned one to one with words of the reference: equal ones, those with the same stem,
     synonyms, paraphrases. Precision and recall weigh matches by stage, and content words more than function words; a
     penalty grows with the number of chunks of words that stand in the same order. Of several references each segment
     takes the best.
@@ -335,7 +335,7 @@ class Meteor(Metric):
         Whose stems and parameters are taken. Of others than English words match if they are equal, or their stems,
         which Czech has not; synonyms and paraphrases are English, and so are the function words in its program.
     task
-        What the parameters were fitted to: rankings, or judgements of adequacy.
+        Judgements that the parameters were fitted to: rankings, or judgements of adequacy.
     stages
         How words may match.
     soft
@@ -363,7 +363,7 @@ class Meteor(Metric):
     name: ClassVar[str] = "meteor"
 
     def check(self) -> None:
-        """See that there is what is asked for in the language, and take what there is unless stages are named."""
+        """Check that the language has the stages, the default of which are all that it has."""
         if self.language == "en":
             return
         there = "exact" if self.language == "cs" else "exact+stem"
@@ -386,7 +386,7 @@ class Meteor(Metric):
         return threshold_in_millionths(self.soft) < SCALE
 
     def resolved(self) -> Self:
-        """With the data of the package where none is named, and none where no stage looks at it."""
+        """Return the metric with the data of the package by default, and without data if no stage reads it."""
         return replace(self, meteor_data=needed_data(self.stages.split("+"), self.meteor_data))
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
@@ -489,7 +489,7 @@ def _aligned(chunk: Chunk, matches: WordMatches) -> WordMatches:
 
 
 def _alone(starts: Integers, lengths: Integers, words: int) -> Flags:
-    """Which spans of words no other overlaps."""
+    """Tell which spans of words no other overlaps."""
     changes = np.bincount(starts, minlength=words + 1) - np.bincount(starts + lengths, minlength=words + 1)
     covered = np.concatenate(([0], np.cumsum(np.cumsum(changes))))
     alone: Flags = covered[starts + lengths] - covered[starts] == lengths

@@ -1,4 +1,4 @@
-"""Tables of what there is: metrics, matchers, tokenizers."""
+"""Tables of metrics, matchers, tokenizers."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from softbleu.text.tokens import TOKENIZERS
 
 
 def describe_metrics(language: str | None = None) -> Records:
-    """Table of metrics: what each measures and needs, which way is better, its language, and what it also rewards.
+    """Make a table of metrics: measure, needs, better direction, language, and other rewarded outputs.
 
-    With a language those that work in it by themselves, and what it sets.
+    With a language, metrics that work in it by default, and the settings that it implies.
 
     >>> next(row[2:] for row in describe_metrics().rows if row[0] == "ter")
     ('references', 'lower', 'any', 'in corrections, the source left as it is')
@@ -47,7 +47,7 @@ def describe_matchers() -> Records:
 
 
 def describe_tokenizers() -> Records:
-    """Table of tokenizers: what they make tokens of, and the language that they are made for.
+    """Make a table of tokenizers: their tokens, and their language.
 
     >>> describe_tokenizers().rows[-1]
     ('zh', 'Chinese characters; other text as 13a (by sacrebleu).', 'zh')

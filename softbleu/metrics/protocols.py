@@ -34,11 +34,11 @@ AnyMetric = TypeVar("AnyMetric", bound=Metric)
 
 
 class Capability(ABC):  # noqa: B024 - those below have the methods
-    """Base of what a metric may offer: a metric offers it that has all its methods, whatever it derives from."""
+    """Base of capabilities: a metric that has all methods of one offers it, whatever its base classes."""
 
     @classmethod
     def __subclasshook__(cls, other: type[Any]) -> bool:
-        """Whether a class has these methods, with as many arguments: a setting of such a name is none."""
+        """Whether a class has these methods, with as many arguments: a setting of the same name is none."""
         settings = getattr(other, "__dataclass_fields__", {})
         for name in cls.__abstractmethods__:
             wanted, there = getattr(cls, name), getattr(other, name, None)
@@ -60,12 +60,12 @@ def _takes_all(method: Callable[..., Any], wanted: Callable[..., Any]) -> bool:
 
 
 class SharedMatches(Capability):
-    """Takes no more of a text than what its matcher matches by order, which is then found for several at once."""
+    """Takes of a text only the matches of its matcher by order, which are found for several metrics at once."""
 
     @property
     @abstractmethod
     def matching(self) -> Matcher:
-        """Matcher, which says what counts as a match."""
+        """Matcher, which decides which words or n-grams match."""
 
     @property
     @abstractmethod
@@ -91,7 +91,7 @@ class BleuFormula(SharedMatches):
     @property
     @abstractmethod
     def smooth_value(self) -> float | None:
-        """Its value."""
+        """Value of the smoothing."""
 
     @property
     @abstractmethod
@@ -155,7 +155,7 @@ class JudgesLines(Capability):
 
 
 class NamesCauses(Capability):
-    """Says what a score consists of."""
+    """Names the causes of a score."""
 
     @abstractmethod
     def causes(self, row: Integers) -> tuple[Finding, ...]:
@@ -177,15 +177,15 @@ class ShowsEdits(Capability):
     def judge_edits(
         self, chunk: Chunk, chosen: Sequence[int], words: WordTable | None, forms: Sequence[str]
     ) -> list[JudgedEdits]:
-        """Judge the edits of each segment of a chunk, beside those of the reference that counts.
+        """Judge the edits of each segment of a chunk, beside the edits of the reference that counts.
 
-        `chosen` has its number in each segment; `words` are those of `Metric.statistics`, `forms` the words of the
-        codes.
+        `chosen` has its number in each segment; `words` is the parameter of `Metric.statistics`, `forms` has words
+        of codes.
         """
 
 
 EditPlan = tuple["Floats", "Floats", "Floats"]
-"""Masses of a candidate's edits and of a reference's, and what of the ones is moved to the others."""
+"""Masses of a candidate's edits and of a reference's, and the mass that is moved from each to each."""
 
 
 class PlansEdits(ShowsEdits):
@@ -193,7 +193,7 @@ class PlansEdits(ShowsEdits):
 
     @abstractmethod
     def plans(self, segments: Sequence[EditedSegment], vectors: Vectors) -> list[EditPlan]:
-        """Plan for each reference of each segment; `vectors` are those of the words."""
+        """Plan for each reference of each segment; `vectors` has the vectors of the words."""
 
     @abstractmethod
     def rows_of(self, plans: Sequence[EditPlan]) -> Integers:
@@ -203,17 +203,17 @@ class PlansEdits(ShowsEdits):
     def judged_by(
         self, plans: Sequence[EditPlan], segments: Sequence[EditedSegment], chosen: Sequence[int]
     ) -> list[JudgedEdits]:
-        """Judge the edits of segments by these plans, beside those of the chosen reference of each."""
+        """Judge the edits of segments by these plans, beside the edits of the chosen reference of each."""
 
 
 class ShowsPairs(Capability):
-    """Aligns words of a candidate with those of its best reference."""
+    """Aligns words of a candidate with words of its best reference."""
 
     @abstractmethod
     def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
         """Pair the words of each segment of a chunk, ordered by their place in the candidate.
 
-        `words` are those of `Metric.statistics`.
+        `words` is the parameter of `Metric.statistics`.
         """
 
 
@@ -222,7 +222,7 @@ class ShowsMarks(Capability):
 
     @abstractmethod
     def marks(self, chunk: Chunk, words: WordTable | None) -> Iterator[list[Mark]]:
-        """Mark the words of each segment of a chunk; `words` are those of `Metric.statistics`."""
+        """Mark the words of each segment of a chunk; `words` is the parameter of `Metric.statistics`."""
 
 
 class ShowsSimilarities(Capability):
@@ -230,7 +230,7 @@ class ShowsSimilarities(Capability):
 
     @abstractmethod
     def tables(self, chunk: Chunk, words: WordTable | None) -> Iterator[SimilarityTable]:
-        """Compare the words of each segment of a chunk: a table each; `words` are those of `Metric.statistics`."""
+        """Compare the words of each segment of a chunk: a table each; for `words` see `Metric.statistics`."""
 
 
 def at_level(metric: AnyMetric, level: Level) -> AnyMetric:
@@ -271,7 +271,7 @@ CANDIDATE, REFERENCE, SOURCE = range(3)  # Texts that have marks
 
 @dataclass(frozen=True)
 class WordPair:
-    """Words of a candidate and those of its best reference that they stand for; places are tokens from 0.
+    """Words of a candidate and the words of its best reference that they stand for; places are tokens from 0.
 
     Of words that are deleted or inserted the length on the other side is 0.
     """
@@ -287,7 +287,7 @@ class WordPair:
 
 @dataclass(frozen=True)
 class SimilarityTable:
-    """Similarities of the words of a candidate, or of their pieces, with those of its best reference."""
+    """Similarities of the words of a candidate, or of their pieces, with the words of its best reference."""
 
     values: Floats  # (rows, columns)
     reference: int  # Which of the segment's references, from 0
@@ -295,7 +295,7 @@ class SimilarityTable:
     reference_words: Integers  # Number of the reference's word of each column
 
     def pairs(self, candidate: Sequence[int], reference: Sequence[int]) -> Iterator[WordPair]:
-        """For each coded word of the candidate the word that its most similar piece matches, if any is similar.
+        """Pair each coded word of the candidate with the word that its most similar piece matches, if any is similar.
 
         The similarity is the mean of its pieces' greatest.
 
@@ -348,7 +348,7 @@ class ClosestPath:
 
     @property
     def kinds(self) -> dict[str, int]:
-        """How many of its arcs are of each kind."""
+        """Number of arcs of each kind."""
         return dict(Counter(step.kind for step in self.steps if step.kind))
 
 
@@ -371,12 +371,12 @@ def best_references(metric: Metric, chunk: Chunk, words: WordTable | None) -> In
 
 
 class Mark(NamedTuple):
-    """Some tokens of a text in a row."""
+    """Consecutive tokens of a text."""
 
     text: int  # `CANDIDATE`, `REFERENCE` (those of a segment count as one text) or `SOURCE`
     start: int  # First token, from 0
     length: int
-    kind: str  # What they are coloured by
+    kind: str  # Decides the colour
     link: int  # Number that marks which belong together share
     said: str
 

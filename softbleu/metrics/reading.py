@@ -46,7 +46,7 @@ class Fitted(NamedTuple):
 
 
 def fit_metric(metric: str | Metric, settings: Mapping[str, Any]) -> Fitted:
-    """Make a metric from an expression or a value with those of `settings` that it has.
+    """Make a metric from an expression or a value with the settings in `settings` that it has.
 
     >>> fit_metric("chrf", {"char_order": 4, "threshold": 0.8})
     Fitted(metric=chrf(char_order=4), idle={'threshold'})
@@ -75,7 +75,7 @@ def class_of(name: str, settings: Mapping[str, Any]) -> type[Metric]:
 
 
 def _check_single(expression: str) -> None:
-    """Check that what cannot be read is not several metrics with something between them: `bleu,chrf`."""
+    """Check that an unreadable expression is not several metrics with a mark between them: `bleu,chrf`."""
     parts = [part.strip() for part in _BETWEEN.split(expression)]
     heads = [part.partition("(")[0] for part in parts]
     if len(parts) > 1 and any(METRICS.has(head) or MATCHERS.has(head) for head in heads if head):
@@ -85,7 +85,7 @@ def _check_single(expression: str) -> None:
 
 
 def read_settings(text: str) -> tuple[str, dict[str, Any]]:
-    """Read the name of the metric and the settings of an expression, and what it is `called`: `NAME=METRIC`.
+    """Read the name of the metric and the settings of an expression, and the name it is `called` by: `NAME=METRIC`.
 
     >>> read_settings("soft=xleu(threshold=0.5, lowercase=yes)")
     ('bleu', {'called': 'soft', 'matcher': 'xleu', 'threshold': 0.5, 'lowercase': True})

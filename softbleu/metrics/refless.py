@@ -111,7 +111,7 @@ class LineJudge:
 
 
 class CoefficientsFile(Content):
-    """A file of coefficients of one's own; `none` stands for those that come with softbleu."""
+    """A file of coefficients of one's own; `none` stands for the coefficients of softbleu."""
 
     @classmethod
     def parse(cls, text: str) -> CoefficientsFile | None:
@@ -143,7 +143,7 @@ def _fitted(model: ModelChoice, detector: str) -> Path:
 
 
 def content_words(words: Sequence[str]) -> Counter[str]:
-    """Words that carry meaning, in lower case: neither function words nor what has no letter."""
+    """Words that carry meaning, in lower case: neither function words nor tokens without letters."""
     return Counter(word for word in map(str.lower, words) if not is_function_word(word))
 
 
@@ -200,7 +200,7 @@ class SurfaceForms:
 
 @dataclass(frozen=True)
 class ReflessScore(Score):
-    """The score, and what it is made of, in per cent."""
+    """The score and its parts, in per cent."""
 
     grammar: float = column("G", "grammaticality %", "per cent")
     fluency: float = column("F", "fluency %", "per cent")
@@ -230,9 +230,9 @@ class Refless(Metric):
     aggregate
         A corpus has the mean of its segments' scores, or the `share` of those that score higher than their source.
     language_model
-        What says how likely lines are: `en-small`, `smollm2-135m`, or a model of one's own.
+        Model of how likely lines are: `en-small`, `smollm2-135m`, or a model of one's own.
     detector
-        What finds errors: the word list alone, or Harper beside it.
+        Detector of errors: the word list alone, or Harper beside it.
     coefficients
         Those of G and the bounds of F, as `experiments/gug-grammaticality/fit.py` makes them.
 
@@ -281,12 +281,12 @@ class Refless(Metric):
 
     @property
     def requires(self) -> Requirements:
-        """The source, surface forms of words, and what METEOR looks at where it matches them."""
+        """The source, surface forms of words, and the needs of METEOR if it matches them."""
         more = () if self.matched == "stems" else (MeteorWords(STAGES, self.meteor_data, lowercase=True),)
         return Requirements(references=False, source=True, parts=(SurfaceForms(), *more))
 
     def resolved(self) -> Self:
-        """With the model in the box where none is named, and the detector that goes with it."""
+        """Return the metric with the bundled model by default, and the detector that belongs to it."""
         alpha, beta, gamma = self._weights
         model, detector = self.language_model or ModelChoice.of(DEFAULT_LANGUAGE), self._detector
         whole = replace(self, alpha=alpha, beta=beta, gamma=gamma, language_model=model, detector=detector)
@@ -350,7 +350,7 @@ class Refless(Metric):
         return rows
 
     def _means(self, rows: Integers | Floats) -> Floats:
-        """Weighted means of the criteria of rows that begin with those, in per cent."""
+        """Compute weighted means of the criteria with which rows begin, in per cent."""
         weights = self._weights
         total = np.zeros(len(rows))
         for weight, criterion in zip(weights, rows.T[1:4], strict=True):

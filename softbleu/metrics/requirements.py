@@ -19,30 +19,30 @@ class Requirements:
     """Inputs that a metric must have."""
 
     references: bool = True
-    source: bool = False  # The text that was to be corrected
+    source: bool = False  # The uncorrected text
     gold: bool = False  # The edits of a gold file, not only the references that they make
-    edits: bool = False  # Edits of candidates and references: those that are given, or else found in the texts
+    edits: bool = False  # Edits of candidates and references: given, or else found in the texts
     language: str | None = None  # Code of that by whose rules edits are found; None: English
     vectors: bool = False  # Of words, whose similarity is looked at
     pieces: bool = False  # Vectors of the pieces that an encoder cuts lines into, in context
     frequency: bool = False  # How frequent words are among the references' tokens
-    idf: object = None  # What says how rare words (or pieces) are: `references`, or another text
-    parts: tuple[str | WordFeature, ...] = ()  # Names of `softbleu.text.parts.WORD_PARTS`, and what else is known
+    idf: object = None  # Source of the rarity of words (or pieces): `references`, or another text
+    parts: tuple[str | WordFeature, ...] = ()  # Names of `softbleu.text.parts.WORD_PARTS`, and other properties
     context: int = 0  # Lines before each line, in its document
     delays: bool = False  # When each word was given, from a log
 
     @property
     def table(self) -> bool:
-        """Whether anything is to be known of single words."""
+        """Whether the metric looks at properties of single words."""
         return self.vectors or self.idf is not None or bool(self.parts)
 
     @property
     def by_annotator(self) -> bool:
-        """Whether each annotator's edits are looked at, in the place of a reference's text."""
+        """Whether the metric looks at each annotator's edits, not at the text of references."""
         return self.gold or self.edits
 
     def __or__(self, other: Requirements) -> Requirements:
-        """Inputs that two metrics need together, field by field."""
+        """Combine the inputs of two metrics, field by field."""
         pairs = {part.name: (getattr(self, part.name), getattr(other, part.name)) for part in fields(self)}
         return Requirements(**{name: _together(*pair) for name, pair in pairs.items()})
 
@@ -69,7 +69,7 @@ def lacking(metric: str, what: str) -> InputError:
 
 
 def needed(given: _Given | None, metric: str, what: str) -> _Given:
-    """What a metric is given and needs; where there is none the error is that of `lacking`."""
+    """Return `given`; raise `lacking(metric, what)` if it is None."""
     if given is None:
         raise lacking(metric, what)
     return given

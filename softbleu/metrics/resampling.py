@@ -40,7 +40,7 @@ def draw_references(
 
 
 def draw_stream(seed: int, sampling: Sampling) -> Callable[[Integers], Integers]:
-    """Make what draws a number below each count, one after the other."""
+    """Make a function that draws a number below each count, one after the other."""
     if sampling == "python3":
         draw = random.Random(seed).randrange
         return lambda counts: np.fromiter(map(draw, counts.tolist()), np.int64, len(counts))
@@ -71,7 +71,7 @@ class ReferenceDraws:
     def shared(cls, counts: bytes, iterations: int, seed: int, sampling: Sampling) -> ReferenceDraws:
         """Share the draws of systems with the same references, of which `counts` has the numbers, as bytes.
 
-        There are as many draws as `iterations`, by a generator of that `seed`.
+        The number of draws is `iterations`, by a generator of that `seed`.
         """
         return cls(np.frombuffer(counts, np.int64), iterations, seed, sampling=sampling)
 
@@ -98,7 +98,7 @@ class ChosenSums:
     has the row of each segment's reference r, and `draws` says which of them each iteration draws.
     """
 
-    adds_up: ClassVar[bool] = True  # Whether those of two parts of a sample make that of the whole
+    adds_up: ClassVar[bool] = True  # Whether sums of two parts of a sample add up to the sum of the whole
 
     def __init__(
         self, rows: Sequence[Integers], places: Sequence[list[Integers]], draws: ReferenceDraws | None = None
@@ -109,7 +109,7 @@ class ChosenSums:
         self._kept = [*self._parts()] if size <= _MOST_CONVERTED else None
 
     def drawn(self, iterations: int) -> Floats:
-        """Add up what each iteration draws."""
+        """Add up the rows that each iteration draws."""
         starts = range(0, iterations, _ITERATIONS)
         return np.concatenate([self.plain(k, min(k + _ITERATIONS, iterations)) for k in starts], axis=1)
 
@@ -134,7 +134,7 @@ class ChosenSums:
         return sums.reshape(stop - start, len(self._rows), -1).swapaxes(0, 1)
 
     def _parts(self) -> Iterator[tuple[slice, Floats, list[Floats]]]:
-        """Segments, the first reference's rows of all systems, and by how much those of the others are greater."""
+        """Yield segments, the first reference's rows of all systems, and differences of other references' rows."""
         for low in range(0, self._segments, _SEGMENTS):
             part = slice(low, min(low + _SEGMENTS, self._segments))
             first, *others = (

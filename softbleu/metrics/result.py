@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many tokens had a vector, and how many words only a zero one."""
+    """Numbers of tokens with a vector, and of words with only a zero vector."""
 
     candidate_tokens: int
     candidate_known: int
@@ -102,7 +102,7 @@ class Result(Tabular):
         )
 
     def parts(self) -> Iterator[tuple[dict[str, Any], Score]]:
-        """Scores of segments, references or documents, each with what tells it from others."""
+        """Scores of segments, references or documents, each with its labels."""
         for segment, score in enumerate(self.segments or (), start=1):
             yield {"segment": segment}, score
         for part in self.references or ():
@@ -125,7 +125,7 @@ class Result(Tabular):
         return self.score
 
     def __format__(self, spec: str) -> str:
-        """Format the score; without a specification, show what `str` does."""
+        """Format the score; without a specification, show the same as `str`."""
         return format(self.score, spec) if spec else str(self)
 
     @overload
@@ -156,11 +156,11 @@ class Result(Tabular):
         return f"{self.label} = {self.score:.2f} | {self.short_signature}"
 
     def records(self) -> list[dict[str, Any]]:
-        """Make one row, or one a segment, reference or document where there are scores of these."""
+        """Make one row, or a row per segment, reference or document if these have scores."""
         named = {"system": self.name, "metric": self.metric}
         if self.parts_of is None:
             return [{**named, **self.numbers.as_dict()}]
-        # A table of references has no column for what was chosen.
+        # A table of references has no column for the chosen one.
         rows = [{**named, **labels, **score.as_dict()} for labels, score in self.parts()]
         return [{name: value for name, value in row.items() if name != "chosen"} for row in rows]
 
@@ -169,7 +169,7 @@ class Result(Tabular):
         return {"signature": self.signature}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: every number by name, and `segments`, `references` or `documents` where there are any."""
+        """Make plain data: every number by name, and and `segments`, `references` or `documents` if any."""
         content = {"system": self.name, "metric": self.metric, **self.numbers.as_dict(), "signature": self.signature}
         if self.coverage is not None:
             content["vector_coverage"] = self.coverage.as_dict()
@@ -193,7 +193,7 @@ class Results(Tabular, list[Result]):
         raise UnknownNameError("system", key, list(dict.fromkeys(result.name for result in self)))
 
     def records(self) -> list[dict[str, Any]]:
-        """Rows of all results, as `Result.records` has them."""
+        """Make the rows of `Result.records` for all results."""
         return [row for result in self for row in result.records()]
 
     def described(self) -> dict[str, Any]:
@@ -201,7 +201,7 @@ class Results(Tabular, list[Result]):
         return {f"signature of {result.metric}": result.short_signature for result in self}
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: `systems`, a list of what `Result.to_dict` makes."""
+        """Make plain data: `systems`, a list of `Result.to_dict`."""
         return {"systems": [result.to_dict() for result in self]}
 
     def _table(self, form: str) -> str:

@@ -18,7 +18,7 @@ _COLUMN = "column"
 
 @dataclass(frozen=True)
 class Column:
-    """How a number of a score is shown."""
+    """Header, title and unit of a number of a score."""
 
     name: str
     short: str  # Header in tables (a list has P1, P2, …); empty where tables leave it out
@@ -134,7 +134,7 @@ class DocumentScore:
 
 
 def shares_of(hits: float, wrong: float, missed: float, beta: float = 1.0) -> tuple[float, float, float]:
-    """Compute F, precision and recall of `hits` among what is proposed and what is wanted; 1 where that is nothing.
+    """Compute F, precision and recall of `hits` among proposed and wanted items; a share of no items is 1.
 
     `beta` is the weight of recall beside precision.
 

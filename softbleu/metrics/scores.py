@@ -64,9 +64,9 @@ class Scores(Metric):
     """Scores of segments that another program gave, such as COMET, MetricX or an LLM judge.
 
     A corpus has the mean (or the median, or the sum) of its segments. Where a file of softbleu has their statistics,
-    the mean gives way to the score of their sum, as the metric that made them has it. Of every system and segment
-    there is a score; where one is missing, the segment is left out of all systems, if that is allowed. Of corpus
-    results alone there is no more than these: nothing can be tested.
+    the mean gives way to the score of their sum, by the metric that made them. Every system has a score of every
+    segment; where one is missing, the segment is left out of all systems, if that is allowed. Corpus results alone
+    cannot be tested.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Scores(Metric):
         Scores of the segments of each system: a mapping, a table, or a file (``FILE:METRIC`` where it has several) as
         `softbleu.corpora.judgements.read_scores` has it.
     statistic
-        What a corpus has of its segments' scores: `mean`, `median` or `sum`. Medians are tested by the bootstrap.
+        Score of a corpus from the scores of its segments: `mean`, `median` or `sum`. The bootstrap tests medians.
     missing
         `refuse` a corpus in which a segment of a system has no score, or `leave-out` this segment of every system.
     lower
@@ -131,7 +131,7 @@ class Scores(Metric):
 
     @property
     def label(self) -> str:
-        """Name of the metric, as its file has it, or of the mean of its sentences that stands in its place."""
+        """Name of the metric in its file, or of the mean of its sentences in its place."""
         if self.table is None:
             return "scores"
         return f"{self.statistic} of sentence {self.usual}" if self.is_of_sentences else self._known.name
@@ -145,7 +145,7 @@ class Scores(Metric):
 
     @property
     def is_of_sentences(self) -> bool:
-        """Whether the corpus scores are something else than those of the metric, whose segments cannot be pooled."""
+        """Whether the corpus scores are other than the metric's, whose segments cannot be pooled."""
         table = self._known
         if self.pool is not None or not self.has_segments:
             return False
@@ -156,11 +156,11 @@ class Scores(Metric):
         return any(_COUNTED.fullmatch(re.sub("[^a-z0-9+]", "", name.lower())) for name in names)
 
     def at_level(self, level: Level) -> Self:
-        """With the metric that made the statistics as it scores at this level."""
+        """Return scores whose statistics are scored as at a level."""
         return self if self.pool is None else replace(self, pool=at_level(self.pool, level))
 
     def signature(self, *, short: bool = False, vectors: str | None = None, **more: object) -> str:
-        """Say also what the corpus scores are made of, where that is not the mean; see `Metric.signature`."""
+        """Add the way of corpus scores, unless it is the mean; see `Metric.signature`."""
         if self.pool is not None:
             more["corpus"] = f"pooled {self.pool}"
         elif not self.has_segments:
@@ -176,7 +176,7 @@ class Scores(Metric):
 
     @property
     def systems(self) -> list[str]:
-        """Names of the systems that have scores of segments, or else of those that have any."""
+        """Names of the systems that have scores of segments, or else of all with scores."""
         return [*(self._known.segments or self._known.systems)]
 
     @property
@@ -195,7 +195,7 @@ class Scores(Metric):
         return () if self.table is None else self._known.documents
 
     def read_rows(self, corpus: Corpus, systems: Sequence[str]) -> Floats:
-        """Read rows of a score, or of statistics, and a count, 0 of what is left out: (systems, segments, k).
+        """Read rows of a score, or of statistics, and a count, 0 for segments left out: (systems, segments, k).
 
         Corpus results stand in every row. InputError: a system has no scores, or of another number of segments, or of
         fewer than must be.
@@ -300,7 +300,7 @@ class AllRows(SumOfRows):
         return np.flatnonzero(rows[:, -1] > 0)
 
     def counts(self, rows: Any, offsets: Integers) -> Integers | None:
-        """None: who scores the segments anew reads the file that these are from."""
+        """Return None: rows can be read from the file again."""
         return None
 
     @property
@@ -382,11 +382,11 @@ def _column(name: str, scores: Iterable[float | None]) -> Floats:
         listed = scores.to_pylist() if hasattr(scores, "to_pylist") else scores  # Arrays of pyarrow
         return np.array([np.nan if score is None else float(score) for score in listed], np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"scores of {name!r} are numbers, or None where there is none") from None
+        raise InputError(f"scores of {name!r} must be numbers, or None where missing") from None
 
 
 def less_is_better(table: ScoreTable) -> bool | None:
-    """Whether less is better, as the table says or the metric has it that it names; None where that is not known."""
+    """Tell whether less is better, by the table or the metric that it names; None where neither knows."""
     if table.better or not table.metric:
         return table.better == "lower"
     signed = _SIGNED.search(table.metric)
@@ -406,7 +406,7 @@ def read_outside(
     Parameters
     ----------
     files
-        What to read; files that have other systems by the same metric go together.
+        Files to read; files that have other systems by the same metric go together.
     lower
         Names of metrics of which less is better.
     encoding
@@ -426,7 +426,7 @@ def read_outside(
 
 
 def _named(scores: Scores) -> Scores:
-    """Call scores as their file does; a note names those that are means of sentences."""
+    """Call scores as their file does; a note names means of sentences."""
     if scores.is_of_sentences:
         said = f"{scores.label} is shown, which is not {scores.usual} of the corpus"
         note(f"{scores.place}: scores of segments without their statistics: {said}")

@@ -36,7 +36,7 @@ def edit_language() -> Any:
 
 
 class IdfCorpus(Content):
-    """A text whose lines, a segment each, say how rare words are."""
+    """A text whose lines, a segment each, give the rarity of words."""
 
 
 def read_idf(text: str) -> IdfCorpus | Literal["references"]:
@@ -45,7 +45,7 @@ def read_idf(text: str) -> IdfCorpus | Literal["references"]:
 
 
 def idf_setting(weighed: str) -> Any:
-    """Declare what says how rare `words`, or `pieces`, are: nothing unless given, the references, or a text."""
+    """Declare the source of the rarity of words or pieces: none by default, the references, or a text."""
     return setting(
         None,
         f"Weigh {weighed} by inverse document frequency in the lines of a text, or in the `references`",

@@ -1,4 +1,4 @@
-"""Signatures read back into metrics; those of sacrebleu are named."""
+"""Signatures read back into metrics; the error for a signature of sacrebleu names the metric."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _NOT_SETTINGS = (
     "absent",
     "unit",
 )
-"""What a signature says of a run, not of the metric."""
+"""Keys of a signature that describe the run, not the metric."""
 
 
 def read_signature(signature: str) -> dict[str, str]:
-    """Read a signature that is to be run again as `parse_signature`; of one of sacrebleu an error says the metric."""
+    """Read a signature as `parse_signature` does; the error for a signature of sacrebleu names the metric."""
     if (same := _of_sacrebleu(signature)) is not None:
         raise InputError(f"that is a signature of sacrebleu, which does not say enough; its metric is '{same}' here")
     return parse_signature(signature)

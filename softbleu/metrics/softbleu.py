@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 Credit = Literal["greedy", "clipped", "both"]
 _GREEDY: dict[Credit, float] = {"greedy": 1.0, "clipped": 0.0, "both": 0.5}  # Share of greedy credit
 _LIMIT = Limit("softbleu", "pairs of words", 1 << 25, "a document of 3,000 words: 9,000,000")
-"""Of a candidate and a reference; more would not fit into 2 GB."""
+"""Limit for a candidate and a reference; more would not fit into 2 GB."""
 
 
 @dataclass(frozen=True)
 class SoftbleuScore(Score):
-    """A score and what it is made of, order by order, in per cent."""
+    """A score and its parts, by order, in per cent."""
 
     precisions: list[float] = column("P", "precision %", "per cent")
     recalls: list[float] = column("R", "recall %", "per cent")
@@ -129,19 +129,19 @@ class Softbleu(Metric):
 
     @property
     def requires(self) -> Requirements:
-        """Vectors, and what weights and spellings need."""
+        """Vectors, and the needs of weights and spellings."""
         spelling = ("spelling",) if self.characters > 0 else ()
         known = (MeteorWords(self._stages, self.meteor_data, lowercase=True),) if self._stages else ()
         return Requirements(vectors=True, idf=self.idf if self.rarity > 0 else None, parts=(*spelling, *known))
 
     @property
     def _stages(self) -> tuple[str, ...]:
-        """Of METEOR, those that are looked at."""
+        """Stages of METEOR that the metric uses."""
         least = {"synonym": self.synonyms, "paraphrase": self.paraphrases}
         return tuple(stage for stage, similarity in least.items() if similarity > 0)
 
     def resolved(self) -> Self:
-        """With the data of the package where none is named, and none where nothing looks at it."""
+        """Return the metric with the data of the package by default, and without data if no stage reads it."""
         return replace(self, meteor_data=needed_data(self._stages, self.meteor_data))
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
@@ -182,7 +182,7 @@ class Softbleu(Metric):
         return np.stack(rows)
 
     def tables(self, chunk: Chunk, words: WordTable | None) -> Iterator[SimilarityTable]:
-        """Similarities of the words of each candidate with those of its best reference, where they stand."""
+        """Similarities of the words of each candidate with the words of its best reference, where they stand."""
         assert words is not None
         single, best = chunk.by_reference(), best_references(self, chunk, words)
         chosen = Chunk(single.candidates.chosen(best), single.references.chosen(best), np.arange(len(chunk) + 1))
@@ -194,7 +194,7 @@ class Softbleu(Metric):
             yield SimilarityTable(table, number, *(np.arange(size) for size in table.shape))
 
     def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
-        """For each word of a candidate the most similar one of its best reference, if any is, where they stand."""
+        """Pair each word of a candidate with the most similar word of its best reference, if any is similar."""
         return pairs_of(chunk, self.tables(chunk, words))
 
     def _distinct(

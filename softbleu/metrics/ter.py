@@ -50,7 +50,7 @@ class Ter(Metric):
     Parameters
     ----------
     normalized, no_punct, asian_support, case_sensitive
-        As sacrebleu has them.
+        As in sacrebleu.
 
     Examples
     --------
@@ -186,7 +186,7 @@ _LONGEST, _FARTHEST, _MOST_TRIED = 10, 50, 1000
 _LIMIT = Limit("ter", "pairs of words", 1 << 28, "a document of 3,000 words: 9,000,000")  # Of a segment
 
 Shift = tuple[int, int, int]
-"""How many words, and less than nothing their start and their target: of equally good shifts the greatest is made."""
+"""Number of words, and negated their start and their target: of equally good shifts the greatest is made."""
 _Words = TypeVar("_Words", str, list[int])
 
 
@@ -202,7 +202,7 @@ def fewest_edits(candidate: Sequence[int], reference: Sequence[int]) -> int:
 
 
 def aligned_words(candidate: Sequence[int], reference: Sequence[int]) -> list[tuple[int, int, int, int, str]]:
-    """List words of the candidate and those of the reference that they become, by the edits of `fewest_edits`.
+    """List words of the candidate and the words of the reference that they become, by the edits of `fewest_edits`.
 
     Each entry has the start and the number of words on both sides, and says whether words are `exact` or shifted as
     they are (`shifted`, all of one shift that are together), or a word is `substituted`, `deleted` or `inserted`.
@@ -278,7 +278,7 @@ class _Search:
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
-        """Where each word of the reference stands."""
+        """List the places of each word of the reference."""
         indices: dict[str, list[int]] = {word: [] for word in self._reference}
         for index, word in enumerate(self._reference):
             indices[word].append(index)
@@ -364,7 +364,7 @@ _HALF_WIDTH = 25  # Cells of a row on each side of the diagonal; others are not 
 
 
 class Edits(NamedTuple):
-    """How the cheapest edits make a reference of a candidate."""
+    """Find the cheapest edits from a candidate to a reference."""
 
     behind: list[int]  # How many words of the candidate lie before the end of the reference's first 0, 1, 2, … words
     wrong: list[int]  # How many of the candidate's first 0, 1, 2, … words meet no equal word

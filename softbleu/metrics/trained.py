@@ -1,4 +1,4 @@
-"""The trained metric: what distances between a candidate and its reference cost, learned from judgements.
+"""The trained metric: costs of distances between a candidate and its reference, learned from judgements.
 
 A head, a small file, says how many points each distance costs.
 """
@@ -72,7 +72,7 @@ FEATURES = {
 POWERS = (0.5, 1.0, 2.0)
 """A distance d costs a * d**0.5 + b * d + c * d**2 points, none of its three prices negative."""
 SEVERITIES = (0.75, 4 / 3)
-"""The least and the greatest severity: how many times as much distances cost, by what the candidate is about."""
+"""The least and the greatest severity: how many times as much distances cost, by the content of the candidate."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ class TrainedHead(Content):
         return losses * self.severities(directions)[:, None]
 
     def severities(self, directions: Floats) -> Floats:
-        """How many times as much distances cost: (pairs,)."""
+        """Compute the factor of the costs of distances: (pairs,)."""
         if not self.severity:
             return np.ones(len(directions))
         constant, *weights = self.severity
@@ -122,7 +122,7 @@ class TrainedHead(Content):
     def of(cls, location: str) -> TrainedHead:
         """Read a head: one in the box by its name, else a file as `heads/recipe/train.py` writes it.
 
-        Raises `InputError`: there is none, or its content is no head.
+        Raises `InputError`: the file is missing, or its content is no head.
         """
         names = resource_names(_FOLDER, _FILE)
         if location in names:
@@ -169,7 +169,7 @@ def bundled_head(name: str) -> TrainedHead:
 
 POINT_PARTS = 10**6  # Segments have whole numbers of such parts of a point, which add up to the same digits anywhere
 _LIMIT = Limit("trained", "pairs of words or pieces", 1 << 28, "a document of 3,000 words: 16,000,000")
-"""Of a candidate and a reference (2 GB)."""
+"""Limit for a candidate and a reference (2 GB)."""
 _NEGATIONS = frozenset(
     ["no", "not", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "cannot", "without"]
 )
@@ -193,7 +193,7 @@ class PairWords:
             # What has a capital is a name, and most words are known as they are.
             unknown = bare == lower and bare not in known.words and any(known.misspelt(["", *split_words(bare)])[1:])
             numeral = number * any(map(str.isdecimal, bare))
-            # Of negations it counts that there is one, of the others which.
+            # Negations count by presence, the others by form.
             negated = lower in _NEGATIONS or lower.endswith("n't")
             rows.append((negated, numeral, number * bare[:1].isupper(), number * unknown))
         columns = np.array(rows, np.int64).reshape(-1, len(_WORD_COLUMNS)).T
@@ -217,7 +217,7 @@ class TrainedScore(Score):
 class Trained(Metric):
     """Distances between candidate and reference, each at a price learned from human judgements (`heads/recipe/`).
 
-    A segment has 100 points less what its distances cost (`softbleu.metrics.trained`: `FEATURES`, `POWERS`), but at
+    A segment has 100 points minus the costs of its distances (`softbleu.metrics.trained`: `FEATURES`, `POWERS`), at
     least 0. Every distance is 0 where the texts are equal and no price is negative: 100 is the reference itself, and
     of two references a candidate has no higher score with the one that is farther in all respects. By the candidate's
     mean vector all distances cost up to a third more or a quarter less (`SEVERITIES`). 0 is the median of unrelated
@@ -259,7 +259,7 @@ class Trained(Metric):
             object.__setattr__(self, "vector_choice", VectorChoice(head.vectors, layers=head.layers))
 
     def resolved(self) -> Self:
-        """With the head in the box where none is named."""
+        """Return the metric with the bundled head by default."""
         return replace(self, head=self.used)
 
     @property
@@ -270,7 +270,7 @@ class Trained(Metric):
 
     @property
     def requires(self) -> Requirements:
-        """Vectors of pieces or words, features of words, and what metrics of the head need."""
+        """Vectors of pieces or words, features of words, and the needs of the head's metrics."""
         needed = Requirements(vectors=True, pieces=self.vector_choice.in_context, parts=(PairWords(),))
         return reduce(or_, (metric.requires for metric in self._metrics), needed)
 
@@ -293,7 +293,7 @@ class Trained(Metric):
     def measure(self, single: Chunk, words: WordTable, kernels: Kernels) -> tuple[Floats, Floats, Flags]:
         """Measure pairs of a candidate and one reference, and see whether both sides have any text.
 
-        `single` has one reference for each candidate; `words` and `kernels` are those of `Metric.statistics`.
+        `single` has one reference for each candidate; `words` and `kernels` are as in `Metric.statistics`.
         Distances, (pairs, distances), are 0 of equal lines. Their prices depend on directions, mean vectors of the
         candidates of length 1: (pairs, dimensions).
         """
@@ -412,7 +412,7 @@ def _surface(single: Chunk, words: WordTable) -> Floats:
 
 
 def _beyond(candidates: Tokens, references: Tokens, forms: Integers) -> tuple[Floats, Floats, Floats]:
-    """How many forms of each line the candidate lacks, and has beyond the reference, and both have: three columns."""
+    """Count the forms of each line that the candidate lacks, has beyond the reference, and shares: three columns."""
     lines, most = len(candidates.lengths), int(forms.max(initial=0)) + 1
     keys, signs = [], []
     for text, sign in ((references, 1), (candidates, -1)):

@@ -1,4 +1,4 @@
-"""Edits by transport: what a candidate's edits do to the meaning is moved to what those of a reference do."""
+"""Edits by transport: changes of meaning by a candidate's edits are moved to changes by a reference's edits."""
 
 from __future__ import annotations
 
@@ -45,23 +45,23 @@ Line = tuple[str, ...]
 
 @dataclass(frozen=True)
 class UotScore(Score):
-    """F of the mass of edits that is moved, and what it is made of."""
+    """F of the mass of edits that is moved, and its parts."""
 
     moved: float = column("TP", "mass moved to reference edits", "count")
     left: float = column("FP", "mass of candidate edits left", "count")
     missed: float = column("FN", "mass of reference edits not reached", "count")
     precision: float = column("P", "precision", "per cent")  # 100 where nothing is changed
-    recall: float = column("R", "recall", "per cent")  # 100 where nothing is to be changed
+    recall: float = column("R", "recall", "per cent")  # 100 where nothing must be changed
 
 
 @dataclass(frozen=True, repr=False)
 class Uot(EditMetric):
     """Edits by optimal transport (Goto et al. 2026): edits that do the same to a sentence's vector count as the same.
 
-    The vector of an edit is what it adds to the mean of the vectors of a sentence's pieces. A source of more than 256
+    The vector of an edit is its addition to the mean of the vectors of a sentence's pieces. A source of more than 256
     words is taken for several sentences of 32 words. The edit's mass is the length of
     that vector. Unbalanced transport with entropy moves the mass of the candidate's edits to that of a reference's:
-    what is moved is true positive, what is left of a candidate's edit false positive, what is not reached of a
+    moved mass is true positive, mass left of a candidate's edit false positive, mass not reached of a
     reference's false negative. Some mass is left even of equal edits. Of several references each segment takes the
     one with the greatest F.
 
@@ -119,7 +119,7 @@ class Uot(EditMetric):
     def judge_edits(
         self, chunk: Chunk, chosen: Sequence[int], words: WordTable | None, forms: Sequence[str]
     ) -> list[JudgedEdits]:
-        """Edits of each segment, linked by what is moved between them.
+        """Edits of each segment, linked by the mass that is moved between them.
 
         The shares are those of what would be moved between two edits that are both the heavier one of these.
         """
@@ -146,7 +146,7 @@ class Uot(EditMetric):
         return judged
 
     def plans(self, segments: Sequence[EditedSegment], vectors: Vectors) -> list[EditPlan]:
-        """Transport the masses of a candidate's edits to those of each reference, of some segments.
+        """Transport the masses of a candidate's edits to the edits of each reference, of some segments.
 
         `vectors` are those of the words. For each reference in order: the masses of the candidate's edits, those of
         the reference's, and the plan between them.

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     _Source = Iterable[str] | None
 
     class _Options(Settings, total=False):
-        """What `score` and `compare` take beside texts and metrics; they say what it means."""
+        """Options of `score` and `compare` beside texts and metrics; see there."""
 
         gold: Sequence[GoldSegment] | None
         documents: Sequence[object] | None
@@ -81,7 +81,7 @@ def score_corpus(
     corpus
         `Segments`, or files opened by `ParallelFiles.open`.
     metrics
-        What to compute; several share one pass over the corpus.
+        Metrics to compute; several share one pass over the corpus.
     level
         `segment` gives the score of each segment, too, `document` that of each document, as of a corpus; `macro`
         averages the segment scores; `reference` gives the score against each reference.
@@ -92,7 +92,7 @@ def score_corpus(
     kernels
         `numpy`, `numba`, or `auto`: whichever is faster for the size of the text.
     checkpoint
-        Folder, by path or URL, where what is done is noted, and found again by another run of the same; see
+        Folder, by path or URL, where finished parts are kept, and found again by another run of the same; see
         `softbleu.engine.checkpoint`.
     progress
         Called with the number of segments done and of all.
@@ -100,7 +100,7 @@ def score_corpus(
     Returns
     -------
     Results
-        One result a system, in the order of the corpus; of several metrics those by the first come first.
+        One result a system, in the order of the corpus; of several metrics results by the first come first.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def compare_corpus(
     Of several metrics there is a table each.
 
     `significance` says how differences are tested (default: `SignificanceSettings()`); `jobs`, `executor`,
-    `checkpoint` and `progress` are those of `score_corpus`.
+    `checkpoint` and `progress` are as in `score_corpus`.
     """
     settings = SignificanceSettings() if significance is None else significance
     if not isinstance(settings, SignificanceSettings):
@@ -214,7 +214,7 @@ def score(
         Source and annotators' edits of each segment (`softbleu.corpora.read_m2`). M2 needs them; for other metrics
         they make the references.
     documents
-        A label per segment; those of one document are the same. A `context` does not leave its document; without
+        A label per segment, the same in one document. A `context` does not leave its document; without
         labels the whole text is one.
     against
         `source` compares candidates with the source instead of references, by vectors of words or an encoder that
@@ -298,7 +298,7 @@ def compare(
     """Score several systems with intervals, and test their differences from a baseline (default: the first).
 
     Candidates are a mapping from names to texts; `significance` says how differences are tested. The other parameters
-    are those of `score`; `documents` are drawn as wholes, too. There is one table per metric, which has all pairs of
+    are as in `score`; `documents` are drawn as wholes, too. There is one table per metric, which has all pairs of
     systems, too; of more than 14 systems only with ``significance=SignificanceSettings(all_pairs=True)``.
 
     Examples

@@ -1,4 +1,4 @@
-"""What a score is made of: matched n-grams, the closest path of a network, edits, errors and unmatched words."""
+"""Explanations of a score: matched n-grams, the closest path of a network, edits, errors and unmatched words."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 _LIMIT = Limit("explain", "words", 1 << 20, "a document of 3,000 words with 20 references: 63,000")
-"""Of a segment, of all its texts."""
+"""Edits of a segment, in all its texts."""
 OPERATIONS = ("missing", "unnecessary", "replacement", "")
 OTHER = "other"  # Of edits where no annotator has any, whose type the gold file does not say
 LEAST_SIMILARITY = 0.8
@@ -94,7 +94,7 @@ class EditPair:
 
 @dataclass(frozen=True)
 class AlignedWords:
-    """Words of a candidate and those of a reference that they stand for; places are tokens from 0."""
+    """Words of a candidate and the words of a reference that they stand for; places are tokens from 0."""
 
     kind: str
     candidate: str
@@ -135,17 +135,17 @@ class Explanation:
     references: tuple[tuple[str, ...], ...]
     matches: tuple[NgramMatch, ...]
     score: float | None = None
-    """Of the segment, as at level `segment`; None where the metric needs a source that is not given."""
+    """Score of the segment, as at level `segment`; None where the metric needs a source that is not given."""
     numbers: Score | None = None
-    """What the score is made of, for metrics that judge lines by themselves; so are the findings."""
+    """Parts of the score, for metrics that judge lines by themselves, as the findings are."""
     findings: tuple[Finding, ...] = ()
     path: ClosestPath | None = None
-    """Of networks the path that the score is about, in the place of references and matches."""
+    """Path of a network that was scored, in the place of references and matches."""
     edits: JudgedEdits | None = None
-    """Of metrics that judge edits these, and gold edits, in the place of references and matches."""
+    """Judged edits and gold edits, for metrics of edits, in the place of references and matches."""
 
     pairs: tuple[WordPair, ...] | None = None
-    """Of metrics that align words which of the candidate's stand for which of the best reference's, or for none."""
+    """Words of the candidate with aligned words of the best reference, for metrics that align words."""
 
     marked: tuple[MarkedText, ...] = ()  # The text with what judges or programs mark, where spans are given
 
@@ -228,7 +228,7 @@ def explain(
 ) -> Explanations:
     """Explain chosen segments (numbered from 1): matched n-grams, closest paths, edits, or errors found in lines.
 
-    The other parameters are those of `score`.
+    The other parameters are as in `score`.
 
     Examples
     --------
@@ -324,7 +324,7 @@ def _checked(segments: Sequence[int], count: int) -> Sequence[int]:
 def _findings(
     texts: Segments, metric: Metric, segments: Sequence[int], corpus: Corpus, numbers: Sequence[int]
 ) -> Explanations:
-    """Explain chosen segments, of these numbers in the corpus, by what their score is made of, and by findings."""
+    """Explain chosen segments, of these numbers in the corpus, by the parts of their score, and by findings."""
     measure: Any = at_level(metric, "segment")
     split = metric.tokenizer.split
     (statistics,) = collect_statistics(corpus, Plan((metric,)), _CHOSEN, keep_rows=True)
@@ -359,7 +359,7 @@ def _judged(corpus: Corpus, metric: Metric, numbers: Sequence[int]) -> Explanati
 
 
 def _matches(metric: Any, prepared: PreparedCorpus, system: str, segment: int, chunk: Chunk) -> Explanation:
-    """Explain by what a matcher matches."""
+    """Explain by the matches of a matcher."""
     requires = metric.requires
     vectors = prepared.table(metric.vector_choice, requires).words.vectors if requires.vectors else None
     matches = metric.matching.matches(chunk, vectors, metric.order)
@@ -373,7 +373,7 @@ def _pairs(metric: Any, prepared: PreparedCorpus, system: str, segment: int, chu
 
 
 def _paths(metric: Any, prepared: PreparedCorpus, system: str, segment: int, chunk: Chunk) -> Explanation:
-    """Explain by the path of a network that is closest; what a path says stands for the references."""
+    """Explain by the path of a network that is closest; the words of the path replace the references."""
     words = prepared.table(metric.vector_choice, metric.requires).words
     (path,) = metric.paths(chunk, words, prepared.words)
     candidate = tuple(prepared.words[code] for code in chunk.candidates.codes.tolist())
@@ -407,7 +407,7 @@ def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:
 def _explanation(
     system: str, segment: int, chunk: Chunk, words_of: Sequence[str], matched: Sequence[Matches]
 ) -> Explanation:
-    """Write what a chunk of one segment matched."""
+    """Write the matches of a chunk of one segment."""
     sides = (side.surface_forms(words_of) for side in (chunk.candidates, chunk.references))
     (candidate,), references = (list(map(tuple, lines)) for lines in sides)
     words = [word for text in (candidate, *references) for word in text]
@@ -483,7 +483,7 @@ def _planned(
 
 
 def check_edits(metric: Metric) -> None:
-    """See that a metric judges edits, before data is asked for."""
+    """Check that a metric judges edits, before data is read."""
     if not isinstance(metric, ShowsEdits):
         said = f"metric {metric.name!r} finds no edits to tell kinds of: take m2 or cleme, with "
         raise InputError(said, Parameter("gold"))
@@ -571,7 +571,7 @@ def unmatched_spans(
     least_similarity
         From 0 to 1.
     name
-        What the spans are called; the metric's expression unless given.
+        Name of the spans; the metric's expression unless given.
 
     Raises
     ------

@@ -103,7 +103,7 @@ def score_pairs(
     What a metric asks of all references, such as rarity, it finds in those of all lists. Candidates and references
     are numbered from 1, unless they have names.
 
-    `jobs`, `executor` and `progress` are those of `softbleu.score`.
+    `jobs`, `executor` and `progress` are as in `softbleu.score`.
     """
     options, plan = RunOptions(jobs, executor, progress=progress), make_plan(metric)
     with _comparing(lists, plan, options) as (scorer, signatures, coverage, compared):
@@ -138,7 +138,7 @@ def pairwise(
     metrics
         A name, an expression or a value, of a metric that compares two texts.
     jobs, executor, settings
-        As those of `softbleu.score`.
+        As in `softbleu.score`.
 
     Returns
     -------
@@ -161,7 +161,7 @@ def pairwise(
 
 
 def pair_systems(corpus: Corpus) -> list[TextList]:
-    """Of each segment the candidates of all systems, and the references."""
+    """List for each segment the candidates of all systems, and the references."""
     blocks = [block.load() for block in corpus.blocks()]
     candidates = [texts for block in blocks for texts in zip(*block.candidates.values(), strict=True)]
     references = [texts for block in blocks for texts in block.references]
@@ -196,7 +196,7 @@ def score_systems(
     `lists` have of each segment as many candidates and as many references, see `pair_systems`; `names` are those of
     the candidates, and of the references.
 
-    `metric`, `jobs`, `executor` and `progress` are those of `softbleu.score`.
+    `metric`, `jobs`, `executor` and `progress` are as in `softbleu.score`.
     """
     options, plan = RunOptions(jobs, executor, progress=progress), make_plan(metric)
     with _comparing(lists, plan, options, "corpus") as (scorer, signatures, coverage, compared):

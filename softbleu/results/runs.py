@@ -1,4 +1,4 @@
-"""Runs that were kept: what a signature asks for, and what differs between two runs: settings, scores, lines."""
+"""Runs that were kept: promises of a signature, and differences between two runs: settings, scores, lines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from softbleu.tables import Tabular
 
 
 def broken_promises(promised: Mapping[str, str], made: str, but: Collection[str] = ()) -> Iterator[str]:
-    """Say in what the signature of a run, `but` for some keys, differs from what was `promised`: entries by key."""
+    """Yield the entries of a run's signature that differ from the `promised` ones, `but` for some keys."""
     signed = parse_signature(made)
     earlier = {key: setting.key for setting in settings_of(signed) for key in setting.earlier}
     promised = {earlier.get(key, key): value for key, value in promised.items()}
@@ -46,7 +46,7 @@ class RunOfMetric:
     signature: Mapping[str, str]  # Its entries; empty where the file has none
     systems: dict[str, float] = field(default_factory=dict)
     lines: dict[tuple[str, str], float] = field(default_factory=dict)
-    """By system and line: a segment, or a segment and its reference."""
+    """Scores by system and line: a segment, or a segment and its reference."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Change:
     system: str
     name: str  # The key of the signature, or the line
     one: str | float | None
-    two: str | float | None  # As the runs have it; None where one has not
+    two: str | float | None  # Value of either run; None where it has none
     difference: float | None = None  # The second less the first, where they can be compared
 
 
@@ -75,7 +75,7 @@ class RunDifference(Tabular):
         return [vars(change) for change in self.changes]
 
     def described(self) -> dict[str, Any]:
-        """How many scores both have, and which metrics cannot be compared."""
+        """Number of scores that both have, and metrics that cannot be compared."""
         reasons = [f"{metric}: {why}" for metric, why in self.incomparable.items()]
         return {"scores in both": self.compared, "cannot be compared": reasons or "none"}
 
@@ -110,7 +110,7 @@ def read_run(name: str, encoding: str = "utf-8") -> dict[str, RunOfMetric]:
 
 
 def diff_runs(one: Mapping[str, RunOfMetric], two: Mapping[str, RunOfMetric]) -> RunDifference:
-    """Find what differs between two runs: the settings, then scores of systems, then lines, the most changed first.
+    """Find differences between two runs: the settings, then scores of systems, then lines, the most changed first.
 
     Scores of other settings, or made with other resources, cannot be compared: they are shown, but no difference.
     Those of another version can.
@@ -147,7 +147,7 @@ def diff_runs(one: Mapping[str, RunOfMetric], two: Mapping[str, RunOfMetric]) ->
 def _paired(
     one: Mapping[str, RunOfMetric], two: Mapping[str, RunOfMetric]
 ) -> Iterator[tuple[str, RunOfMetric, RunOfMetric]]:
-    """Metrics of the same name, and what is left over in order; a single one with the single other."""
+    """Metrics of the same name, and the others in order; a single one with the single other."""
     names = [name for name in one if name in two]
     left = [name for name in one if name not in two], [name for name in two if name not in one]
     yield from ((name, one[name], two[name]) for name in names)

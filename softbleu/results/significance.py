@@ -1,4 +1,4 @@
-"""How systems differ: intervals and paired tests from the statistics of segments, and of several runs of a system."""
+"""Differences of systems: intervals and paired tests from the statistics of segments, and of several runs."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _RUN = re.compile(r"(.+)\.(\d+)")
 
 @dataclass(frozen=True)
 class Comparison:
-    """How one system stands beside the baseline."""
+    """Comparison of a system with the baseline."""
 
     name: str
     score: float
@@ -68,7 +68,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Pair:
-    """How one system differs from another."""
+    """Comparison of a system with another one."""
 
     name: str
     other: str
@@ -78,8 +78,8 @@ class Pair:
     p_value: float  # Two-sided
     corrected: float  # The p-value corrected for all tests of its kind by this metric
     effect: float
-    """Mean difference of the segments' scores over their standard deviation (Cohen's d of paired values); 0 where
-    there is none."""
+    """Mean difference of the segments' scores over their standard deviation (Cohen's d of paired values); 0 if
+    all are equal."""
     wins: int  # Segments that score better than the other's
     ties: int
     losses: int
@@ -93,7 +93,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class SignificanceSettings:
-    """How to test.
+    """Settings of a test.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ class SignificanceSettings:
         return replace(self, samples=self.samples or max(samples, SAMPLES), trials=self.trials or max(trials, TRIALS))
 
     def drawn(self) -> int:
-        """How often the test draws: samples of the bootstrap, else trials."""
+        """Number of draws: samples of the bootstrap, else trials."""
         return (self.samples or SAMPLES) if self.test == "bootstrap" else (self.trials or TRIALS)
 
     def least_p(self, tests: int) -> float:
@@ -213,7 +213,7 @@ class SignificanceSettings:
 
 @dataclass(frozen=True, repr=False)
 class ComparisonTable(Tabular):
-    """How systems compare, and what that depends on."""
+    """Comparisons of systems, and the settings that they depend on."""
 
     comparisons: list[Comparison]
     baseline: str
@@ -538,7 +538,7 @@ def approximate_randomization(
     where no difference was observed. With `as_sacrebleu` greater ones alone count, as with ``--paired-ar``. Pairs
     without any of the `baselines` have NaN. With documents, the outputs of whole documents are exchanged.
 
-    `statistics`, `metric`, `seed` and `progress` are those of `bootstrap_scores`. Raises `InputError` for a metric
+    `statistics`, `metric`, `seed` and `progress` are as in `bootstrap_scores`. Raises `InputError` for a metric
     whose parts do not add up.
     """
     segments, systems = len(statistics.offsets) - 1, len(statistics.systems)
@@ -668,13 +668,13 @@ def compare_runs(
     corpus
         Outputs of the runs.
     metrics
-        What to compute.
+        Metrics to compute.
     significance
         Samples, their seed, documents of the segments, and the correction of p-values.
     baseline
         System from which others differ; the first unless named.
     jobs, executor, progress
-        Those of `softbleu.score_corpus`.
+        As in `softbleu.score_corpus`.
 
     Raises
     ------
@@ -687,7 +687,7 @@ def compare_runs(
         raise InputError("no system has several runs: call them NAME.1, NAME.2 and so on")
     first = next(iter(runs)) if baseline is None else baseline
     if first not in runs:
-        raise InputError(f"no system {first!r}: there are {', '.join(runs)}")
+        raise InputError(f"no system {first!r}; systems: {', '.join(runs)}")
     options = RunOptions(jobs, executor, progress=progress)
     rows: list[SystemRuns] = []
     collected = collect_statistics(corpus, metrics, options, keep_rows=True)
@@ -749,7 +749,7 @@ class _Mean:
 
     @property
     def _parts(self) -> list[tuple[float, int]]:
-        """Variances by which runs there are, with degrees of freedom: the usual one where a system has one run."""
+        """Variances between runs, with degrees of freedom: the usual one where a system has one run."""
         sizes = [len(scores) for scores in self.scores]
         if 1 in sizes:
             return [(self.usual[0] * sum(1 / size for size in sizes), self.usual[1])]
@@ -773,7 +773,7 @@ class _Mean:
         return self.value - half, self.value + half
 
     def p_value(self, units: int) -> float:
-        """Two-sided p of no difference; 1 where nothing varies and there is none."""
+        """Two-sided p of no difference; 1 where nothing varies or differs."""
         from scipy.stats import t
 
         error, degrees = self._error(units)

@@ -83,7 +83,7 @@ _SUBSTITUTIONS = (1, 2)  # What a substitution costs in each of the two alignmen
 
 
 class LatticeTooLargeError(Exception):
-    """There are too many arcs to list."""
+    """Too many arcs to list."""
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ class Lattice:
     def _with_credit(
         self, weights: dict[Arc, float], candidate: Words, gold: Coded, size: int, credit: EditCredit, ahead: int
     ) -> dict[Arc, float]:
-        """Add what edits count that are no gold edits."""
+        """Add the weights of edits that are no gold edits."""
         credited = dict(weights)
         for number, (start, end, corrections) in enumerate(gold):
             for arc in self.by_span.get((start, end), ()):
@@ -321,7 +321,7 @@ def _chained(arcs: Sequence[Arc], same: set[Arc], words: int) -> tuple[bool, boo
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A lattice without most of what source and candidate begin with, and with little of what they end with."""
+    """A lattice without most of the common beginning of source and candidate, and with little of their common end."""
 
     lattice: Lattice
     candidate: Words
@@ -331,10 +331,10 @@ class Excerpt:
 
     @classmethod
     def of(cls, source: Words, candidate: Words, most_unchanged: int) -> Excerpt:
-        """Leave out what can be left out."""
+        """Leave out the parts that do not matter."""
         _check_size(source, candidate)
         ends = common_ends(source, candidate)
-        # So many arcs are merged at each of many unchanged words, and at fewer first ones as many as there are.
+        # So many arcs are merged at each of many unchanged words, and at fewer first ones all are.
         deep = max(0, most_unchanged - 1)
         # Edits never reach over so many words; further ones are needed where words repeat.
         for margin in (most_unchanged + 1, 4 * (most_unchanged + 1)):
@@ -416,12 +416,12 @@ class EditTables:
 
     @cached_property
     def same(self) -> Flags:
-        """Where an arc of one word each changes nothing, by the vertex where it begins."""
+        """Arcs of one word each that change nothing, by the vertex where they begin."""
         return np.equal.outer(np.array(self.source, np.int64), np.array(self.candidate, np.int64))
 
     @cached_property
     def arcs(self) -> dict[Step, Flags]:
-        """For each step the vertices at which such an arc of some cheapest alignment ends."""
+        """List for each step the vertices at which such an arc of a cheapest alignment ends."""
         arcs = {step: np.zeros((len(self.source) + 1, len(self.candidate) + 1), bool) for step in _STEPS}
         for substitution in _SUBSTITUTIONS:
             prices = np.where(self.same, np.int32(0), np.int32(substitution))
@@ -446,7 +446,7 @@ class EditTables:
         return length, length * length
 
     def _jumps(self, gold: Coded) -> dict[tuple[int, int], set[tuple[int, int]]]:
-        """Where each gold edit may begin, by the vertex where it ends; an insertion at its first place only."""
+        """Vertices where gold edits may begin, by the vertex where they end; insertions at their first place only."""
         jumps: dict[tuple[int, int], set[tuple[int, int]]] = {}
         for start, end, corrections in gold:
             ways = (

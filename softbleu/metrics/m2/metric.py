@@ -35,14 +35,14 @@ _LIMIT = Limit("m2", "pairs of words", 1 << 25, "a document of 3,000 words: 9,00
 
 @dataclass(frozen=True)
 class M2Score(Score):
-    """An M2 score and what it is made of."""
+    """An M2 score and its parts."""
 
     correct: float = column("correct", "correct edits", "count")
     """Edits of the candidate that are gold edits; where similar ones have credit, their sum."""
     proposed: int = column("proposed", "proposed edits", "count")  # Edits of the candidate
     gold: int = column("gold", "gold edits", "count")  # Gold edits of the chosen annotators
     precision: float = column("P", "precision", "per cent")  # 100 where nothing is proposed
-    recall: float = column("R", "recall", "per cent")  # 100 where nothing is to be corrected
+    recall: float = column("R", "recall", "per cent")  # 100 where nothing must be corrected
     annotator: int | None = column("annotator", "", "text", default=None)  # Of a single segment
 
 
@@ -91,7 +91,7 @@ class M2(Metric):
 
     @property
     def requires(self) -> Requirements:
-        """Gold edits; what similarities need where edits need not be equal."""
+        """Gold edits, and the needs of similarities if edits need not be equal."""
         spelling = ("spelling",) if self.soft and self.characters else ()
         return Requirements(references=False, source=True, gold=True, vectors=self.soft, parts=spelling)
 
@@ -102,7 +102,7 @@ class M2(Metric):
         return threshold is not None and (isinstance(threshold, str) or threshold_in_millionths(threshold) < SCALE)
 
     def check(self) -> None:
-        """See that the settings go together."""
+        """Check that the settings are compatible."""
         if self.characters and self.threshold is None:
             raise InputError("spellings are compared where edits need not be equal: give a threshold")
 
@@ -183,11 +183,11 @@ class _ChosenAnnotators(BestReference):
 
     @property
     def by_segment(self) -> bool:
-        """Not where the choice goes by the segments before."""
+        """Whether the choice is independent of the segments before."""
         return self.metric.annotators != "running"
 
     def singles(self, rows: Integers) -> list[M2Score]:
-        """Score single rows, and say whose they are."""
+        """Score single rows, with their annotators."""
         scores = self.metric.columns(rows)
         return [replace(score, annotator=int(row[3])) for score, row in zip(scores, rows, strict=True)]
 
@@ -213,9 +213,9 @@ def find_edits(
     most_unchanged: int = 2,
     credits: Sequence[EditCredit] | None = None,
 ) -> list[list[CodedEdit]]:
-    """Find the edits of a candidate that are most like those of each annotator, in order.
+    """Find the edits of a candidate that are most similar to the edits of each annotator, in order.
 
-    `credits` say of each annotator what similar edits count.
+    `credits` has the weights of similar edits for each annotator.
 
     Words are integers. `gold` has of each annotator the edits: start and end in `source`, and their corrections. An
     edit has at most `most_unchanged` words that stay as they are.
@@ -250,7 +250,7 @@ def _check_length(source: Sequence[int], candidate: Sequence[int]) -> None:
 
 @dataclass(frozen=True)
 class SimilarEdits:
-    """How similar edits of one candidate are to those of one annotator."""
+    """Similarities of the edits of a candidate to the edits of an annotator."""
 
     candidate: Words
     gold: Coded
@@ -334,7 +334,7 @@ def similar_edits(
 ) -> Iterator[list[SimilarEdits]]:
     """Compare the words of each candidate of a chunk, and of its source, with each annotator's corrections.
 
-    Yields for each candidate the edits towards each annotator. Vectors are those of `words`, products are made by
+    Yields for each candidate the edits towards each annotator. Vectors are as in `words`, products are made by
     `kernels`; similarities must exceed the `threshold`, in millionths; `characters` is the weight of spellings.
     """
     context = words.vectors.in_context
@@ -365,7 +365,7 @@ def similar_edits(
 
 
 def corrections_of(source: Words, edits: Coded, *, whole: bool) -> tuple[list[int], list[list[Span]]]:
-    """Write the corrections of all edits in a line, and say where each stands.
+    """Write the corrections of all edits in a line, with the place of each.
 
     In a `whole` line they stand where they are made, between the other words of the source; of several for one edit
     the first does, and others follow at the end.
