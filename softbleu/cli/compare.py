@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import Any, Literal, cast, get_args
 
 from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
 from softbleu.analysis.differences import By
 from softbleu.cli.command import command
-from softbleu.cli.inputs import Annotated, ByDocument, Directed, Marked, Outside, Resegment, Signature
+from softbleu.cli.inputs import Annotated, ByDocument, Directed, Logged, Marked, Outside, Resegment, Signature
 from softbleu.cli.options import Digits, Long, Resumed, Run, TitledPage
 from softbleu.cli.output import Target
 from softbleu.cli.settings import SettingOption
@@ -16,7 +17,7 @@ from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, known_name
 from softbleu.meta.reading import read_marks
 from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES
-from softbleu.report.comparisons import COMPARISON_COLUMNS, draw_pairs, note_few, write_distribution
+from softbleu.report.comparisons import COMPARISON_COLUMNS, draw_latencies, draw_pairs, note_few, write_distribution
 from softbleu.report.explanations import LINE_WRITERS
 from softbleu.report.pages import make_comparison_page
 from softbleu.report.records import VIEWS
@@ -27,7 +28,19 @@ _PARTS = ("length", "rarity", "coverage", "order", "document", "runs", *get_args
 
 
 class CompareOptions(
-    Annotated, Resegment, Outside, Directed, Signature, ByDocument, TitledPage, Marked, Long, Digits, Run, Resumed
+    Annotated,
+    Logged,
+    Resegment,
+    Outside,
+    Directed,
+    Signature,
+    ByDocument,
+    TitledPage,
+    Marked,
+    Long,
+    Digits,
+    Run,
+    Resumed,
 ):
     """Options of `compare`.
 
@@ -64,7 +77,8 @@ class CompareOptions(
     columns
         Columns of the table, in this order: {names}
     plot
-        Also draw the tests of all pairs into this .svg, .png or .pdf file (needs softbleu[plots])
+        Also draw the tests of all pairs into this .svg, .png or .pdf file (needs softbleu[plots]); with metrics and
+        latencies of --log, quality against latency
     """
 
     baseline: str | None = setting(None, metavar="NAME", unset="the first", panel="Significance")
@@ -117,7 +131,10 @@ def compare(options: CompareOptions) -> None:
     plan = options.plan(also=["seed"])
     documents = Documents.read(options.documents, options.encoding) if options.documents else None
     asked = {"test": options.test, "compatible": options.compatible, "trials": options.trials}
-    how, signed = options.significance(documents, all_pairs=options.all_pairs or options.plot is not None, **asked)
+    latencies = [metric.requires.delays for metric in plan.metrics]
+    draws_latencies = any(latencies) and not all(latencies)
+    all_pairs = options.all_pairs or (options.plot is not None and not draws_latencies)
+    how, signed = options.significance(documents, all_pairs=all_pairs, **asked)
     run: dict[str, Any] = {"baseline": options.baseline or signed, "significance": how, **options.workers}
     if options.spans and not page_wanted:
         raise InputError("--spans are marked on a page: add --format html")
@@ -133,7 +150,10 @@ def compare(options: CompareOptions) -> None:
             compared = compare_corpus(corpus, plan, checkpoint=output.checkpoint, progress=progress, **run)
     if resampled is not None:
         resampled.write(write_distribution(compared))
-    picture(draw_pairs, compared)
+    if draws_latencies:
+        picture(draw_latencies, [[*compress(compared, map(kind.__eq__, latencies))] for kind in (False, True)])
+    else:
+        picture(draw_pairs, compared)
     output.write(compared)
 
 

@@ -12,10 +12,12 @@ from softbleu.cli.parts import options_named, options_of, setting_options
 from softbleu.cli.settings import SettingOption
 from softbleu.cli.words import OptionValues
 from softbleu.config.declare import setting
-from softbleu.corpora import ParallelFiles, name_systems, read_segments
+from softbleu.corpora import ParallelFiles, Segments, name_systems, read_segments
 from softbleu.corpora.corpus import Against, Blank, compared_with
 from softbleu.corpora.edits import Absent
 from softbleu.corpora.labels import Documents
+from softbleu.corpora.logs import DelayUnit
+from softbleu.corpora.recordings import at_moments, name_logs, read_logs, read_moment
 from softbleu.corpora.records import PAIR_FORMATS
 from softbleu.engine.notes import note_choices
 from softbleu.engine.plan import Plan, distinct, make_given, make_plan
@@ -132,6 +134,30 @@ class Resegment(Defaults, panel="Input"):
     """
 
     resegment: bool = setting(False)
+
+
+class Logged(Defaults, panel="Input"):
+    """Logs of simultaneous translation.
+
+    Attributes
+    ----------
+    logs
+        Logs of simultaneous translation instead of texts, by SimulEval, OmniSTEval or simulstream: outputs with the
+        delays that latencies (al, laal, ap, dal, yaal) are computed from
+    segmentation
+        Segments of recordings, into which --resegment cuts the outputs of logs: YAML or JSON with wav, offset and
+        duration
+    unit
+        Delays of --log are those of each word, or of each char; only logs of simulstream need it
+    moments
+        Score as well what outputs of --log had come to at these moments of each segment: 2000 or 2s of speech, or
+        words of a source text
+    """
+
+    logs: tuple[str, ...] = setting((), name="log", metavar="[NAME=]FILE", file="named")
+    segmentation: str | None = setting(None, file="read")
+    unit: DelayUnit | None = setting(None, unset="as logs have them, or word")
+    moments: tuple[str, ...] = setting((), name="at", metavar="TIME")
 
 
 class ByDocument(Defaults, panel="Input"):
@@ -299,7 +325,8 @@ class Scoring(Settings, MetricNames, LanguageCode, panel="Score"):
 
         Notes options without effect, unless `also` names them.
         """
-        metrics: list[str | Metric] = list(self.metrics or ["bleu"] * (not self.scores))
+        usual = ["bleu", *["laal"] * bool(self.logs)]
+        metrics: list[str | Metric] = list(self.metrics or usual * (not self.scores))
         if self.signature is not None:
             if self.metrics:
                 raise InputError("--signature says what to compute: leave out --metric")
@@ -353,9 +380,10 @@ class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
     pairs: str | None = setting(None, file="read")
     input_format: str | None = setting(None, unset="by its suffix", complete=lambda: PAIR_FORMATS)
     against: Against | None = setting(None, unset="references")
-    # No fields: see `Annotated`.
+    # No fields: see `Annotated` and `Logged`.
     absent_annotators = cast("Absent | None", None)
     blank_references = cast("Blank | None", None)
+    unit = cast("DelayUnit | None", None)
 
     @contextmanager
     def open_corpus(self, plan: Plan, *, by_document: bool = False) -> Iterator[Corpus]:
@@ -394,7 +422,16 @@ class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
             absent = absent or cast("Absent | None", self.signed.get("absent"))
         if self.input_format and not self.pairs:
             raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
-        _note_idle(resegment=self.resegment and not self.candidates)
+        if self.logs:
+            if self.pairs or self.candidates or self.gold:
+                raise InputError("--log has the outputs of systems: leave out -c, --pairs and --gold")
+            return nullcontext(self._read_logs())
+        _note_idle(
+            resegment=self.resegment and not self.candidates,
+            segmentation=self.segmentation,
+            unit=self.unit,
+            at=self.moments,
+        )
         if self.pairs:
             if self.candidates or self.references or self.source or self.gold:
                 raise InputError(
@@ -424,6 +461,16 @@ class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
             jobs=self.jobs,
             executor=self.executor,
         )
+
+    def _read_logs(self) -> Segments:
+        """Read the corpus of the logs."""
+        if self.resegment != bool(self.segmentation):
+            raise InputError("recordings are cut by --resegment and --segmentation together: give both, or neither")
+        named = name_systems(self.logs, self.references, naming=name_logs, encoding=self.encoding)
+        unit = self.unit or cast("DelayUnit | None", self.signed.get("unit"))
+        files: dict[str, Any] = {"segmentation": self.segmentation, "unit": unit, "encoding": self.encoding}
+        corpus = read_logs(named, self.references, self.source, **files)
+        return at_moments(corpus, [read_moment(text) for text in self.moments])
 
 
 class Annotated(Input, panel="Input"):

@@ -30,9 +30,9 @@ class Defaults(Options):
     """Values of options that methods of a group ask for, in commands without these options."""
 
     # No fields: a group that has the option declares it.
-    source = gold = documents = signature = direction = cluster = cast("str | None", None)
+    source = gold = documents = signature = direction = cluster = segmentation = cast("str | None", None)
     output = format = preset = language = cast("str | None", None)
-    metrics = scores = lower = columns = cast("tuple[str, ...]", ())
+    metrics = scores = lower = columns = logs = moments = cast("tuple[str, ...]", ())
     resegment = lowercase = long = False
     encoding = "utf-8"
     jobs = 1

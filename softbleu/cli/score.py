@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from softbleu.cli.command import command
-from softbleu.cli.inputs import Annotated, ByDocument, Directed, Marked, Outside, Resegment, Signature
+from softbleu.cli.inputs import Annotated, ByDocument, Directed, Logged, Marked, Outside, Resegment, Signature
 from softbleu.cli.options import Digits, Long, Resumed, Run, TitledPage
 from softbleu.config.declare import setting
 from softbleu.errors import InputError
@@ -18,7 +18,19 @@ from softbleu.results.api import score_corpus
 
 
 class ScoreOptions(
-    Annotated, Resegment, Outside, Directed, Signature, ByDocument, TitledPage, Marked, Long, Digits, Run, Resumed
+    Annotated,
+    Logged,
+    Resegment,
+    Outside,
+    Directed,
+    Signature,
+    ByDocument,
+    TitledPage,
+    Marked,
+    Long,
+    Digits,
+    Run,
+    Resumed,
 ):
     """Options of `score`.
 

@@ -58,7 +58,7 @@ _LACKING: Mapping[str, tuple[str | Parameter, ...]] = {
         " (in files of pairs: a 'source' column or key)",
     ),
     "edits": ("the source, and gold edits or references",),
-    "delays": ("delays of words, from logs: softbleu.read_logs(…)",),
+    "delays": ("delays of words: name logs with ", Parameter("log", python="softbleu.read_logs(…)")),
     "words": ("a table of words, with the vectors and features that it looks at",),
 }
 

@@ -22,6 +22,7 @@ from softbleu.report.scores import COVERAGE_COUNTS, best_places, coverage_column
 from softbleu.tables import Records
 
 if TYPE_CHECKING:
+    from softbleu.report.plots import Scatter
     from softbleu.results.runs import RunDifference
     from softbleu.results.significance import Comparison, ComparisonTable, Pair, SignificanceSettings
 
@@ -318,32 +319,26 @@ def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
     return draw(in_rows(panels, 2), picture_format)
 
 
-def draw_latencies(
-    qualities: Sequence[ComparisonTable], latencies: Sequence[ComparisonTable], picture_format: str
-) -> bytes:
-    """Draw scores of systems against their latencies, a panel for each pair of metrics, with intervals of both."""
-    from softbleu.report.plots import Scatter, draw
+def draw_latencies(tables: Sequence[Sequence[ComparisonTable]], picture_format: str) -> bytes:
+    """Draw quality against latency, with intervals of both: a panel for each metric and each latency.
 
-    return draw(
-        [
-            [
-                Scatter(
-                    "",
-                    latency.label,
-                    quality.label,
-                    [(x.score, y.score) for x, y in zip(latency.comparisons, quality.comparisons, strict=True)],
-                    [row.name for row in latency.comparisons],
-                    intervals=[
-                        (x.interval, y.interval)
-                        for x, y in zip(latency.comparisons, quality.comparisons, strict=True)
-                    ],
-                )
-                for latency in latencies
-            ]
-            for quality in qualities
-        ],
-        picture_format,
-    )
+    `tables` are those of the metrics, and those of the latencies.
+    """
+    from softbleu.report.plots import draw
+
+    qualities, latencies = tables
+    return draw([[_trade(quality, latency) for latency in latencies] for quality in qualities], picture_format)
+
+
+def _trade(quality: ComparisonTable, latency: ComparisonTable) -> Scatter:
+    """Make the panel of a metric and a latency."""
+    from softbleu.report.plots import Scatter
+
+    systems = [*zip(latency.comparisons, quality.comparisons, strict=True)]
+    points = [(x.score, y.score) for x, y in systems]
+    intervals = [(x.interval, y.interval) for x, y in systems]
+    names = [row.name for row, _ in systems]
+    return Scatter("", latency.label, quality.label, points, names, intervals=intervals)
 
 
 def _nothing_marked(table: ComparisonTable) -> str:

@@ -1,0 +1,133 @@
+"""Logs of simultaneous translation on the command line: quality beside latency, moments, recordings, pictures."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from made_up_logs import recordings, speech_log, streamed, text_log, write_log
+
+
+@pytest.fixture
+def logs(tmp_path, monkeypatch):
+    """Two logs of the same segments, which SimulEval would call the same, in folders of their own."""
+    monkeypatch.chdir(tmp_path)
+    later = [dict(entry, delays=[delay + 300 for delay in entry["delays"]]) for entry in speech_log()[:40]]
+    for name, entries in (("A", speech_log()[:40]), ("B", later)):
+        (tmp_path / name).mkdir()
+        write_log(entries, tmp_path / name / "instances.log")
+    return ["--log", "A/instances.log", "B/instances.log"]
+
+
+def table_of(command, *arguments):
+    """Rows of a command that writes JSON lines."""
+    done = command(*arguments, "--format", "jsonl", "-q")
+    assert done.code == 0, done.err
+    return [json.loads(line) for line in done.out.splitlines()]
+
+
+def test_latencies_stand_beside_quality(command, logs):
+    rows = table_of(command, "score", *logs, "-m", "chrf", "laal", "laal(computation_aware=yes)")
+    assert [(row["system"], row["metric"]) for row in rows if row["metric"].startswith("laal(")] == [
+        ("A", "laal(computation_aware=yes)"),
+        ("B", "laal(computation_aware=yes)"),
+    ]
+    scores = {(row["system"], row["metric"]): row["score"] for row in rows}
+    assert scores["A", "chrf"] == scores["B", "chrf"]
+    assert scores["A", "laal"] < scores["B", "laal"]
+    assert all(row["better"] == "lower" for row in rows if row["metric"] == "laal")
+
+
+def test_bleu_and_laal_are_computed_unless_metrics_are_named(command, logs):
+    assert {row["metric"] for row in table_of(command, "score", *logs)} == {"bleu", "laal"}
+
+
+def test_computation_aware_is_an_option(command, logs):
+    done = command("score", *logs, "-m", "ap", "--computation-aware", "-q", "--format", "json")
+    assert "|computation-aware:yes|" in json.loads(done.out)["signature"]
+
+
+def test_text_has_no_time_of_computing(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_log(text_log(), tmp_path / "text.log")
+    done = command("score", "--log", "text.log", "-m", "laal", "--computation-aware")
+    assert done.code == 2
+    assert re.fullmatch(r"softbleu: error: text.log, line 1: the log has no time of computing .*\n", done.err)
+
+
+def test_systems_are_tested_by_quality_and_latency(command, logs):
+    rows = table_of(command, "compare", *logs, "-m", "chrf", "laal", "--samples", 100, "--trials", 999)
+    found = {(row["system"], row["metric"]): row for row in rows}
+    assert found["B", "chrf"]["p_value"] == 1
+    assert found["B", "laal"]["p_value"] == pytest.approx(0.001)
+    assert (found["A", "laal"]["rank"], found["B", "laal"]["rank"]) == (1, 2)
+
+
+def test_picture_shows_quality_against_latency(command, logs):
+    pytest.importorskip("matplotlib")
+    done = command("compare", *logs, "-m", "chrf", "laal", "yaal", "--samples", 50, "--plot", "picture.svg")
+    assert done.code == 0
+    picture = Path("picture.svg").read_text(encoding="utf-8")
+    assert all(f">{label}</text>" in picture for label in ("LAAL", "YAAL", "chrF", "A", "B"))
+
+
+def test_outputs_at_moments_stand_before_whole_ones(command, logs):
+    rows = table_of(command, "score", *logs, "-m", "chrf", "--at", "2s", "5000")
+    assert [row["system"] for row in rows] == ["A@2000", "A@5000", "A", "B@2000", "B@5000", "B"]
+    scores = [row["score"] for row in rows]
+    assert scores[0] < scores[1] < scores[2]
+    assert scores[3] <= scores[0]
+
+
+def test_recordings_are_cut_into_segments(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    log, segments, references = recordings()
+    write_log(log, tmp_path / "long.log")
+    (tmp_path / "segments.json").write_text(json.dumps(segments))
+    (tmp_path / "r.txt").write_text("\n".join(references) + "\n")
+    files = ["--log", "long.log", "-r", "r.txt", "--resegment", "--segmentation", "segments.json"]
+    rows = table_of(command, "score", *files, "-m", "chrf", "yaal", "--level", "document")
+    assert [row["document"] for row in rows if row["metric"] == "yaal"] == ["talk_1", "talk_2"]
+
+
+def test_logs_of_simulstream_have_words_or_characters(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_log(streamed(), tmp_path / "metrics.jsonl")
+    (tmp_path / "r.txt").write_text("the cat sat\nthe dog slept\n")
+    given = ["score", "--log", "metrics.jsonl", "-r", "r.txt", "-m", "laal", "-q", "--format", "json"]
+    by_word, by_character = (json.loads(command(*given, *unit).out) for unit in ([], ["--unit", "char"]))
+    assert by_word["systems"][0]["score"] != by_character["systems"][0]["score"]
+    assert "|unit:char|" in by_character["signature"]
+    again = json.loads(command(*given[:5], "-q", "--format", "json", "--signature", by_character["signature"]).out)
+    assert again == by_character
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-c", "A/instances.log"], "--log has the outputs of systems: leave out -c, --pairs and --gold"),
+        (["--resegment"], "recordings are cut by --resegment and --segmentation together: give both, or neither"),
+        (["--at", "soon"], "'soon' is no moment: give milliseconds or words, such as 2000, or seconds, such as 2s"),
+        (["--unit", "char"], "A/instances.log, line 1: 9 delays for 42 characters: one is needed for each"),
+    ],
+)
+def test_contradictions_are_refused_in_one_line(command, logs, arguments, said):
+    done = command("score", *logs, *arguments)
+    assert (done.code, done.err) == (2, f"softbleu: error: {said}\n")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["-m", "laal"], ["-c", "A/instances.log", "-r", "A/instances.log", "-m", "laal"]]
+)
+def test_latency_without_logs_names_the_option(command, logs, arguments):
+    done = command("score", *arguments)
+    assert (done.code, done.err) == (
+        2,
+        "softbleu: error: metric 'laal' needs delays of words: name logs with --log\n",
+    )
+
+
+def test_options_of_logs_without_logs_are_noted(command):
+    done = command("score", "--at", "2s", "--unit", "word")
+    assert "--unit has no effect here" in done.err
+    assert "--at has no effect here" in done.err
