@@ -8,14 +8,14 @@ from dataclasses import MISSING
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 import typer.completion
 import typer.main
-from typer.core import TyperGroup
+from typer.core import TyperGroup, TyperOption
 
-from softbleu.cli.command import Command, Options, declared_options, spelt_for
+from softbleu.cli.command import Command, Options, PlainCommand, declared_options, spelt_for, without_type
 from softbleu.cli.settings import by_spelling, identifier
 from softbleu.cli.words import HELP, habit, meant, split_option, spread_values, values_of
 from softbleu.errors import (
@@ -92,6 +92,10 @@ class Group(TyperGroup):
 
     whole = False  # Whether commands have all options, and examples
 
+    def get_help_option(self, ctx: Any) -> TyperOption | None:
+        """Make the option `--help`."""
+        return without_type(super().get_help_option(ctx))
+
     def whole_name(self, name: str) -> str:
         """Return the name of a command with that of its group."""
         return name if self.name == PROGRAM else f"{self.name} {name}"
@@ -108,7 +112,7 @@ class Group(TyperGroup):
             return whole_command(self.whole_name(cmd_name))
         app = typer.Typer(add_completion=False)
         app.command(cmd_name)(lambda: None)
-        listed: Any = typer.main.get_command(app)
+        listed = typer.main.get_command(app)
         listed.help = COMMANDS[self.whole_name(cmd_name)][1]
         return listed
 
@@ -144,7 +148,7 @@ def find_command(name: str) -> Command[Options]:
     return found
 
 
-def whole_command(name: str, *, plug_ins: bool = False) -> Any:
+def whole_command(name: str, *, plug_ins: bool = False) -> PlainCommand:
     """Make a command with all its options, and examples."""
     command = find_command(name)
     settings = command.options.help_options(None, plug_ins=plug_ins)
@@ -153,7 +157,7 @@ def whole_command(name: str, *, plug_ins: bool = False) -> Any:
     )
 
 
-def _command_for_help(name: str, words: Sequence[str]) -> Any:
+def _command_for_help(name: str, words: Sequence[str]) -> PlainCommand:
     """Make a command for its help, with the options of the metrics that are named, or of `--help all`."""
     command, values = find_command(name), values_of(words)
     if any("all" in values.get(word, ()) for word in HELP):
@@ -167,7 +171,7 @@ def _command_for_help(name: str, words: Sequence[str]) -> Any:
     return command.typer_command(name.split()[-1], options, settings, epilog=epilog, hidden=True)
 
 
-def _command_for(name: str, words: Sequence[str]) -> tuple[Any, list[str]]:
+def _command_for(name: str, words: Sequence[str]) -> tuple[PlainCommand, list[str]]:
     """Make a command with the options that words name, and the words as its parser takes them."""
     command, values = find_command(name), values_of(words)
     declared = declared_options(command.options)
@@ -221,14 +225,16 @@ def _show_help(ctx: typer.Context) -> None:
         typer.echo(ctx.get_help())
 
 
-def make_program(name: str = PROGRAM, *, whole: bool = False) -> Any:
+def make_program(name: str = PROGRAM, *, whole: bool = False) -> Group:
     """Make the command line, or a group of it; if `whole`, commands have options of all settings, and examples."""
     first = name == PROGRAM
     app = typer.Typer(name=name, cls=Group, rich_markup_mode="rich", add_completion=first)
     more = {"context_settings": {"help_option_names": list(HELP)}} if first else {"help": GROUPS[name]}
     app.callback(invoke_without_command=True, **more)(softbleu if first else _show_help)
-    group: Any = typer.main.get_command(app)
+    group = cast("Group", typer.main.get_command(app))
     group.whole = whole
+    for param in group.params:
+        without_type(cast("TyperOption", param))
     return group
 
 

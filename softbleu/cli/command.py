@@ -6,12 +6,13 @@ import inspect
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import MISSING, dataclass, field, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache, partial
-from typing import Annotated, Any, ClassVar, Generic, TypeVar, dataclass_transform, get_type_hints
+from typing import Annotated, Any, ClassVar, Generic, TypeVar, cast, dataclass_transform, get_type_hints
 
 import typer
 import typer.main
+from typer.core import TyperCommand, TyperOption
 
 from softbleu.cli.settings import SettingOption, flags_of
 from softbleu.cli.words import OptionValues
@@ -26,7 +27,7 @@ _Kind = TypeVar("_Kind", bound=Declared)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(setting, field))
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)
 class Options(Declared):
     """Options of every command, and the base of the others, each of which is a dataclass.
 
@@ -55,7 +56,14 @@ class Options(Declared):
     def __init_subclass__(cls, panel: str = "Output") -> None:
         """Make a dataclass of each group of options."""
         cls.panel = panel
-        dataclass(frozen=True, kw_only=True)(cls)
+        dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)(cls)
+
+    def __init__(self, **values: Any) -> None:
+        # One for all, as dataclasses would compile one for each of many groups.
+        for each in fields(self):
+            default = each.default if each.default_factory is MISSING else each.default_factory()
+            object.__setattr__(self, each.name, values.get(each.name, default))
+        self.__post_init__()
 
     @classmethod
     def setting_options(cls, values: OptionValues, wanted: Collection[str]) -> list[SettingOption]:
@@ -162,7 +170,7 @@ def _describe(option: Setting) -> str:
     return f"{text}{f' (default: {default})' if default else ''}.".replace("[", "\\[")
 
 
-def _number(kind: str, value: Any) -> Any:
+def _number(kind: str, value: str) -> object:
     try:
         return _TYPES[kind](value)
     except ValueError:
@@ -212,6 +220,21 @@ def spelt_for(options: type[Options], chosen: Iterable[tuple[SettingOption, Any]
         raise
 
 
+def without_type(flag: TyperOption | None) -> TyperOption | None:
+    """Let help show no type for a flag, which takes no value."""
+    if flag is not None:
+        flag.metavar = ""
+    return flag
+
+
+class PlainCommand(TyperCommand):
+    """A command whose flag for help has no type."""
+
+    def get_help_option(self, ctx: Any) -> TyperOption | None:
+        """Make the option `--help`."""
+        return without_type(super().get_help_option(ctx))
+
+
 _Given = TypeVar("_Given", bound=Options)
 
 
@@ -235,7 +258,7 @@ class Command(Generic[_Given]):
         epilog: str | None = None,
         notes: Sequence[str] = (),
         hidden: bool = False,
-    ) -> Any:
+    ) -> PlainCommand:
         """Make a command with these options, and options of settings, by typer's public interface.
 
         `notes` are shown at its end; `hidden` leaves rare options out of the help.
@@ -263,8 +286,8 @@ class Command(Generic[_Given]):
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         app = typer.Typer(rich_markup_mode="rich", add_completion=False)
-        app.command(name, epilog=epilog)(call)
-        return typer.main.get_command(app)
+        app.command(name, epilog=epilog, cls=PlainCommand)(call)
+        return cast("PlainCommand", typer.main.get_command(app))
 
 
 def command(work: Callable[[_Given], None]) -> Command[_Given]:

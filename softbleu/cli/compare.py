@@ -10,7 +10,7 @@ from softbleu.analysis.differences import By
 from softbleu.cli.command import command
 from softbleu.cli.inputs import Annotated, ByDocument, Directed, Logged, Marked, Outside, Resegment, Signature
 from softbleu.cli.options import Digits, Long, Resumed, Run, TitledPage
-from softbleu.cli.output import Target
+from softbleu.cli.output import Form, Target
 from softbleu.cli.settings import SettingOption
 from softbleu.config.declare import setting
 from softbleu.corpora.labels import Documents
@@ -121,7 +121,7 @@ def compare(options: CompareOptions) -> None:
         raise InputError("--top says how many lines or n-grams --show shows: name what to show")
     name = options.output_format
     page_wanted = name in PAGES
-    write: Any = (PAGES if page_wanted else MATRIX_WRITERS if options.all_pairs else COMPARERS).find(name)
+    write: Form = (PAGES if page_wanted else MATRIX_WRITERS if options.all_pairs else COMPARERS).find(name)
     for column in options.columns:
         known_name("column", column, COMPARISON_COLUMNS)
     output = options.open_output(write, ".compare")
@@ -176,11 +176,11 @@ def _write_view(options: CompareOptions) -> None:
     }
     if other := next((name for name, value in unused.items() if value), None):
         raise InputError(f"--{other} goes with another table: leave it out, or --show and --by")
-    write: Any = (LINE_WRITERS if lines else VIEWS).find(options.output_format)
+    write: Form = (LINE_WRITERS if lines else VIEWS).find(options.output_format)
     output = options.open_output(write)
     plan = options.plan(also=["seed"])
     top = 20 if options.top is None else options.top
-    view: Any
+    view: object
     by_document = by in ("document", "runs")
     with options.open_corpus(plan, by_document=by_document) as corpus, options.progress() as progress:
         run: dict[str, Any] = {**options.workers, "progress": progress}

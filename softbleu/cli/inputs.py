@@ -30,7 +30,6 @@ from softbleu.metrics.base import METRICS, Metric
 from softbleu.metrics.declared import preset_names
 from softbleu.metrics.protocols import ReadsRows, matcher_of
 from softbleu.metrics.reading import read_settings
-from softbleu.metrics.scores import corpus_of, read_outside
 from softbleu.metrics.signatures import metric_from_signature, read_signature
 from softbleu.text.tokens import TOKENIZERS, Tokenizer, make_tokenizer
 
@@ -335,6 +334,8 @@ class Scoring(Settings, MetricNames, LanguageCode, panel="Score"):
             files = {one.name: value for one, value in named if one.hashed and one.key in self.signed}
             metrics = [metric_from_signature(self.signature, **files)]
         if self.scores:
+            from softbleu.metrics.scores import read_outside
+
             metrics = [*read_outside(self.scores, self.lower, self.encoding, self.direction), *metrics]
         elif self.direction:
             note("--direction has no effect here, without --scores")
@@ -444,6 +445,8 @@ class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
                 sample = open_sample(measures)
                 note("no input given (see --help), so this scores the bundled sample corpus")
                 return replace(sample, is_sample=True)
+            from softbleu.metrics.scores import corpus_of
+
             return nullcontext(corpus_of(measures))
         if not self.candidates:
             count = len(self.references)

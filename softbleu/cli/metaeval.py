@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal, cast
 
 from softbleu.cli.command import command
 from softbleu.cli.inputs import ByDocument, Directed, GoldFile, TextFiles, metric_names
@@ -11,8 +11,9 @@ from softbleu.config.declare import setting
 from softbleu.corpora.directions import read_directions
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.progress import note
-from softbleu.meta import metaeval as meta
 from softbleu.meta.evidence import WAYS
+from softbleu.meta.metaeval import MetaevalOptions, metaeval_directions
+from softbleu.meta.metaeval import metaeval as metaeval_of
 from softbleu.meta.questions import QUESTIONS, MetaEvaluation
 from softbleu.meta.reading import default_question
 from softbleu.report.plots import check_picture, draw_metaeval
@@ -124,6 +125,11 @@ class MetaEvaluationOptions(
     digits: int | None = setting(3)
     plot: str | None = setting(None, file="written")
 
+    @property
+    def expand(self) -> bool:
+        """Whether systems with identical outputs count separately."""
+        return not self.unexpanded
+
 
 @command
 def metaeval(options: MetaEvaluationOptions) -> None:
@@ -149,44 +155,14 @@ def metaeval(options: MetaEvaluationOptions) -> None:
 
 
 def _evaluate(options: MetaEvaluationOptions, question: str) -> MetaEvaluation:
-    """Answer the question, of one direction, or of the directions of folders."""
-    asked: dict[str, Any] = {
-        "scores": options.scores,
-        "lower": options.lower,
-        "metrics": options.metrics,
-        "rankings": options.rankings,
-        "rankings_start": options.rankings_start,
-        "expand": not options.unexpanded,
-        "rank_by": options.rank_by,
-        "human": options.human,
-        "assessments": options.assessments,
-        "documents": options.documents,
-        "level": options.level,
-        "language": options.language,
-        "column": options.column,
-        "unescape": options.unescape,
-        "standardise": options.standardise,
-        "encoding": options.encoding,
-        "aggregate": options.aggregate,
-        "against": options.against,
-        "window": options.window,
-        "samples": options.samples,
-        "runs": options.runs,
-        "seed": options.seed,
-        **options.workers,
-    }
-    single: dict[str, Any] = {
-        "candidates": options.candidates,
-        "references": options.references,
-        "source": options.source,
-        "gold": options.gold,
-        "direction": options.direction,
-    }
+    """Answer the question, for one direction, or for the directions of folders."""
+    one = ("candidates", "references", "source", "gold", "direction") if options.folders else ()
+    if other := [name for name in (*one, *["plot"] * bool(one)) if getattr(options, name)]:
+        raise InputError(Parameter(other[0]), " is of one direction: leave it out, or --folders")
+    names = (name for name in MetaevalOptions.__annotations__ if name not in one)
+    asked = cast("MetaevalOptions", {name: getattr(options, name) for name in names})
     if not options.folders:
         with options.progress("meta-evaluation") as progress:
-            return meta.metaeval(question, progress=progress, **asked, **single)
-    for name, value in {**single, "plot": options.plot}.items():
-        if value:
-            raise InputError(Parameter(name), " is of one direction: leave it out, or --folders")
+            return metaeval_of(question, progress=progress, **options.workers, **asked)
     with options.progress("directions", many=1) as progress:
-        return meta.metaeval_directions(read_directions(options.folders), question, progress=progress, **asked)
+        return metaeval_directions(read_directions(options.folders), question, progress=progress, **asked)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from softbleu.errors import InputError, one_line
 from softbleu.io.files import check_apart, encoded, is_special, write_output
@@ -100,7 +100,7 @@ class Target:
             if self.url is not None:
                 write_url(self.url, b"".join(encoded(pieces)))
             elif self.path is None:
-                _print(pieces, styled=styled)
+                _print(cast("Iterable[str]", pieces), styled=styled)
             else:
                 write_output(self.path, pieces)
         except BrokenPipeError:
@@ -118,7 +118,7 @@ class Destination:
     layout: Layout
     checkpoint: str | None = None  # Folder beside the file for what is done of a run, or its URL
 
-    def write(self, result: Any) -> None:
+    def write(self, result: object) -> None:
         """Write the result; what was kept of the run is then removed."""
         self.target.write(self.form(result, self.layout), styled=self.layout.colour)
         if self.checkpoint is not None:
@@ -146,7 +146,7 @@ def _files_of(entry: str | None) -> list[Path]:
     return vector_files(entry)
 
 
-def _print(pieces: Any, *, styled: bool) -> None:
+def _print(pieces: Iterable[str], *, styled: bool) -> None:
     """Write text to standard output; binary formats were refused before."""
     if sys.stdout.isatty():
         pieces = (_UNSEEN.sub(lambda code: code[0] if styled and code[1] else one_line(code[0]), it) for it in pieces)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import cast
 
 from softbleu.cli.command import command
 from softbleu.cli.inputs import Annotated, ByDocument, Directed, Logged, Marked, Outside, Resegment, Signature
@@ -65,8 +65,7 @@ def score(options: ScoreOptions) -> None:
         raise InputError("--score-only prints numbers alone: leave out --format")
     output = options.open_output(write_numbers if options.score_only else write, ".score")
     level = options.level or cast("Level", options.signed.get("level", "corpus").lower())
-    run: dict[str, Any] = {"level": level, "kernels": options.kernels, **options.workers}
-    shown: Any
+    shown: object
     plan = options.plan()
     with options.progress() as progress, options.open_corpus(plan, by_document=level == "document") as corpus:
         if page_wanted:
@@ -74,14 +73,30 @@ def score(options: ScoreOptions) -> None:
             from softbleu.meta.reading import read_marks
             from softbleu.report.pages import make_page
 
-            marks = read_marks(options.spans, corpus, options.encoding)
-            page = make_page(corpus, plan, progress=progress, title=options.title, spans=marks, **run)
+            page = make_page(
+                corpus,
+                plan,
+                level=level,
+                kernels=options.kernels,
+                progress=progress,
+                title=options.title,
+                spans=read_marks(options.spans, corpus, options.encoding),
+                **options.workers,
+            )
             shown, results = page, page.scores.results
             if len(page.text) < page.text.segments:
                 segments = f"{len(page.text):,} of {page.text.segments:,} segments"
                 note(f"the page shows the first {segments}; its scores are of all")
         else:
-            shown = results = score_corpus(corpus, plan, checkpoint=output.checkpoint, progress=progress, **run)
+            shown = results = score_corpus(
+                corpus,
+                plan,
+                level=level,
+                kernels=options.kernels,
+                checkpoint=output.checkpoint,
+                progress=progress,
+                **options.workers,
+            )
     if options.signature is not None:
         from softbleu.results.runs import broken_promises
 

@@ -17,8 +17,9 @@ def flags_of(option: Setting) -> list[str]:
         return []
     if any("/" in flag for flag in option.flags):
         return [*option.flags]
-    negated = f"/--no-{option.key}" if option.kind == "yes or no" and option.default is not False else ""
-    return [f"--{option.key}{negated}", *option.flags]
+    name = option.name.replace("_", "-")
+    negated = f"/--no-{name}" if option.types == (bool,) and option.default is not False else ""
+    return [f"--{name}{negated}", *option.flags]
 
 
 def by_spelling(options: Iterable[Setting]) -> dict[str, Setting]:
