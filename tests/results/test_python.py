@@ -6,13 +6,10 @@ import math
 import pickle
 import pydoc
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -52,48 +49,6 @@ def test_help_knows_every_setting(name: str) -> None:
     shown = pydoc.plain(pydoc.render_doc(METRICS[name]))
     assert max(map(len, re.split(r"\n \| *\n", shown)[0].splitlines())) < 250
     assert shown.index("# text") < shown.index(" tokenize: ") < shown.index("# vectors") < shown.index(" vectors: ")
-
-
-USED = """\
-from pathlib import Path
-
-import softbleu
-
-metric = softbleu.Vleu(threshold=0.8, vectors=Path("x.txt"), vector_case="exact", assignment="optimal")
-result = metric.corpus_score(["a cat"], [["a dog", "the dog"]])
-number: float = result.score + float(result) + metric.sentence_score("a cat", "a dog").score
-one: softbleu.Result = softbleu.score(["a"], ["b"], metrics=softbleu.Bleu(matcher="xleu"), threshold=0.5)
-many: softbleu.Results = softbleu.score({"A": ["a"]}, ["b"], metrics="bleu", order=2)
-several: softbleu.Results = softbleu.score(iter(["a"]), ["b"], metrics=["bleu", softbleu.Chrf(beta=1.0)])
-"""
-MISUSED = """\
-softbleu.Vleu(treshold=0.8)
-softbleu.Vleu(assignment="best")
-softbleu.score(["a"], ["b"], metrics="vleu", treshold=0.8)
-"""
-
-
-SAID = ['Unexpected keyword argument "treshold" for "Vleu"', 'Argument "assignment" to "Vleu" has incompatible type']
-SAID.append('Unexpected keyword argument "treshold" for overloaded function "score"')
-
-
-@pytest.mark.slow
-def test_type_checkers_know_the_keywords(tmp_path: Path) -> None:
-    pytest.importorskip("mypy", reason="mypy (extra 'dev') is missing")
-    path = tmp_path / "used.py"
-    path.write_text(USED + MISUSED, encoding="utf-8")
-    # Where it is installed, mypy finds it, and wants no other path to it.
-    home = Path(softbleu.__file__).parents[1]
-    environment = {} if home.name == "site-packages" else {"MYPYPATH": str(home)}
-    options = ["--strict", "--follow-imports=silent", "--no-error-summary", "--hide-error-context", "--no-pretty"]
-    options += [f"--cache-dir={tmp_path / 'cache'}", "--config-file=", str(path)]
-    how: dict[str, Any] = {"capture_output": True, "text": True, "cwd": tmp_path, "env": environment}
-    done = subprocess.run([sys.executable, "-m", "mypy", *options], check=False, **how)
-    said = {int(line): error for line, error in reversed(re.findall(r"used.py:(\d+): error: (.*)", done.stdout))}
-    lines = range(len(USED.splitlines()) + 1, len((USED + MISUSED).splitlines()) + 1)
-    assert sorted(said) == [*lines], done.stdout + done.stderr
-    for line, part in zip(lines, SAID, strict=True):
-        assert part in said[line]
 
 
 def results(**options: Any) -> Results:
