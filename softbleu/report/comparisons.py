@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+from softbleu import report
 from softbleu.io.progress import note
 from softbleu.report.records import (
     Layout,
@@ -308,37 +309,28 @@ def write_distribution(tables: Sequence[ComparisonTable]) -> Iterator[str]:
 
 def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
     """Draw the p-values of all pairs by each metric, the systems by rank."""
-    from softbleu.report.plots import HeatMap, draw, in_rows
-
     panels = []
     for table in tables:
         names = [row.name for row in _ranked(table)]
         values = [[None if one == other else table.pair(one, other).corrected for other in names] for one in names]
         title = f"{table.label}: p of differences, {_corrected(table, len(table.pairs))}"
-        panels.append(HeatMap(title, names, values, note=_nothing_marked(table)))
-    return draw(in_rows(panels, 2), picture_format)
+        panels.append(report.plots.HeatMap(title, names, values, note=_nothing_marked(table)))
+    return report.plots.draw(report.plots.in_rows(panels, 2), picture_format)
 
 
 def draw_latencies(tables: Sequence[Sequence[ComparisonTable]], picture_format: str) -> bytes:
-    """Draw quality against latency, with intervals of both: a panel for each metric and each latency.
-
-    `tables` are those of the metrics, and those of the latencies.
-    """
-    from softbleu.report.plots import draw
-
+    """Draw quality against latency with intervals, a panel per metric and latency; `tables` has both kinds."""
     qualities, latencies = tables
-    return draw([[_trade(quality, latency) for latency in latencies] for quality in qualities], picture_format)
+    return report.plots.draw([[_trade(quality, latency) for latency in latencies] for quality in qualities], picture_format)
 
 
 def _trade(quality: ComparisonTable, latency: ComparisonTable) -> Scatter:
     """Make the panel of a metric and a latency."""
-    from softbleu.report.plots import Scatter
-
     systems = [*zip(latency.comparisons, quality.comparisons, strict=True)]
     points = [(x.score, y.score) for x, y in systems]
     intervals = [(x.interval, y.interval) for x, y in systems]
     names = [row.name for row, _ in systems]
-    return Scatter("", latency.label, quality.label, points, names, intervals=intervals)
+    return report.plots.Scatter("", latency.label, quality.label, points, names, intervals=intervals)
 
 
 def _nothing_marked(table: ComparisonTable) -> str:

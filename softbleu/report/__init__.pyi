@@ -1,0 +1,13 @@
+"""Names of the package, and the modules that are loaded when they are first used."""
+
+from . import html as html
+from . import plots as plots
+from .comparisons import COMPARERS as COMPARERS
+from .comparisons import MATRIX_WRITERS as MATRIX_WRITERS
+from .formats import CHECK_WRITERS as CHECK_WRITERS
+from .formats import PAGES as PAGES
+from .pages import make_comparison_page as make_comparison_page
+from .pages import make_page as make_page
+from .records import RECORD_WRITERS as RECORD_WRITERS
+from .records import Layout as Layout
+from .scores import WRITERS as WRITERS
