@@ -321,7 +321,9 @@ def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
 def draw_latencies(tables: Sequence[Sequence[ComparisonTable]], picture_format: str) -> bytes:
     """Draw quality against latency with intervals, a panel per metric and latency; `tables` has both kinds."""
     qualities, latencies = tables
-    return report.plots.draw([[_trade(quality, latency) for latency in latencies] for quality in qualities], picture_format)
+    return report.plots.draw(
+        [[_trade(quality, latency) for latency in latencies] for quality in qualities], picture_format
+    )
 
 
 def _trade(quality: ComparisonTable, latency: ComparisonTable) -> Scatter:
