@@ -13,7 +13,7 @@ from heapq import heapify, heappop, heappush
 from itertools import accumulate
 from math import inf, prod
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 
@@ -387,7 +387,7 @@ def _parse_rules(line: _Line, weighted: bool) -> Iterator[Rule]:
         yield Rule(str(production.lhs()), parts, production.prob() if weighted else 1.0, line.number)
 
 
-def _part_of(line: _Line, part: Any) -> Part:
+def _part_of(line: _Line, part: object) -> Part:
     if not isinstance(part, str):
         return Part(str(part), False)
     if part.split() != [part] or part == SEPARATOR:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,9 @@ from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, Parameter, counted
 from softbleu.io.progress import note
 from softbleu.tables import Records
+
+if TYPE_CHECKING:
+    from softbleu.types import Array
 
 GAP, RELATED, OTHER, UNLIKE = 2, 1, 2, 3
 """Costs: insert or delete a token; substitute a related word; substitute a word for a word, or a mark for a mark;
@@ -87,7 +90,7 @@ class _Band:
         self._gaps = (np.arange(self.columns) * GAP) << _COST
 
         # Columns of the band may lie before the first token and after the last.
-        def padded(values: NDArray[Any], outside: Any) -> NDArray[Any]:
+        def padded(values: Array, outside: Any) -> Array:
             edge = np.full(self.columns + 1, outside, values.dtype)
             return np.concatenate((edge, values, edge))
 
@@ -103,7 +106,7 @@ class _Band:
         )
         self._joints = padded(np.where(joints < 0, _FAR, joints << _COST) | np.arange(self.size + 1), _FAR)
 
-    def _part(self, values: NDArray[Any], start: int) -> NDArray[Any]:
+    def _part(self, values: Array, start: int) -> Array:
         """Return the values for the columns of the band that begins at `start`."""
         return values[start + self.columns + 1 : start + 2 * self.columns + 1]
 

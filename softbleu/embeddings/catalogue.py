@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from softbleu.embeddings.choice import bundled_names, kept_quantiles
 from softbleu.embeddings.files import FileSource
@@ -131,9 +130,9 @@ def _size_of(files: list[Path]) -> int:
     return sum(path.stat().st_size for path in files)
 
 
-def _origin(meta: Mapping[str, Any]) -> dict[str, Fact]:
+def _origin(meta: Mapping[str, object]) -> dict[str, Fact]:
     names = ("family", "source", "licence", "normalisation", "source_sha256")
-    return {name: meta[name] for name in names if isinstance(meta.get(name), str)}
+    return {name: value for name in names if isinstance(value := meta.get(name), str)}
 
 
 def _of_pairs(quantiles: Mapping[str, float]) -> dict[str, Fact]:

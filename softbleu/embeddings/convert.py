@@ -471,7 +471,7 @@ def _epochs_shown(progress: Progress, epochs: int) -> Any:
     class Shown(CallbackAny2Vec):  # type: ignore[misc]
         done = 0
 
-        def on_epoch_end(self, model: Any) -> None:
+        def on_epoch_end(self, model: object) -> None:
             self.done += 1
             progress(self.done, epochs)
 

@@ -33,7 +33,7 @@ from softbleu.io.platform import cached_property
 from softbleu.io.reading import check_plain, map_array, read_json
 
 if TYPE_CHECKING:
-    from softbleu.types import Flags, Floats, Integers
+    from softbleu.types import Array, Flags, Floats, Integers
 
 
 VectorCase = Literal["exact", "fallback"]
@@ -478,7 +478,7 @@ def check_target(target: Path, dtype: str) -> None:
         raise VectorError(f"{target}: exists and is not a store; remove it or choose another place")
 
 
-def quantise(rows: NDArray[np.float32], most: int = 127) -> tuple[NDArray[Any], NDArray[np.float32]]:
+def quantise(rows: NDArray[np.float32], most: int = 127) -> tuple[Array, NDArray[np.float32]]:
     """Round each row to integer multiples, -most to most, of its own scale: its largest magnitude / most.
 
     >>> codes, scales = quantise(np.array([[127.0, -1.2], [0.0, 0.0]], dtype=np.float32))
@@ -649,7 +649,7 @@ def check_meta(path: Path, meta: Mapping[str, Any], newest: int, kind: str, advi
             raise VectorError(f"{path}: quantile {key} must be a similarity, not {str(value)[:40]!r}; {advice}")
 
 
-def map_vectors(path: Path) -> NDArray[Any]:
+def map_vectors(path: Path) -> Array:
     """Map an array file of a store into memory."""
     with advised(_AGAIN):
         return map_array(path)
@@ -685,7 +685,7 @@ class KeyedVectorsLike(Protocol):
     """The attributes of gensim's KeyedVectors that are used."""
 
     key_to_index: dict[str, int]
-    vectors: NDArray[Any]
+    vectors: Array
 
 
 class MemorySource:
@@ -694,7 +694,7 @@ class MemorySource:
     Raises `VectorError`: no words, a word that is not a string, or rows of the wrong shape.
     """
 
-    def __init__(self, words: Iterable[str], rows: NDArray[Any], name: str) -> None:
+    def __init__(self, words: Iterable[str], rows: Array, name: str) -> None:
         self._words = list(words)
         self._rows = rows
         self.name = name

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +125,7 @@ FAMILIES = {
 }
 
 
-def find_family(config: Mapping[str, Any], where: str) -> Family:
+def find_family(config: Mapping[str, object], where: str) -> Family:
     """Find the family of a model, by its ``config.json``."""
     name = config.get("model_type")
     if not isinstance(name, str):
@@ -141,7 +140,7 @@ def find_family(config: Mapping[str, Any], where: str) -> Family:
     return FAMILIES[name]
 
 
-def first_position(family: Family, config: Mapping[str, Any], where: str) -> int:
+def first_position(family: Family, config: Mapping[str, object], where: str) -> int:
     """Return the row of the first piece in the position embeddings."""
     pad = config.get("pad_token_id", family.offset - 1)
     if not family.padded:
@@ -151,7 +150,7 @@ def first_position(family: Family, config: Mapping[str, Any], where: str) -> int
     return pad + 1
 
 
-def read_architecture(family: Family, config: Mapping[str, Any], where: str) -> EncoderArchitecture:
+def read_architecture(family: Family, config: Mapping[str, object], where: str) -> EncoderArchitecture:
     """Read the architecture from ``config.json``."""
     activation = config.get(family.activation)
     if not isinstance(activation, str) or activation not in _ACTIVATIONS:
@@ -322,7 +321,7 @@ def convert_encoder(
     return EncoderConversion(architecture, whole.depth - depth, recommended, fingerprint)
 
 
-def _read_config(path: Path) -> dict[str, Any]:
+def _read_config(path: Path) -> dict[str, object]:
     with advised("give the folder of a model"):
         config = read_json(path)
     if not isinstance(config, dict):

@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,9 @@ from softbleu.encoders.base import check_layers
 from softbleu.errors import InputError, VectorError
 from softbleu.io.files import hash_files
 from softbleu.io.reading import check_plain, parse_json, read_json
+
+if TYPE_CHECKING:
+    from softbleu.types import Array
 
 WORDS, POSITIONS, DISTANCES = "words", "positions", "distances"
 SCALE, LOW = ".scale", ".low"
@@ -63,7 +66,7 @@ class EncoderArchitecture(Declared):
             raise InputError(f"{self.heads} heads do not divide the dimension {self.dimension}")
 
     @classmethod
-    def read(cls, config: Mapping[str, Any], where: str) -> EncoderArchitecture:
+    def read(cls, config: Mapping[str, object], where: str) -> EncoderArchitecture:
         """Read an architecture from a mapping with more entries."""
         values: dict[str, Any] = {field.name: config.get(field.name) for field in fields(cls)}
         try:
@@ -110,9 +113,9 @@ class Tensor:
     """An array in a file."""
 
     kind: str  # Type, as named by safetensors
-    values: NDArray[Any]  # The memory-mapped array; the bits of bfloat16
+    values: Array  # The memory-mapped array; the bits of bfloat16
 
-    def floats(self, rows: NDArray[Any] | slice = slice(None)) -> NDArray[np.float32]:
+    def floats(self, rows: Array | slice = slice(None)) -> NDArray[np.float32]:
         """Return some rows, or all, as float32."""
         part = self.values[rows]
         if self.kind == "BF16":
@@ -148,7 +151,7 @@ def map_tensors(path: Path) -> dict[str, Tensor]:
     }
 
 
-def _array(content: NDArray[np.uint8], entry: dict[str, Any]) -> NDArray[Any]:
+def _array(content: NDArray[np.uint8], entry: dict[str, Any]) -> Array:
     begin, end = entry["data_offsets"]
     shape = tuple(entry["shape"])
     if not math.prod(shape):
@@ -250,7 +253,7 @@ def write_weights(path: Path, weights: Iterable[tuple[str, NDArray[np.float32]]]
     """
     from safetensors.numpy import save
 
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
     for name, values in weights:
         arrays[name] = np.ascontiguousarray(values)
         if is_rounded(name, values.shape):

@@ -37,7 +37,7 @@ class _CompilingNote(event.Listener):
                 f"{kernel.stats.cache_path}"
             )
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, event: object) -> None:
         """Ignore the end of a compilation."""
 
 

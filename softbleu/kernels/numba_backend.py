@@ -6,7 +6,7 @@ matches them at many thresholds. Other loops are in `numba_soft` and `numba_word
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from softbleu.kernels.numpy_backend import clipped_counts as counted_in_arrays
 if TYPE_CHECKING:
     from softbleu.kernels import WordArrays
     from softbleu.text.coded import TokenPairs, Tokens
-    from softbleu.types import Flags, Floats, Integers
+    from softbleu.types import Array, Flags, Floats, Integers
 
 
 NAME: Final = "numba"
@@ -38,7 +38,7 @@ MOST_CELLS = 1 << 22
 
 
 @part
-def find_ngram(table, head, word, mask, stamp):  # type: ignore[no-untyped-def]
+def find_ngram(table, head, word, mask, stamp):
     """Find the slot of the n-gram (head, word) of this segment, or the free slot for it."""
     mixed = np.uint64(head) * np.uint64(0x9E3779B97F4A7C15) ^ np.uint64(word) * np.uint64(0xC2B2AE3D27D4EB4F)
     slot = np.int64((mixed ^ (mixed >> np.uint64(32))) & np.uint64(mask))
@@ -48,7 +48,7 @@ def find_ngram(table, head, word, mask, stamp):  # type: ignore[no-untyped-def]
 
 
 @part
-def _learn(table, words, order, mask, stamp, marks):  # type: ignore[no-untyped-def]
+def _learn(table, words, order, mask, stamp, marks):
     """Count the n-grams of a candidate, each a path of (head n-gram, next word) through the table.
 
     N-grams with a word that no reference has are left out: `marks` has the stamp at words of references, and at other
@@ -72,7 +72,7 @@ def _learn(table, words, order, mask, stamp, marks):  # type: ignore[no-untyped-
 
 
 @part
-def _clip(table, words, order, mask, stamp, reader, counts):  # type: ignore[no-untyped-def]
+def _clip(table, words, order, mask, stamp, reader, counts):
     """Increase the clipped counts by the candidate's n-grams that another reference (number `reader`) has."""
     for start in range(len(words)):
         head = np.int64(-1)
@@ -92,7 +92,7 @@ def _clip(table, words, order, mask, stamp, reader, counts):  # type: ignore[no-
 
 
 @kernel
-def _count(candidate, candidate_offsets, reference, reference_offsets, segment_offsets, order, counts):  # type: ignore[no-untyped-def]
+def _count(candidate, candidate_offsets, reference, reference_offsets, segment_offsets, order, counts):
     size = 64
     for segment in range(len(counts)):
         while size < 2 * order * (candidate_offsets[segment + 1] - candidate_offsets[segment]):
@@ -198,12 +198,12 @@ def multiply_pairs(
     return products
 
 
-def _array(values: NDArray[Any] | None, kind: type[np.generic]) -> NDArray[Any]:
+def _array(values: Array | None, kind: type[np.generic]) -> Array:
     return np.zeros(0, kind) if values is None else np.asarray(values)
 
 
 @kernel
-def _match(texts, table, measure, rules, exact, similar, work, sums):  # type: ignore[no-untyped-def]
+def _match(texts, table, measure, rules, exact, similar, work, sums):
     codes, offsets, reference, bounds, segments = texts
     rows, norms = table
     ngrams, places, waiting = exact
@@ -234,7 +234,7 @@ def _match(texts, table, measure, rules, exact, similar, work, sums):  # type: i
 
 
 @kernel
-def _multiply_pairs(texts, table, measure, room, products):  # type: ignore[no-untyped-def]
+def _multiply_pairs(texts, table, measure, room, products):
     codes, offsets, reference, bounds, cells = texts
     rows, norms = table
     proposed, others, cross = room
@@ -253,7 +253,7 @@ def _multiply_pairs(texts, table, measure, room, products):  # type: ignore[no-u
 
 
 @part(inline="always")
-def _learn_pool(ngrams, reference, bounds, first, last, mask, stamp, places):  # type: ignore[no-untyped-def]
+def _learn_pool(ngrams, reference, bounds, first, last, mask, stamp, places):
     """Count the n-grams of a segment's references; `places` gets their slots at first occurrences, -1 elsewhere."""
     start = bounds[first]
     places[:, : bounds[last] - start] = -1
@@ -276,7 +276,7 @@ def _learn_pool(ngrams, reference, bounds, first, last, mask, stamp, places):  #
 
 
 @part(inline="always")
-def _match_equal(ngrams, words, mask, stamp, line, searched, waiting, sums):  # type: ignore[no-untyped-def]
+def _match_equal(ngrams, words, mask, stamp, line, searched, waiting, sums):
     """Match equal n-grams, the leftmost first; mark the others in `waiting`, and count them in searched orders."""
     waiting[:, : len(words)] = False
     left = 0
@@ -300,7 +300,7 @@ def _match_equal(ngrams, words, mask, stamp, line, searched, waiting, sums):  # 
 
 
 @part
-def _look_up(words, rows, norms, units):  # type: ignore[no-untyped-def]
+def _look_up(words, rows, norms, units):
     """Copy the unit vectors of words, 0 for words without a vector."""
     for place in range(len(words)):
         word = words[place]
@@ -310,7 +310,7 @@ def _look_up(words, rows, norms, units):  # type: ignore[no-untyped-def]
 
 
 @part(fastmath={"reassoc", "contract"})
-def _multiply(proposed, others, height, width, cross):  # type: ignore[no-untyped-def]
+def _multiply(proposed, others, height, width, cross):
     """Multiply unit vectors, nine products at a time; results in extra rows and columns are ignored."""
     for row in range(0, height, 3):
         for column in range(0, width, 3):
@@ -333,7 +333,7 @@ def _multiply(proposed, others, height, width, cross):  # type: ignore[no-untype
 
 
 @part
-def _related(product, one, other, measure):  # type: ignore[no-untyped-def]
+def _related(product, one, other, measure):
     """Return the weighted product of two words; 1, weighted, for equal words."""
     weights, self_only = measure
     if one == other:
@@ -344,12 +344,12 @@ def _related(product, one, other, measure):  # type: ignore[no-untyped-def]
 
 
 @part(inline="always")
-def _is_plain(measure):  # type: ignore[no-untyped-def]
+def _is_plain(measure):
     return len(measure[0]) + len(measure[1]) == 0
 
 
 @part(inline="always")
-def _relate(words, text, measure, cross):  # type: ignore[no-untyped-def]
+def _relate(words, text, measure, cross):
     """Convert products of unit vectors to products of words."""
     plain = _is_plain(measure)
     for row in range(len(words)):
@@ -363,7 +363,7 @@ def _relate(words, text, measure, cross):  # type: ignore[no-untyped-def]
 
 
 @part(fastmath={"reassoc", "contract"})
-def _multiply_within(words, vectors, bands):  # type: ignore[no-untyped-def]
+def _multiply_within(words, vectors, bands):
     """Multiply the words of a text with each other, by their distance."""
     length = len(words)
     bands[0, :length] = 1.0
@@ -383,7 +383,7 @@ def _multiply_within(words, vectors, bands):  # type: ignore[no-untyped-def]
 
 
 @part
-def _measure_ngrams(words, vectors, measure, bands, inverse):  # type: ignore[no-untyped-def]
+def _measure_ngrams(words, vectors, measure, bands, inverse):
     """Compute 1 / norm of the summed vectors of n-grams; see `softbleu.matching.ngrams.UnitVectors.text_norms`."""
     length, orders = len(words), min(len(inverse), len(words))
     _multiply_within(words, vectors, bands[: len(inverse)])
@@ -404,7 +404,7 @@ def _measure_ngrams(words, vectors, measure, bands, inverse):  # type: ignore[no
 
 
 @part(inline="always")
-def _serve(rules, exact, similar, work, line, height, width, sums):  # type: ignore[no-untyped-def]  # noqa: C901
+def _serve(rules, exact, similar, work, line, height, width, sums):  # noqa: C901
     """Assign to each unmatched n-gram, left to right, the most similar pool n-gram that is left."""
     may_match, searched, threshold, unit = rules
     ngrams, places, waiting = exact
@@ -452,7 +452,7 @@ def _serve(rules, exact, similar, work, line, height, width, sums):  # type: ign
 
 
 @part(inline="always")
-def _offer(ngrams, places, may_match, n, line, width, norms, scaled, capacity):  # type: ignore[no-untyped-def]
+def _offer(ngrams, places, may_match, n, line, width, norms, scaled, capacity):
     """Compute the instances of pool n-grams that are left for an order, and their norms, 0 if none is left."""
     for m in range(min(len(may_match), width)):
         if not may_match[m]:
@@ -468,7 +468,7 @@ def _offer(ngrams, places, may_match, n, line, width, norms, scaled, capacity): 
 
 
 @part(inline="always")
-def _sum_strips(cross, strips, orders, height, width):  # type: ignore[no-untyped-def]
+def _sum_strips(cross, strips, orders, height, width):
     """Sum the products along the reference, for each of its orders."""
     for row in range(height):
         for column in range(width):
@@ -488,7 +488,7 @@ def sweep_greedily(similarities: NDArray[np.int32], capacity: Integers, threshol
 
 
 @kernel
-def _sweep(similarities, capacity, thresholds):  # type: ignore[no-untyped-def]
+def _sweep(similarities, capacity, thresholds):
     """Match rows at the lowest threshold; then repeatedly remove the least similar match."""
     batch, rows = similarities.shape[:2]
     made, count = np.empty((6, 64 + 4 * batch * rows), np.int64), 0
@@ -523,7 +523,7 @@ def _sweep(similarities, capacity, thresholds):  # type: ignore[no-untyped-def]
 
 
 @part
-def _serve_rows(table, capacity, threshold, partner, value):  # type: ignore[no-untyped-def]
+def _serve_rows(table, capacity, threshold, partner, value):
     """Assign to each row, left to right, the most similar column that is left; ties go to the leftmost."""
     left = capacity.copy()
     for row in range(len(table)):
@@ -538,7 +538,7 @@ def _serve_rows(table, capacity, threshold, partner, value):  # type: ignore[no-
 
 
 @part
-def _least_similar(value):  # type: ignore[no-untyped-def]
+def _least_similar(value):
     """Find the row of the least similar match, the leftmost of equal ones; -1 without a match."""
     least = -1
     for row in range(len(value)):
@@ -548,7 +548,7 @@ def _least_similar(value):  # type: ignore[no-untyped-def]
 
 
 @part
-def _with_room(made, count, more):  # type: ignore[no-untyped-def]
+def _with_room(made, count, more):
     """Return the entries with space for more."""
     if count + more <= made.shape[1]:
         return made
@@ -558,7 +558,7 @@ def _with_room(made, count, more):  # type: ignore[no-untyped-def]
 
 
 @part
-def _note(made, count, segment, row, partner, value, since, now):  # type: ignore[no-untyped-def]
+def _note(made, count, segment, row, partner, value, since, now):
     """Add an entry for the match of a row that ends now, if it was made at any threshold."""
     if value[row] <= 0 or since[row] >= now:
         return count

@@ -40,9 +40,7 @@ def _greatest(bounds: Integers) -> int:
 
 
 @kernel
-def _raise(  # type: ignore[no-untyped-def]
-    products, rows, columns, cells, candidate, reference, parts, bounds, weight, work
-):
+def _raise(products, rows, columns, cells, candidate, reference, parts, bounds, weight, work):
     """Count the parts that words share; the words of a segment with a part form a chain of entries."""
     last, entries, shared, sizes = work
     made = 0
@@ -91,7 +89,7 @@ def matched_weights(
 
 
 @kernel
-def _match(texts, greedy, tables, work, sums):  # type: ignore[no-untyped-def]
+def _match(texts, greedy, tables, work, sums):
     similarities, rows, columns, cells, candidate, reference = texts
     weights, matched, pairs = tables
     for segment in range(len(sums)):
@@ -113,12 +111,12 @@ def _match(texts, greedy, tables, work, sums):  # type: ignore[no-untyped-def]
 
 
 @part
-def _count_ngrams(length, n):  # type: ignore[no-untyped-def]
+def _count_ngrams(length, n):
     return length - n + 1 if length >= n else 0
 
 
 @part
-def _add_windows(values, first, n, size, sums):  # type: ignore[no-untyped-def]
+def _add_windows(values, first, n, size, sums):
     """Compute the sums of n consecutive values; return the greatest."""
     greatest = 0.0
     for start in range(size):
@@ -132,7 +130,7 @@ def _add_windows(values, first, n, size, sums):  # type: ignore[no-untyped-def]
 
 
 @part(fastmath={"nnan", "nsz"})
-def _fill(similarities, cell, stride, n, sizes, filled, best):  # type: ignore[no-untyped-def]
+def _fill(similarities, cell, stride, n, sizes, filled, best):
     """Compute the similarities of n-grams, and the greatest of each."""
     height, width = sizes
     scale = SCALE / n
@@ -157,7 +155,7 @@ def _fill(similarities, cell, stride, n, sizes, filled, best):  # type: ignore[n
 
 
 @part
-def _pair(tables, weights, heaviest, sizes, work, matched, greedy):  # type: ignore[no-untyped-def]
+def _pair(tables, weights, heaviest, sizes, work, matched, greedy):
     """Assign n-grams one to one at the least total cost, and add a share of their similarities."""
     similarities, costs = tables
     height, width = sizes
@@ -184,7 +182,7 @@ def _pair(tables, weights, heaviest, sizes, work, matched, greedy):  # type: ign
 
 
 @part
-def _assign(costs, short, long, reals, numbers):  # type: ignore[no-untyped-def]
+def _assign(costs, short, long, reals, numbers):
     """Assign a column to each row at the least total cost, by shortest augmenting paths (Crouse 2016).
 
     Ties are resolved as in `scipy.optimize.linear_sum_assignment`. The columns are written to ``numbers[0]``.
@@ -212,7 +210,7 @@ def _assign(costs, short, long, reals, numbers):  # type: ignore[no-untyped-def]
 
 
 @part(fastmath={"nnan", "nsz"})
-def _shortest_path(costs, row, long, reals, numbers):  # type: ignore[no-untyped-def]
+def _shortest_path(costs, row, long, reals, numbers):
     """Find the shortest path to a column without a row; return the number of visited columns, this one the last.
 
     Visited columns have the price -inf during the search, so that they are not reached again.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
@@ -14,7 +14,7 @@ from softbleu.text.coded import Tokens
 from softbleu.text.tokens import ESCAPES_13A, MARKS_13A
 
 if TYPE_CHECKING:
-    from softbleu.types import Integers
+    from softbleu.types import Array, Integers
 
 
 _BEYOND_ASCII = 0x80
@@ -87,7 +87,7 @@ def _with_room(table: _Table, more: int) -> _Table:
     return table._replace(surface=surface, octets=_octets(surface))
 
 
-def _grown(array: NDArray[Any], size: int) -> NDArray[Any]:
+def _grown(array: Array, size: int) -> Array:
     grown = np.zeros(size, array.dtype)
     grown[: len(array)] = array
     return grown
@@ -158,7 +158,7 @@ class CompiledCoder:
 
 
 @part
-def _blank_length(text, place):  # type: ignore[no-untyped-def]
+def _blank_length(text, place):
     """Return the length of the white space (as in `str.split`) at a position, in bytes; 0 for none."""
     byte = text[place]
     if byte <= _BLANK:
@@ -179,7 +179,7 @@ def _blank_length(text, place):  # type: ignore[no-untyped-def]
 
 
 @part
-def _unescaped(word, length, escape):  # type: ignore[no-untyped-def]
+def _unescaped(word, length, escape):
     """Replace an escape everywhere in a word; return the new length."""
     end = place = 0
     size, by = escape[-2], escape[-1]
@@ -202,12 +202,12 @@ def _unescaped(word, length, escape):  # type: ignore[no-untyped-def]
 
 
 @part
-def _is_digit(byte):  # type: ignore[no-untyped-def]
+def _is_digit(byte):
     return 48 <= byte <= 57
 
 
 @part
-def _split_word(word, place, stop, out, end):  # type: ignore[no-untyped-def]
+def _split_word(word, place, stop, out, end):
     """Write a word with blanks between its 13a tokens; return the end."""
     first = place
     while place < stop:
@@ -241,7 +241,7 @@ def _split_word(word, place, stop, out, end):  # type: ignore[no-untyped-def]
 
 
 @part
-def _split_escaped(word, out, end):  # type: ignore[no-untyped-def]
+def _split_escaped(word, out, end):
     """Replace escapes as 13a does, overwriting the word, then call `_split_word`."""
     length = len(word)
     for escape in _ESCAPES:
@@ -250,7 +250,7 @@ def _split_escaped(word, out, end):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _split(surface, bounds, out):  # type: ignore[no-untyped-def]
+def _split(surface, bounds, out):
     """Write each word on a line with blanks between its tokens, then eight blanks; return where these begin."""
     # A literal would compile the called functions once more.
     end = np.int64(0)
@@ -270,7 +270,7 @@ def _split(surface, bounds, out):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _spread(codes, offsets, numbers, bounds, parts):  # type: ignore[no-untyped-def]
+def _spread(codes, offsets, numbers, bounds, parts):
     """Replace words by their parts; changes `offsets` to bounds of parts."""
     count = place = 0
     for line in range(1, len(offsets)):
@@ -283,7 +283,7 @@ def _spread(codes, offsets, numbers, bounds, parts):  # type: ignore[no-untyped-
 
 
 @kernel
-def _enter_again(slots, keys, used):  # type: ignore[no-untyped-def]
+def _enter_again(slots, keys, used):
     shift = _ALL - _bits(slots)
     for number in range(1, used + 1):
         slot = np.int64((keys[number] ^ keys[number] >> _HALF) * _MIX >> shift)
@@ -293,7 +293,7 @@ def _enter_again(slots, keys, used):  # type: ignore[no-untyped-def]
 
 
 @part
-def _bits(slots):  # type: ignore[no-untyped-def]
+def _bits(slots):
     """Return the number of bits of a slot's number."""
     bits = np.uint64(0)
     while np.uint64(1) << bits < np.uint64(len(slots)):
@@ -302,7 +302,7 @@ def _bits(slots):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def _code(text, octets, end, state, table, codes, offsets):  # type: ignore[no-untyped-def]  # noqa: C901
+def _code(text, octets, end, state, table, codes, offsets):  # noqa: C901
     """Encode the words of a text; return False if the table is full, to be continued from `state`.
 
     One function, since passing arrays on, or reading them from tuples, costs reference counting.

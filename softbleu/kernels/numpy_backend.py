@@ -19,7 +19,7 @@ from softbleu.text.coded import WordParts, chosen_places
 
 if TYPE_CHECKING:
     from softbleu.text.coded import TokenPairs, Tokens
-    from softbleu.types import Flags, Floats, Integers
+    from softbleu.types import Array, Flags, Floats, Integers
 
 
 NAME: Final = "numpy"
@@ -263,7 +263,7 @@ def clipped_counts_of_long(
     [3, 2, 1]
     """
     texts = [candidate, *references]
-    numbers: list[NDArray[Any]] = _numbered(texts, 1 + max(int(text.max(initial=0)) for text in texts))
+    numbers: list[Array] = _numbered(texts, 1 + max(int(text.max(initial=0)) for text in texts))
     # -1 marks the end of a text.
     words = [np.append(text, np.int32(-1)) for text in numbers]
     width = 1 + int(numbers[0].max(initial=0))
@@ -289,11 +289,11 @@ def clipped_counts_of_long(
     return counts
 
 
-def _known(known: NDArray[np.bool_], *arrays: NDArray[Any]) -> tuple[NDArray[Any], ...]:
+def _known(known: NDArray[np.bool_], *arrays: Array) -> tuple[Array, ...]:
     return arrays if known.all() else tuple(array[known] for array in arrays)
 
 
-def _numbered(keys: Sequence[NDArray[Any]], bound: int) -> list[NDArray[Any]]:
+def _numbered(keys: Sequence[Array], bound: int) -> list[Array]:
     """Number the keys, all below `bound`, that occur in the first text; other keys get -1."""
     if bound > min(_TABLE, _ENTRIES * sum(map(len, keys))):
         distinct, numbered = np.unique(np.concatenate(keys), return_inverse=True)
@@ -326,12 +326,12 @@ def raise_to_spellings(
         np.maximum(block, table[np.ix_(one[rows], other[columns])], out=block)
 
 
-def spelling_similarity(left: NDArray[Any], right: NDArray[Any], parts: WordParts) -> Floats:
+def spelling_similarity(left: Array, right: Array, parts: WordParts) -> Floats:
     """Compute the Dice coefficients of the distinct parts of words, given by their codes: (left, right)."""
     width = parts.kinds
     dense = (len(left) + len(right)) * width <= _DENSE
 
-    def incidence(codes: NDArray[Any]) -> Any:
+    def incidence(codes: Array) -> Any:
         places, bounds = chosen_places(parts.bounds, codes)
         ids = parts.codes[places]
         if not dense:

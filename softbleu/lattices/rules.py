@@ -15,6 +15,7 @@ from softbleu.config.declare import Declared, setting
 from softbleu.embeddings import DEFAULT_VECTORS, open_vectors
 from softbleu.embeddings.choice import SCOPE, WordMeasure, parse_percentile, similarity_quantile
 from softbleu.embeddings.function_words import is_function_word
+from softbleu.embeddings.neighbours import NeighbourGraph, NeighbourIndex, cached_graph
 from softbleu.errors import InputError, Parameter, VectorError
 from softbleu.io.files import Content
 from softbleu.io.platform import cached_property
@@ -26,7 +27,7 @@ from softbleu.text.tokens import ChangedTokenizer, Tokenizer, data_setting
 from softbleu.thesaurus.resources import open_tables, stem
 
 if TYPE_CHECKING:
-    from softbleu.embeddings.neighbours import NeighbourGraph
+    from softbleu.types import Array
 
 Notation = Literal["text", "brackets", "network"]
 Phrase = tuple[int, int, tuple[str, ...], float, str]
@@ -239,8 +240,6 @@ class Expander:
 
     @cached_property
     def _graph(self) -> NeighbourGraph:
-        from softbleu.embeddings.neighbours import NeighbourIndex, cached_graph
-
         _, rows = self._source.head(SCOPE)
         places = list(self._vocabulary.values())
         usable = np.asarray(rows)[places]
@@ -373,7 +372,7 @@ class LatticeLines(Tokens):
     """References as lattices, together with the tokens of the references that they were made from."""
 
     lattices: Lattices
-    arc_words: NDArray[Any]  # The words of the arcs, as text
+    arc_words: Array  # The words of the arcs, as text
 
     @classmethod
     def coded(cls, networks: Sequence[WordNetwork], codes: Mapping[str, int]) -> LatticeLines:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from softbleu.types import Flags, Floats, Integers
+    from softbleu.types import Array, Flags, Floats, Integers
 
 
 Assignment = Literal["exact-first", "sequential", "optimal"]
@@ -456,7 +456,7 @@ def _match_optimally(
     words: str,
 ) -> None:
     """Collect the pairs of a single order that may match, stripe by stripe, and assign them together."""
-    links: list[tuple[NDArray[Any], ...]] = []
+    links: list[tuple[Array, ...]] = []
     whole: Tables | None = None
     for start, tables in stripes:
         whole = whole or replace(tables, batch=batch)
@@ -699,7 +699,7 @@ def _assign_optimally(similarities: NDArray[np.int32], capacity: Integers) -> tu
 
 
 def assign_links(
-    rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], capacity: Integers, height: int
+    rows: Array, columns: Array, values: Array, capacity: Integers, height: int
 ) -> tuple[Integers, Integers]:
     """Assign pairs that may match by the greatest total similarity, each connected group by itself.
 

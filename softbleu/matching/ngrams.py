@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.corpora.edits import CodedGold, EditedSegment
-    from softbleu.types import Flags, Floats, Integers
+    from softbleu.types import Array, Flags, Floats, Integers
 
 
 _PRODUCTS = 1 << 12  # Token pairs of a segment above which it pays to multiply distinct words once
@@ -411,7 +411,7 @@ class ComparedWords(Vectors):
         weights = frequency_weights(self.frequencies)[distinct] if by_frequency else None
         return ComparedTokens(np.zeros((len(distinct), 0)), distinct, weights, source=self), places
 
-    def table(self, left: NDArray[Any], right: NDArray[Any]) -> Floats:
+    def table(self, left: Array, right: Array) -> Floats:
         """Compute the similarities of all pairs of different words: (left, right)."""
         similarities = np.zeros((len(left), len(right)))
         if self.parts is not None and self.bounds is not None:
@@ -434,7 +434,7 @@ class ComparedWords(Vectors):
         np.copyto(similarities, 1.0, where=one == other)
         return similarities
 
-    def _raise_to_known(self, values: Floats, one: NDArray[Any], other: NDArray[Any]) -> None:
+    def _raise_to_known(self, values: Floats, one: Array, other: Array) -> None:
         if self.stems is not None:
             np.copyto(values, 1.0, where=self.stems[one] == self.stems[other])
         if self.listed is not None and self.similarities is not None and len(self.listed):
@@ -471,7 +471,7 @@ class WordTable:
     """Vectors and other features of the words of a prepared corpus."""
 
     vectors: Vectors
-    features: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    features: Mapping[str, Array] = field(default_factory=dict)
     """Features by name: `rarity` of each word among segments; parts of words (`softbleu.text.parts.WORD_PARTS`), such
     as `spelling`, as numbers word by word, and their bounds, `spelling_bounds` (words + 1)."""
 

@@ -11,7 +11,7 @@ from functools import cache, lru_cache, partial
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from softbleu.text.coded import Vocabulary, chosen_places
 from softbleu.text.meteor import EXCEPTIONS, PARAPHRASES, SYNONYMS, MeteorData, MeteorFiles
 
 if TYPE_CHECKING:
-    from softbleu.types import Flags, Floats, Integers
+    from softbleu.types import Array, Flags, Floats, Integers
 
 _STEMMING = lock()  # A stemmer object holds the current word, and is not safe for threads
 
@@ -102,7 +102,7 @@ def joined_words(words: Iterable[str]) -> NDArray[np.uint8]:
     return np.frombuffer("\n".join(words).encode(), np.uint8)
 
 
-def read_table(path: Path) -> dict[str, NDArray[Any]]:
+def read_table(path: Path) -> dict[str, Array]:
     """Read a table of paraphrases with three lines per entry: a probability, a phrase and its paraphrase."""
     words = Vocabulary({_END: 0})
     # Growing buffers, since the table is too large to be held twice
@@ -189,7 +189,7 @@ def open_tables(data: MeteorData) -> MeteorTables:
     # The cache is keyed by the content of the files.
     files, name = MeteorFiles.of(data.location), f"meteor/{data.fingerprint[:32]}"
 
-    def make() -> dict[str, NDArray[Any]]:
+    def make() -> dict[str, Array]:
         path, cache = files.paraphrases, cache_folder()
         if path is not None and path.stat().st_size >= _LARGE:
             kept = f"once: they are cached in {cache / name}" if cache else None
@@ -208,10 +208,10 @@ class MeteorTables:
     ``targets[bounds[n]:bounds[n + 1]]``.
     """
 
-    def __init__(self, arrays: Mapping[str, NDArray[Any]], folder: Path) -> None:
+    def __init__(self, arrays: Mapping[str, Array], folder: Path) -> None:
         self._arrays, self._folder = arrays, folder
 
-    def _array(self, name: str) -> NDArray[Any]:
+    def _array(self, name: str) -> Array:
         if name not in self._arrays:
             wanted = SYNONYMS if name.startswith("synonym") else PARAPHRASES[0]
             raise InputError(f"{self._folder}: {wanted} is missing: get it, or leave that stage out (stages)")
@@ -316,9 +316,9 @@ def _forms(word: str, places: Mapping[str, int]) -> set[int]:
     return numbers
 
 
-def _tables(files: MeteorFiles) -> dict[str, NDArray[Any]]:
+def _tables(files: MeteorFiles) -> dict[str, Array]:
     """Make the arrays of all existing files."""
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
     if synonyms := files.lists(SYNONYMS):
         numbers = Vocabulary()
         sets = numbers.encode(list(synonyms.values()))
