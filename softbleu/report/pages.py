@@ -181,6 +181,8 @@ def _scored(
 ) -> Iterator[tuple[Runner, list[Statistics]]]:
     """Score the metrics of a page; the runner is prepared to sweep the first of them."""
     plan = make_plan(wanted)
+    if any(metric.partial for metric in plan.metrics):
+        raise InputError("an HTML page shows whole outputs: leave out ", Parameter("partial"))
     metrics, thresholds = plan.metrics, Thresholds.of(plan.metrics[0])
     swept = [metrics[0].revised({"threshold": threshold}) for threshold in thresholds.values[:1]]
     if swept:

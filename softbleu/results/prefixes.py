@@ -114,7 +114,7 @@ def prefix_scores(
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
-    metric: GivenMetric = "bleu",
+    metrics: GivenMetric = "bleu",
     every: int = 1,
     fractions: Sequence[float] | None = None,
     **settings: Unpack[Settings],
@@ -127,7 +127,7 @@ def prefix_scores(
     ----------
     candidates, references, source
         Texts as for `softbleu.score`.
-    metric
+    metrics
         A name, an expression or a value, of a metric that compares two texts.
     every
         Score prefixes of every so many tokens, and the whole output.
@@ -148,11 +148,11 @@ def prefix_scores(
 
     Examples
     --------
-    >>> scores = prefix_scores(["the cat sat here"], ["the cat lay there"], metric="chrf", every=2)
+    >>> scores = prefix_scores(["the cat sat here"], ["the cat lay there"], metrics="chrf", every=2)
     >>> [(prefix.tokens, round(prefix.score, 1)) for prefix in scores]
     [(2, 100.0), (4, 50.8)]
     """
-    plan = make_plan(metric, **settings)
+    plan = make_plan(metrics, **settings)
     cuts = every_tokens(every) if fractions is None else at_fractions(fractions)
     for part in prefix_rows(make_corpus(candidates, references, source), plan, cuts):
         columns = (part.first + part.owner + 1, part.tokens, part.lengths, _scores(plan.only, part))

@@ -74,7 +74,7 @@ def test_prefixes_score_as_sentences_that_end_there(name):
     references = [REFERENCES, ["The dog has a mat", "That is a red mat"]]
     partial = read(name, partial=True)
     sources = [SOURCE, "dog mat red"] if partial.requires.source else None
-    prefixes = list(softbleu.prefix_scores(candidates, references, sources, metric=name))
+    prefixes = list(softbleu.prefix_scores(candidates, references, sources, metrics=name))
     assert {(prefix.system, prefix.segment) for prefix in prefixes} == {("one", 1), ("one", 2), ("other", 2)}
     for prefix in prefixes:
         number = prefix.segment - 1

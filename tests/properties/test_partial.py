@@ -8,12 +8,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles import prefixes as oracle
 
-from softbleu import read_metric
+import softbleu
+from softbleu import Segments, read_metric
 from softbleu.config.declare import own_settings
 from softbleu.declare import StringMetric
 from softbleu.errors import InputError
 from softbleu.kernels.prefixes import reached
 from softbleu.metrics.base import METRICS
+from softbleu.report.pages import make_page
 from softbleu.text.coded import Tokens
 
 WORDS = ("the", "cat", "dog", "sat", "on", "a", "mat", "red")
@@ -114,3 +116,39 @@ def test_metrics_of_whole_outputs_have_no_partial_scores():
     assert whole == {*of_text, "scores", "al", "laal", "ap", "dal", "yaal"}
     with pytest.raises(InputError, match="m2 has no setting 'partial'"):
         read_metric("m2", partial=True)
+
+
+CANDIDATES = ["the cat sat on", "a red dog", "mat", "the the cat", "on a mat sat", "dog", "red"]
+LONGER = ["the cat sat on the red mat", "a red cat on a mat", "the mat", "the dog on the cat", "a cat", "a dog sat"]
+
+
+@pytest.mark.parametrize("name", ["bleu", "vleu", "chrf", "softbleu(rarity=0)", "meteor(stages=exact)"])
+def test_all_pairs_are_compared_as_single_ones(name):
+    """More of them than a small list has."""
+    partial = read_metric(name, partial=True)
+    expected = [[partial.sentence_score(one, other).score for other in LONGER] for one in CANDIDATES]
+    assert softbleu.pairwise(CANDIDATES, LONGER, partial).scores.tolist() == expected
+
+
+def test_metrics_of_one_family_are_scored_as_alone():
+    """Matches at several thresholds are found together, but not in references of other lengths."""
+    names = (
+        "vleu(threshold=0.5, partial=yes)",
+        "vleu(threshold=0.8, partial=yes)",
+        "vleu(threshold=0.8)",
+        "sleu(partial=yes)",
+    )
+    together = softbleu.score(CANDIDATES[:6], LONGER, metrics=[read_metric(name) for name in names])
+    alone = [read_metric(name).corpus_score(CANDIDATES[:6], LONGER).score for name in names]
+    assert [result.score for result in together] == alone
+    assert len({*alone}) == 4
+
+
+def test_explanation_shows_the_beginning_that_counts():
+    (shown,) = softbleu.explain(["the cat sat"], ["the cat lay on the mat"], metrics="bleu", partial=True)
+    assert shown.references == (("the", "cat", "lay"),)
+
+
+def test_pages_of_partial_scores_are_refused():
+    with pytest.raises(InputError, match="an HTML page shows whole outputs"):
+        make_page(Segments.of(["a cat"], ["a cat sat"]), [read_metric("chrf", partial=True)])
