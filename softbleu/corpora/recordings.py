@@ -143,14 +143,14 @@ def read_moment(text: str) -> float:
 
 
 def name_logs(paths: Sequence[str]) -> dict[str, str]:
-    """Name systems after their logs, or after the folders of logs that are all called the same.
+    """Name systems after their logs, or after the folders of logs that all have the name that SimulEval gives them.
 
     >>> name_logs(["wait3/instances.log", "wait5/instances.log"])
     {'wait3': 'wait3/instances.log', 'wait5': 'wait5/instances.log'}
     """
     folders = {Path(path).parent.name: path for path in paths}
-    same = len({Path(path).name for path in paths}) == 1
-    return folders if same and 1 < len(paths) == len(folders) else name_files(paths)
+    usual = {Path(path).name for path in paths} == {"instances.log"}
+    return folders if usual and all(folders) and len(folders) == len(paths) else name_files(paths)
 
 
 def _lines_together(files: Sequence[str], encoding: str) -> list[tuple[str, ...]]:
