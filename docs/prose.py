@@ -1,8 +1,8 @@
 """A linter for English: README, docs/, and the docstrings, comments, messages and help of the package.
 
 python docs/prose.py [FILE ...] prints a line per finding, ``file:line: what``, and exits with 1 if it found any.
-Without files it checks everything, prints how often docstrings say "what" and "those", and counts the findings in
-folders of the package that `ENFORCED` does not name yet. Code and addresses of links are left out.
+Without files it checks everything, and counts "what" and "those" in docstrings: at most one of each per 1,000 words.
+Code and addresses of links are left out.
 """
 
 import ast
@@ -18,28 +18,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST = 30  # words of a sentence in the README and the guide
 MOST = 1.0  # "what", and "those", per 1,000 words of docstrings
-ENFORCED = (
-    "analysis",
-    "config",
-    "corpora",
-    "corpora/judgements",
-    "corpora/judgements/programs",
-    "embeddings",
-    "encoders",
-    "io",
-    "kernels",
-    "language",
-    "lattices",
-    "matching",
-    "meta",
-    "report",
-    "tables.py",
-    "text",
-    "thesaurus",
-)
-"""Folders (without those in them) and modules of the package in which `PHRASES`, `OPENINGS` and `MOST` are enforced;
-findings in others are counted."""
-GENERATED = ("cli.md", "settings.md")  # Pages made of docstrings and help, which are mended there
 
 PRIVATE = {
     r"people(?:['’]s)?": "say human judges, annotators or users",
@@ -120,33 +98,13 @@ def words_of_docstrings(source: str) -> Counter[str]:
     return Counter({"": len(words), "what": words.count("what"), "those": words.count("those")})
 
 
-def too_frequent(counts: Counter[str]) -> list[str]:
-    """List the words of which docstrings have more than `MOST`; a single one is never too frequent."""
-    return [word for word in ("what", "those") if counts[word] > max(1, MOST * counts[""] / 1000)]
-
-
 def in_package() -> int:
-    """Print the findings in enforced folders of the package and counts of all; return the number of the former."""
-    enforced, counted, words = 0, Counter[str](), dict[str, Counter[str]]()
-    for module in sorted((ROOT / "softbleu").rglob("*.py")):
-        source, name = module.read_text(encoding="utf-8"), module.relative_to(ROOT / "softbleu").as_posix()
-        folder = next((each for each in (name, name.rpartition("/")[0]) if each in ENFORCED), "")
-        words.setdefault(folder, Counter()).update(words_of_docstrings(source))
-        for line, what in sorted(odd_english(source)):
-            if folder:
-                print(f"{os.path.relpath(module)}:{line}: {what}")
-            counted[folder or name.rpartition("/")[0] or name] += 1
-    for folder in filter(None, words):
-        for word in too_frequent(words[folder]):
-            print(f"softbleu/{folder}: “{word}” {words[folder][word]} times, above {MOST:g} per 1,000 words")
-            counted[folder] += 1
-    total = sum(words.values(), Counter())
-    rates = (f"“{word}” {1000 * total[word] / total['']:.1f}" for word in ("what", "those"))
-    print(f"docstrings: {', '.join(rates)} per 1,000 words")
-    for folder, count in counted.items():
-        enforced += count if folder in ENFORCED else 0
-        print(f"softbleu/{folder}: {count} to mend", file=sys.stderr)
-    return enforced
+    """Print how often docstrings say "what" and "those" per 1,000 words; return how many exceed `MOST`."""
+    modules = sorted((ROOT / "softbleu").rglob("*.py"))
+    total = sum((words_of_docstrings(module.read_text(encoding="utf-8")) for module in modules), Counter())
+    rates = {word: 1000 * total[word] / total[""] for word in ("what", "those")}
+    print("docstrings:", ", ".join(f"“{word}” {rate:.1f}" for word, rate in rates.items()), "per 1,000 words")
+    return sum(rate > MOST for rate in rates.values())
 
 
 def blocks(text: str) -> Iterator[tuple[int, str]]:
@@ -169,10 +127,10 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
             block.append(_ITEM.sub("", line, count=1))
 
 
-def findings(text: str, long_sentences: bool = True, phrases: bool = True) -> Iterator[tuple[int, str]]:
+def findings(text: str, long_sentences: bool = True) -> Iterator[tuple[int, str]]:
     """Lines of a text and what is wrong there."""
     for first, block in blocks(text):
-        yield from search(_PRIVATE | (_PHRASES if phrases else {}), first, block)
+        yield from search(_PRIVATE | _PHRASES, first, block)
         for sentence in () if block.startswith(("#", "|")) else _SENTENCE.finditer(block):
             line = first + block.count("\n", 0, sentence.start())
             count = sum(any(map(str.isalnum, word)) for word in sentence[0].split())
@@ -189,9 +147,9 @@ def main(names: list[str]) -> int:
     for page in map(Path, names) if names else sorted(everything):
         text, guide = page.read_text(encoding="utf-8"), page.name == "README.md" or page.parent.name == "guide"
         if page.suffix == ".py":
-            found = [*private_words(text), *(odd_english(text) if names else ())]
+            found = [*private_words(text), *odd_english(text)]
         else:
-            found = [*findings(text, long_sentences=guide, phrases=bool(names) or page.name not in GENERATED)]
+            found = [*findings(text, long_sentences=guide)]
         for line, what in sorted(found):
             print(f"{os.path.relpath(page)}:{line}: {what}")
             count += 1

@@ -14,5 +14,5 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Flags: TypeAlias = NDArray[np.bool_]
 
-Progress = Callable[[int, int], None]  # Called with how much is done, and how much there is to do
+Progress = Callable[[int, int], None]  # Called with the amount done and the total
 Words = tuple[int, ...]  # A text whose words are numbers

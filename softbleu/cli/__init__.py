@@ -47,7 +47,7 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     sys.unraisablehook = partial(_not_lost, os.getpid())
     for name in ("SIGTERM", "SIGHUP"):
-        # What is ignored already, as nohup has it, stays so.
+        # A signal that is ignored already, as under nohup, stays ignored.
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, partial(_end, os.getpid()))

@@ -26,7 +26,7 @@ class DirectionsOptions(Encoded, MetricNames, Outside, LanguageCode, TitledPage,
     Attributes
     ----------
     folders
-        Folders as WMT has them (system-outputs, reference…, source…, or folders of such), or TOML files with tables
+        Folders in WMT's layout (system-outputs, reference…, source…), folders of these, or TOML files with tables
         such as [directions.en-cs]
     against
         Compare candidates with the references, or with the source instead, by vectors or an encoder that have both

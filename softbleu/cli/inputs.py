@@ -155,7 +155,7 @@ class Logged(Defaults, panel="Input"):
 
     logs: tuple[str, ...] = setting((), name="log", metavar="[NAME=]FILE", file="named")
     segmentation: str | None = setting(None, file="read")
-    unit: DelayUnit | None = setting(None, unset="as logs have them, or word")
+    unit: DelayUnit | None = setting(None, unset="as in the logs, or word")
     moments: tuple[str, ...] = setting((), name="at", metavar="TIME")
 
 

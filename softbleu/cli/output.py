@@ -1,4 +1,4 @@
-"""Where text goes: to standard output, or to a file that is complete or not there at all."""
+"""Targets of output: standard output, or a file that is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _UNSEEN = re.compile(r"(\x1b\[[\d;]*m)|\x1b|[^\n\t\x1b -~]+")  # Codes of print,
 
 @dataclass(frozen=True)
 class Target:
-    """Where to write: a file, a URL, or else standard output."""
+    """A target of output: a file, a URL, or else standard output."""
 
     path: Path | None = None
     url: str | None = None

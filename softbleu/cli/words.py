@@ -66,7 +66,7 @@ def _habits() -> dict[str, str]:
 
 
 def habit(option: str, value: str | None = None) -> str:
-    """Say what to write for an option of other programs, or its use with this value; empty if it is not known.
+    """Return the option to write for one of another program, optionally with its value; empty if it is unknown.
 
     >>> habit("--num_workers"), habit("-s", "exp"), habit("-s")
     ('write --jobs N (-j)', 'write --smooth NAME', '')
