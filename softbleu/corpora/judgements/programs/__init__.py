@@ -1,4 +1,4 @@
-"""Scores as other programs write them, a module per program: each gives rows of system, segment, metric and score."""
+"""Scores and judgements in formats of other programs, a module per program: rows of system, segment and so on."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def outside_rows(name: str, content: LinesOrRows, system: str) -> OutsideRows | 
     name
         Name of the file, for errors.
     content
-        What it has.
+        Content of the file.
     system
-        Name of the system where the file does not say it.
+        Name of the system if the file does not name one.
     """
     if isinstance(content, ParquetRows):
         return None

@@ -67,3 +67,18 @@ def file_rows(name: str, files: Mapping[str, Any]) -> Iterator[TableRow]:
             for metric in metrics:
                 score = segment.get(metric)
                 yield where, {"system": systems[path], "metric": metric, "segment": number, "score": score}
+
+
+def xcomet_rows(name: str, files: Mapping[str, Any]) -> Iterator[TableRow]:
+    """Read xCOMET's `errors` of the segments of each file."""
+    systems = {path: system for system, path in name_files(list(files)).items()}
+    for path, segments in files.items():
+        for number, segment in enumerate(segments if isinstance(segments, list) else [None], start=1):
+            where = f"{name}, {path}, segment {number}"
+            errors = segment.get("errors") if isinstance(segment, dict) else None
+            if not isinstance(errors, list) or not all(isinstance(error, dict) for error in errors):
+                raise InputError(f"{where}: no list of 'errors' as in files of xCOMET")
+            row = {"system": systems[path], "segment": number}
+            yield where, {**row, "start": None, "end": None}
+            for error in errors:
+                yield where, {**row, **{key: error.get(key) for key in ("start", "end", "severity")}}
