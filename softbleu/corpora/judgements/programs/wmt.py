@@ -29,20 +29,8 @@ def document_rows(values: Values, system: str) -> Iterator[TableRow]:
                 counts[key] += 1
 
 
-WMT24_COLUMNS = [
-    "annotator",
-    "system",
-    "line",
-    "kind",
-    "from",
-    "to",
-    "score",
-    "document",
-    "",
-    "spans",
-    "begun",
-    "ended",
-]
+_JUDGED = ["annotator", "system", "line", "kind", "from", "to", "score", "document", "", "spans"]
+WMT24_COLUMNS = [*_JUDGED, "begun", "ended"]
 """Columns of WMT24's published file, which has no names for them."""
 
 
