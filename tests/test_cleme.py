@@ -1,6 +1,7 @@
 """CLEME and CLEME2.0: the authors' digits on CoNLL-2014, the oracle anywhere; candidates that are files of edits."""
 
 import json
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
@@ -17,6 +18,7 @@ from oracles.green import green
 from refusing import refused
 from shared_data import expected_rows, shared
 from strategies import spoken
+from tables import TESTS, each_row
 
 import softbleu
 from softbleu.analysis import correction_kinds
@@ -304,19 +306,18 @@ def test_signatures_say_which_edits_were_counted() -> None:
     assert "edits" not in softbleu.score([text], gold=[made], metrics="m2").signature
 
 
-def test_unknown_corrections_count_as_in_errant_compare(tmp_path: Path) -> None:
+UNKNOWN = tomllib.loads((TESTS / "golden" / "unknown_corrections.toml").read_text("utf-8"))
+
+
+@each_row("golden/unknown_corrections.toml", "counting", "expected", table="counts")
+def test_unknown_corrections_count_as_in_errant_compare(counting: str, expected: list[int], tmp_path: Path) -> None:
     """They are detected, and no corrections; edits of doubled blanks are edits."""
-    counts, gold, system = (
-        Path(__file__).with_name("golden").joinpath("unknown_corrections.txt").read_text("utf-8").split("== ")
-    )
-    files = [tmp_path / name for name in ("gold.m2", "system.m2")]
-    for file, text in zip(files, (gold, system), strict=True):
-        file.write_text(text.partition("\n")[2], encoding="utf-8")
-    edited, annotated = (read_m2(str(file)) for file in reversed(files))
-    for line in counts.splitlines()[2:5]:
-        way, *expected = line.split()
-        result = softbleu.score(edited, gold=annotated, metrics=f"errant(counting={way})")
-        assert [getattr(result.numbers, f"{name}s") for name in NAMES] == list(map(int, expected)), way
+    files = {name: tmp_path / f"{name}.m2" for name in ("system", "gold")}
+    for name, file in files.items():
+        file.write_text(UNKNOWN[name], encoding="utf-8")
+    edited, annotated = (read_m2(str(file)) for file in files.values())
+    result = softbleu.score(edited, gold=annotated, metrics=f"errant(counting={counting})")
+    assert [getattr(result.numbers, f"{name}s") for name in NAMES] == expected
 
 
 @pytest.mark.parametrize("metric", ["cleme", "cleme2", "errant"])

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from oracles.resegment import cost_of, least_cost
 from refusing import refused
 from shared_data import shared
+from tables import each_row
 
 import softbleu
 import softbleu.corpora.resegment
@@ -30,12 +31,11 @@ from softbleu.results.api import score_corpus
 __all__ = ["command"]
 
 KNOWN = tomllib.loads(Path(__file__).with_name("odd.toml").read_text(encoding="utf-8"))
-SOURCE, REFERENCE, ODD = (KNOWN[name] for name in ("source", "reference", "odd"))
+SOURCE, REFERENCE = KNOWN["source"], KNOWN["reference"]
 
 
-@pytest.mark.parametrize("check", ODD)
-def test_a_check_finds_what_it_is_for(check: str) -> None:
-    line, text = ODD[check]
+@each_row("corpora/odd.toml", "check", "line", "text")
+def test_a_check_finds_the_line_that_is_odd_in_its_way(check: str, line: int, text: str) -> None:
     outputs = [text if number == line else good for number, good in enumerate(REFERENCE, start=1)]
     found = check_outputs(Segments.of({"A": outputs}, REFERENCE, SOURCE)).oddities
     assert (line, check) in [(odd.segment, odd.check) for odd in found]

@@ -194,13 +194,12 @@ def test_ranks_are_drawn_best_on_top() -> None:
 SWEEPS = tomllib.loads(Path(__file__).with_name("sweeps.toml").read_text(encoding="utf-8"))
 
 
-def rows_of(texts: list[str]) -> list[SweepRow]:
-    rows = []
-    for system, matcher, threshold, score, *more in map(str.split, texts):
-        varied = {"metric": "bleu", "matcher": matcher, **dict(each.split("=") for each in more)}
-        at = None if threshold == "-" else float(threshold)
-        rows.append(SweepRow(system, varied.pop("label", ""), varied, at, float(score), {}, ""))
-    return rows
+def row_of(*, system: str, score: float, threshold: float | None = None, label: str = "", **varied: str) -> SweepRow:
+    return SweepRow(system, label, {"metric": "bleu", **varied}, threshold, float(score), {}, "")
+
+
+def rows_of(rows: list[dict[str, Any]]) -> list[SweepRow]:
+    return [row_of(**row) for row in rows]
 
 
 @pytest.mark.parametrize("case", SWEEPS["lines"], ids=itemgetter("name"))
@@ -226,7 +225,8 @@ def test_panels_of_ranks(case: dict[str, Any]) -> None:
 
 
 def test_lines_that_move_most_have_colours() -> None:
-    rows = rows_of([f"s{n} vleu {at} {score}" for n in range(20) for at, score in ((0.5, n), (0.9, 19 - n))])
+    points = [(f"s{n}", at, score) for n in range(20) for at, score in ((0.5, n), (0.9, 19 - n))]
+    rows = [row_of(system=system, matcher="vleu", threshold=at, score=score) for system, at, score in points]
     ((panel,),), ((still,),) = plots.sweep_ranks(rows), plots.sweep_ranks(rows[::2])
     assert len(panel.coloured) == plots.MOST_COLOURS
     assert {"s0", "s19", "s1", "s18"} <= set(panel.coloured)
@@ -234,7 +234,9 @@ def test_lines_that_move_most_have_colours() -> None:
 
 
 def test_sweeps_are_drawn() -> None:
-    rows = rows_of(["<b>&$1 exact - 10", "B exact - 20", "<b>&$1 vleu 0.5 28", "B vleu 0.5 27"])
+    scores = {"<b>&$1": (10, 28), "B": (20, 27)}
+    rows = [row_of(system=name, matcher="exact", score=exact) for name, (exact, _) in scores.items()]
+    rows += [row_of(system=name, matcher="vleu", threshold=0.5, score=soft) for name, (_, soft) in scores.items()]
     assert {"<b>&$1", "B"} <= set(texts_of(plots.draw_sweep(rows, "svg")))
     assert {"B  1", "2  B", "1  <b>&$1"} <= set(texts_of(plots.draw_ranks(rows, "svg")))
     for call in (draw, plots.draw_sweep):
