@@ -74,7 +74,7 @@ class Checkpoint:
 
         `key` names the work over `corpus`, `keeps` says of each of its tasks whether rows are kept.
 
-        `step` is the number of segments of a batch. A part that is damaged ends what is taken.
+        `step` is the number of segments of a batch. Parts are taken up to a damaged one.
         """
         done, statistics = 0, []
         parts = self._parts.get(key, {})

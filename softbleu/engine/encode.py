@@ -101,7 +101,7 @@ class KnownWords(Vocabulary):
     """The words of a corpus, by their codes: there are no others."""
 
     def __missing__(self, word: str) -> int:
-        """Tell what must have happened."""
+        """Raise InputError: the text has changed."""
         raise InputError(f"the text has changed while it was read, for {word!r} was not there before: run again")
 
 
@@ -197,7 +197,7 @@ class KnownLines(LineCoder):
 class TextCoder:
     """Codes text as it stands in files, by tokenizers that take each word by itself; knows words from texts before.
 
-    `coder` makes what codes words, see `softbleu.kernels.Kernels`. Tokens get the codes of the vocabulary where there
+    `coder` makes a coder of words, see `softbleu.kernels.Kernels`. Tokens get the codes of the vocabulary where there
     is one, else codes of their own.
     """
 
@@ -242,7 +242,7 @@ def _with_room(array: Any, size: int) -> Any:
 def edits_of(segments: Segments, split: Split, language: str | None) -> tuple[Sequence[EditedSegment], ...]:
     """Edits of each system of some segments, and of the references, in the words that `split` makes of a text.
 
-    Those that are not given are found by the rules of a `language`, None: English.
+    Edits that are not given are found by the rules of a `language`, None: English.
     """
     sources = [tuple(split(text)) for text in segments.source or ()]
     texts = [] if segments.gold is not None else segments.present()
@@ -476,7 +476,7 @@ def _numbers_before(ends: Integers, counts: Sequence[int], most: int) -> Integer
     """Number up to so many lines before the lines of the last segments, nearest last: (lines, most), -1 for none.
 
     Segment s has the lines ``ends[s]`` to ``ends[s + 1]``, and the last segments so many segments before them. Before
-    the n-th line of a segment stand the n-th lines of those before it, or their last.
+    the n-th line of a segment stand the n-th lines of segments before it, or their last.
     """
     first = len(ends) - 1 - len(counts)
     sizes = np.diff(ends)
@@ -505,7 +505,7 @@ def _of_present(numbers: Integers, present: NDArray[np.bool_]) -> Integers:
 class BlockCoder:
     """Codes blocks: by compiled kernels as they stand in files, or else line by line, each distinct line once.
 
-    Tokens get the codes of the vocabulary, maybe `KnownWords`; without one those of each block have codes of their
+    Tokens get the codes of the vocabulary, maybe `KnownWords`; without one words of each block have codes of their
     own, or such as will do for metrics that look at no words.
     """
 

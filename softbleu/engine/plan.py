@@ -57,7 +57,7 @@ class Plan:
         scores of segments.
 
         With `whole`, references and source of the corpus are prepared even where no metric needs them. Words of edits
-        that are given stand, and not those of a tokenizer that a language chose.
+        that are given override the tokenizer that a language chose.
         """
         if level not in get_args(Level):
             raise UnknownNameError("level", level, get_args(Level))
@@ -141,7 +141,7 @@ def make_plan(metrics: GivenMetrics, /, **settings: Any) -> Plan:
 def resolve_metric(metric: Metric, known: dict[object, Any] | None = None) -> Metric:
     """Resolve a metric: a threshold that is a quantile, or not given, becomes a number; layers and data get names.
 
-    What is `known` of vectors is not looked up again, and new entries are added to it.
+    Known properties of vectors are not looked up again, and new entries are added to it.
     """
     known = {} if known is None else known
     metric = resolved(metric)

@@ -254,7 +254,7 @@ def broadcast(
 ) -> Iterator[tuple[Broadcast, dict[str, bytes]]]:
     """Make a table or a vocabulary available to the workers of an executor, once each.
 
-    Yields what tasks hold in the place of `value`, and the bytes that must be sent to workers without shared memory,
+    Yields the stand-in for `value` in tasks, and the bytes that must be sent to workers without shared memory,
     by key.
     """
     in_context = isinstance(value, WordTable) and not isinstance(value.vectors, TokenVectors | ComparedWords)
@@ -347,7 +347,7 @@ def compare_words(
 class PreparedCorpus:
     """A corpus whose words are known, and how it is coded.
 
-    Its words are sorted, those of the references first: what is taken from them does not depend on the systems.
+    Its words are sorted, words of the references first: any choice among them does not depend on the systems.
     """
 
     corpus: Corpus | ListCorpus
@@ -453,7 +453,7 @@ def prepare_corpus(
 ) -> PreparedCorpus:
     """Find the words of a corpus as a tokenizer splits them, in one pass over it.
 
-    Texts and word counts are those that are `needed`. An `executor` shares the work; `kernels` names the backend that
+    Texts and word counts are prepared as `needed`. An `executor` shares the work; `kernels` names the backend that
     codes text.
     """
     words = WordCounts()

@@ -543,7 +543,7 @@ class Runner:
     ) -> list[Statistics]:
         """Compute statistics of the corpus, or of one `system`, by metrics that need no more than the plan's.
 
-        Those of one tokenizer go in one pass. Rows are kept as the plan says, or `keep_rows`; if they are not, they
+        Metrics of one tokenizer share a pass. Rows are kept as the plan says, or `keep_rows`; if they are not, they
         are reduced as they come, but for metrics that must see all at once.
         """
         keep_rows = self.plan.keep_rows if keep_rows is None else keep_rows
@@ -612,7 +612,7 @@ class Runner:
     def compare(self) -> tuple[Statistics, Iterator[list[Rows]]]:
         """Compute the statistics of all pairs of texts of each list, by the one metric of the plan; see `Worker`.
 
-        Of all lists together there is what a signature says, but no rows; statistics come some lists at a time.
+        All lists together have a signature, but no rows; statistics come some lists at a time.
         """
         (metric,) = self.plan.metrics
         work = self._work([metric], [True])
@@ -813,7 +813,7 @@ def collect_statistics(
 ) -> list[Statistics]:
     """Compute the statistics of a corpus by metrics, see `make_plan`, `Plan.over` and `Runner.collect`.
 
-    `options` are as in `running`; `level` and `keep_rows` are those of `Plan.over`.
+    `options` are as in `running`; `level` and `keep_rows` are as in `Plan.over`.
     """
     plan = make_plan(metrics).over(corpus, level=level, keep_rows=keep_rows)
     with running(corpus, plan, options) as runner:

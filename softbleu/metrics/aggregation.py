@@ -59,7 +59,7 @@ class Aggregation(ABC):
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
         """Choose one row of each segment: their places among the rows, (segments,).
 
-        `rows`, (rows, k), are statistics of one system; those of segment s are ``rows[offsets[s]:offsets[s + 1]]``.
+        `rows`, (rows, k), are statistics of one system; segment s has ``rows[offsets[s]:offsets[s + 1]]``.
         Both are the same in all methods.
         """
 

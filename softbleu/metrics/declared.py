@@ -328,7 +328,7 @@ def _check_language(metric: DeclaredMetric, language: Language) -> None:
 
 
 def preset_names() -> list[str]:
-    """List the names of the settings of papers, including those of other packages' metrics."""
+    """List the names of the settings of papers, including metrics of other packages."""
     named = (name for owner in registry("metric").classes() for name in owner.presets)  # type: ignore[attr-defined]
     return [name for name in named if name not in (IN_CONTEXT, WITHOUT_VECTORS)]
 

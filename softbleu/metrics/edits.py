@@ -646,7 +646,7 @@ def judge_by_links(
 
     `source` has the words, `gold` the edits of that `annotator`; each of `links` has the number of an edit, that of a
     gold edit, and the share of the one that is the other. `origins` say of which annotator each gold edit is, and its
-    number there, where `gold` has not all of those of that annotator as they are.
+    number there, where `gold` has not all edits of that annotator as they are.
 
     >>> found = judge_by_links(["he", "eat", "a"], [(1, 2, ("ate",)), (2, 3, ())], [(1, 2, ("eats",))], [], 0)
     >>> [edit.verdict for edit in (*found.edits, *found.gold)]

@@ -125,7 +125,7 @@ class IMeasure(Metric):
         return improvement, weighted, _share(right + kept, columns), baseline
 
     def marks(self, chunk: Chunk, words: WordTable | None) -> Iterator[list[Mark]]:
-        """Columns of each alignment with the reference that counts, but for those that stay as they are."""
+        """Columns of each alignment with the reference that counts, but for unchanged words."""
         rows = self.statistics(chunk, words, choose_kernels("numpy"))
         chosen = self.aggregation.chosen(rows, chunk.segment_offsets).tolist()
         sources, candidates, references = (

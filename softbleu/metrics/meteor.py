@@ -133,7 +133,7 @@ def find_matches(
     tables: MeteorTables | None,
     similar: tuple[Integers, Integers] | None = None,
 ) -> WordMatches:
-    """Find the matches of all stages, those of a segment in the order in which the search tries them.
+    """Find the matches of all stages, for a segment in the order in which the search tries them.
 
     `candidates` and `references` are the same segments. `tables` have the data of synonyms and paraphrases, for
     `stages` that need some.
@@ -186,7 +186,7 @@ def _single_pairs(stages: list[WordMatches], words: int) -> Integers:
 def similar_pairs(chunk: Chunk, vectors: Vectors, threshold: float) -> tuple[Integers, Integers]:
     """Find the words of candidates and of their references that are more similar than a threshold: their positions.
 
-    `chunk` has one reference for each candidate; `vectors` are those of its words.
+    `chunk` has one reference for each candidate; `vectors` has vectors of its words.
     """
     unit, indices = vectors.unit(chunk, by_frequency=False)
     split, least = len(chunk.candidates.codes), threshold_in_millionths(threshold)

@@ -228,13 +228,13 @@ class Refless(Metric):
     meteor_data
         Where these are from.
     aggregate
-        A corpus has the mean of its segments' scores, or the `share` of those that score higher than their source.
+        A corpus has the mean of its segments' scores, or the `share` of segments above their source.
     language_model
         Model of how likely lines are: `en-small`, `smollm2-135m`, or a model of one's own.
     detector
         Detector of errors: the word list alone, or Harper beside it.
     coefficients
-        Those of G and the bounds of F, as `experiments/gug-grammaticality/fit.py` makes them.
+        Coefficients of G and bounds of F, as `experiments/gug-grammaticality/fit.py` makes them.
 
     Examples
     --------

@@ -70,7 +70,7 @@ class Result(Tabular):
     statistics
         Rows of counts that segments are scored from, where a corpus is scored from their sum; at segment level.
     in_percent
-        Whether scores are known to be on a scale to 100, as those of built-in metrics are.
+        Whether scores are known to be on a scale to 100, as with built-in metrics.
 
     Examples
     --------

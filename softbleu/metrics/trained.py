@@ -251,7 +251,7 @@ class Trained(Metric):
     label: ClassVar[str] = "trained"
 
     def complete(self) -> None:
-        """Tokens and vectors are those of the head, unless others are given."""
+        """Take tokens and vectors of the head, unless others are given."""
         head = self.head
         if head is not None and self.tokenizer == Whitespace():
             object.__setattr__(self, "tokenizer", make_tokenizer(head.tokenize, lowercase=head.lowercase))

@@ -148,7 +148,7 @@ class Uot(EditMetric):
     def plans(self, segments: Sequence[EditedSegment], vectors: Vectors) -> list[EditPlan]:
         """Transport the masses of a candidate's edits to the edits of each reference, of some segments.
 
-        `vectors` are those of the words. For each reference in order: the masses of the candidate's edits, those of
+        `vectors` has vectors of the words. For each reference in order: the masses of the candidate's edits, those of
         the reference's, and the plan between them.
         """
         for segment in segments:

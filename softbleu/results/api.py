@@ -202,7 +202,7 @@ def score(
     ----------
     candidates
         One candidate per segment: a list, a column of a data frame or a generator. For several systems, a mapping
-        from their names to such lists. In the place of texts: what `read_m2` gives of a system's edits.
+        from their names to such lists. In the place of texts: a system's edits from `read_m2`.
     references
         One entry per segment: a reference, or a list of references. None for metrics that need no references.
     source
@@ -358,7 +358,7 @@ class Accumulator:
         Raises
         ------
         InputError
-            They do not go together, or not with what came before; then nothing is added.
+            They do not go together, or not with earlier text; then nothing is added.
         """
         if isinstance(candidates, Mapping):
             raise InputError("an accumulator has the text of one system: make one for each")

@@ -100,7 +100,7 @@ def score_pairs(
 ) -> Iterator[PairScores]:
     """Score every candidate of each list with every reference of it, all lines prepared once.
 
-    What a metric asks of all references, such as rarity, it finds in those of all lists. Candidates and references
+    Properties of all references, such as rarity, are taken from all lists. Candidates and references
     are numbered from 1, unless they have names.
 
     `jobs`, `executor` and `progress` are as in `softbleu.score`.

@@ -139,7 +139,7 @@ def prefix_scores(
     Yields
     ------
     PrefixScore
-        Some segments at a time, those of one system before those of the next.
+        Yield some segments at a time, one system after the other.
 
     Raises
     ------

@@ -113,7 +113,7 @@ def diff_runs(one: Mapping[str, RunOfMetric], two: Mapping[str, RunOfMetric]) ->
     """Find differences between two runs: the settings, then scores of systems, then lines, the most changed first.
 
     Scores of other settings, or made with other resources, cannot be compared: they are shown, but no difference.
-    Those of another version can.
+    Digits of another version can.
 
     >>> old, new = (
     ...     {"bleu": RunOfMetric({"metric": "bleu", "order": order}, {"A": score})}

@@ -181,7 +181,7 @@ class SignificanceSettings:
     def from_signature(cls, signature: str | None, **changed: Any) -> tuple[Self, str | None]:
         """Make the settings that a signature of a comparison has, and name its baseline; `changed` ones go before.
 
-        None stands for what is not given. The bootstrap of signatures without `test-compatible` was that of
+        None stands for a setting that is not given. The bootstrap of signatures without `test-compatible` was that of
         sacrebleu, which is also the test that `compatible` alone stands for.
 
         >>> SignificanceSettings.from_signature("metric:bleu|test-samples:50|test-baseline:A", seed=1)[0].samples
@@ -505,7 +505,7 @@ def paired_bootstrap(resampled: Floats, scores: Floats, baseline: int, *, as_sac
     The share of samples whose difference is at least as far from the mean of all samples as the observed one from 0;
     one is added above and below, so that p is never 0. Where no difference was observed, p is 1.
 
-    `resampled`, (systems, samples), are the scores of `bootstrap_scores`, `scores`, (systems,), those of the whole
+    `resampled`, (systems, samples), are the scores of `bootstrap_scores`, `scores`, (systems,), scores of the whole
     corpus; `baseline` is the number of a system. With `as_sacrebleu`, as with sacrebleu's ``--paired-bs``, absolute
     values are taken before the mean is subtracted, so that only one tail counts, and greater ones only. Where no
     difference was observed, its p is close to 0; here it is 1.

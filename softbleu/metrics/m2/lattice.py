@@ -34,7 +34,7 @@ Arc = tuple[int, int]  # From vertex to vertex; behind i source and j candidate 
 def alignment_arcs(source: Words, candidate: Words, substitution: int) -> Iterator[Arc]:
     """All arcs of all cheapest alignments of two texts, each once, in no order.
 
-    `substitution` is what one costs, where a word left out or put in costs 1.
+    `substitution` is the cost of one, where a word left out or put in costs 1.
     """
     width = len(candidate) + 1
     costs = _alignment_costs(source, candidate, substitution)
@@ -149,7 +149,7 @@ class Lattice:
     ) -> list[CodedEdit]:
         """Find the edits of the candidate's path with most gold edits; the shortest, then with the fewest edits.
 
-        `size` counts all arcs, also those of the words that are left out, `ahead` and `behind` (arcs and their
+        `size` counts all arcs, arcs of words that are left out included, `ahead` and `behind` (arcs and their
         lengths; longer ones were merged). Edits of the same words as a gold edit count as much as `credit` says.
         """
         weights = self._weights_towards(candidate, gold, size)
@@ -236,7 +236,7 @@ class Lattice:
     ) -> None:
         """Give each gold insertion at a place to one arc, from the left and from the right in turns.
 
-        What follows an arc that was given one, and does not begin where that ends, is passed over.
+        Arcs after an arc with a value that do not begin at its end are passed over.
         """
         weights.update((arc, self.lengths[arc]) for arc in arcs)
         left, right, current = 0, len(arcs) - 1, 0
@@ -267,7 +267,7 @@ class Lattice:
 
 
 def _merge(simple: Counter[Arc], same: set[Arc], most_unchanged: int) -> tuple[list[Arc], dict[Arc, tuple[int, int]]]:
-    """Merge neighbouring arcs: those made, in order (shorter ones again); of every arc length and unchanged words."""
+    """Merge neighbouring arcs: new arcs, in order (shorter ones again); of every arc length and unchanged words."""
     into: dict[int, dict[int, tuple[int, int]]] = {}
     out: dict[int, list[tuple[int, int]]] = {}
     for tail, head in sorted(simple):
@@ -562,7 +562,7 @@ class EditTables:
 
 
 def _cost_table(prices: Integers) -> Integers:
-    """Least costs of aligning all beginnings of two texts; `prices` are those of one word for the other."""
+    """Find least costs of aligning all beginnings of two texts; `prices` are costs of one word for the other."""
     rows, columns = prices.shape
     steps = np.arange(columns + 1, dtype=prices.dtype)
     costs = np.empty((rows + 1, columns + 1), prices.dtype)

@@ -262,7 +262,7 @@ class SimilarEdits:
     def credit(self, number: int, replaced: Span, words: Span) -> int:
         """Similarity of the corrections times the share of replaced words that both edits have; see `EditCredit`.
 
-        The correction must be nearer to the gold one than what it replaces.
+        The correction must be nearer to the gold one than the words that it replaces.
 
         `number` is that of the gold edit, `replaced` the span of source words, `words` that of candidate words.
         """
@@ -283,7 +283,7 @@ class SimilarEdits:
     def links(self, edits: Sequence[CodedEdit], hits: Sequence[tuple[int, int]]) -> list[tuple[int, int, int]]:
         """Numbers of edits and gold edits that belong together, and credit.
 
-        Those that are equal (`hits`) come first; the others are assigned one to one.
+        Equal edits (`hits`) come first; the others are assigned one to one.
         """
         taken = [{pair[side] for pair in hits} for side in (0, 1)]
         left = [number for number in range(len(self.gold)) if number not in taken[1]]
