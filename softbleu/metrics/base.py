@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, Unpack, cast, overload
 
 import numpy as np
 
@@ -167,20 +167,22 @@ class Metric(DeclaredMetric):
 class MatcherMetric(Metric, MatcherFields):
     """A metric over a matcher, in its field `matcher`: settings of the matcher are given as the metric's own."""
 
+    if TYPE_CHECKING:
+        matcher: GivenMatcher  # Fields of all subclasses
+        order: int
+
     @property
     def matching(self) -> Matcher:
         """Matcher, which decides which words or n-grams match."""
-        matcher: Matcher = self.matcher  # type: ignore[attr-defined]  # subclasses have it
-        return matcher
+        return cast("Matcher", self.matcher)
 
     @property
     def requires(self) -> Requirements:
         """Inputs that the matcher looks at."""
-        order: int = self.order  # type: ignore[attr-defined]  # subclasses have it
         # Asked for dozens of times in a run.
         known: dict[str, Requirements] = vars(self)
         if "_requires" not in known:
-            needs = self.matching.needs_vectors(order), self.matching.needs_frequencies(order)
+            needs = self.matching.needs_vectors(self.order), self.matching.needs_frequencies(self.order)
             known["_requires"] = Requirements(vectors=needs[0], frequency=needs[1])
         return known["_requires"]
 

@@ -208,7 +208,7 @@ class Bleu(MatcherMetric):
     ) -> BleuScore:
         """Score matches and totals, one a order, as published tables give them.
 
-        `candidate_length` and `reference_length` are those of the corpus, in tokens, of which the brevity penalty is
+        `candidate_length` and `reference_length` are corpus lengths, in tokens, of which the brevity penalty is
         made.
 
         Examples

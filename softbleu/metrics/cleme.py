@@ -140,7 +140,7 @@ class KindMetric(EditMetric):
         """Segments that are scored by themselves choose by themselves."""
         if level == "corpus":
             return self
-        return replace(self, annotators="best")  # type: ignore[call-arg]  # subclasses have it
+        return self.replaced(annotators="best")
 
     @property
     def aggregation(self) -> BestReference:

@@ -219,7 +219,7 @@ class Softbleu(Metric):
         return similarities
 
     def _raised(self, similarities: Floats, pairs: TokenPairs, piece: Chunk, words: WordTable) -> Floats:
-        """Raise similarities, in place, to those of synonyms and paraphrases, and let them decay with distance."""
+        """Raise similarities, in place, to values of synonyms and paraphrases, and let them decay with distance."""
         if self._stages:
             tables = None if self.meteor_data is None else open_tables(self.meteor_data)
             matches = find_matches(piece.candidates, piece.references, self._stages, words, tables)
