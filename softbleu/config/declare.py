@@ -98,7 +98,7 @@ class Setting:
         choices = tuple(dict.fromkeys(other.choices + self.choices)) if self.choices and other.choices else ()
         return replace(self, least=least, most=most, choices=choices)
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: object) -> Any:
         """Return a value in the kind of the setting, read from text if necessary; raise InputError if invalid."""
         as_text = bool(self.choices) or str not in self.types
         if self.read is not None and self.types and isinstance(value, str) and as_text:
@@ -168,14 +168,14 @@ def _as_float(value: Real) -> float:
         return math.inf
 
 
-def is_whole(setting: Setting, value: Any) -> bool:
+def is_whole(setting: Setting, value: object) -> bool:
     """Whether a value is one that the field itself holds: no name of a part, and no setting of one."""
     return setting.part is None or value is None or isinstance(value, Declared)
 
 
 def _is_a(value: object, kind: type) -> bool:
     """Whether a value is of a type; whole numbers are numbers, and neither is a truth value."""
-    wanted: Any = {float: Real, int: Integral}.get(kind, kind)
+    wanted = {float: Real, int: Integral}.get(kind, kind)
     return isinstance(value, wanted) and (kind is bool or not isinstance(value, bool))
 
 
@@ -240,7 +240,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
             found += value.settings()
         return found
 
-    def revised(self, settings: Mapping[str, Any]) -> Self:
+    def revised(self, settings: Mapping[str, object]) -> Self:
         """Return the value with other settings by name; a part may be a value or a name, and keeps common ones."""
         changes: dict[str, Any] = {}
         for setting in own_settings(type(self)):
@@ -265,7 +265,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
         return replace(self, **changes) if changes else self  # type: ignore[type-var]
 
 
-def check_given(setting: Setting, value: Any) -> None:
+def check_given(setting: Setting, value: object) -> None:
     """Check that `value` is valid for `setting`; part names and unparsed text are accepted."""
     if setting.part is not None and isinstance(value, str):
         _REGISTRIES[setting.part.kind].find(value)
@@ -284,7 +284,7 @@ def own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
 
 
 def all_settings(
-    kind: type[Declared], settings: Mapping[str, Any] | None = None, *, shared: bool = False
+    kind: type[Declared], settings: Mapping[str, object] | None = None, *, shared: bool = False
 ) -> Iterator[Setting]:
     """Settings of a class and of the parts that `settings` name or it has by default; `shared` ones if asked for."""
     for setting in own_settings(kind):
@@ -540,7 +540,7 @@ def _escape(text: str) -> str:
     )
 
 
-def format_expression(head: str, settings: Mapping[str, Any]) -> str:
+def format_expression(head: str, settings: Mapping[str, object]) -> str:
     """Write a name and settings as users do.
 
     >>> format_expression("vleu", {"threshold": 0.8, "vectors": "my vectors"})

@@ -34,7 +34,7 @@ def renamed_parameters(**later: str) -> Callable[[_Function], _Function]:
 
     def decorate(function: _Function) -> _Function:
         @wraps(function)
-        def call(*given: Any, **named: Any) -> Any:
+        def call(*given: object, **named: object) -> Any:
             for earlier in later.keys() & named.keys():
                 name, shown = later[earlier], function.__name__
                 if name in named:

@@ -98,7 +98,7 @@ class Checkpoint:
     def write(self, key: str, start: int, stop: int, parts: Sequence[BlockStatistics]) -> None:
         """Keep the statistics of the segments from `start` up to `stop`: a part for each task of the work `key`."""
         content = io.BytesIO()
-        arrays: Any = {f"{name}-{n}": value for n, part in enumerate(parts) for name, value in vars(part).items()}
+        arrays = {f"{name}-{n}": value for n, part in enumerate(parts) for name, value in vars(part).items()}
         np.savez(content, allow_pickle=False, **arrays)
         name = f"{key}-{start}-{stop}.npz"
         sealed = _seal(name, content.getvalue()) + content.getvalue()

@@ -79,7 +79,7 @@ GivenMetric = str | Metric  # A metric's name, an expression or a value
 GivenMetrics = GivenMetric | Sequence[GivenMetric] | Plan  # One, several, or a plan of them
 
 
-def make_metrics(metrics: GivenMetrics, /, **settings: Any) -> list[Metric]:
+def make_metrics(metrics: GivenMetrics, /, **settings: object) -> list[Metric]:
     """Make metrics; a setting goes to the metrics that have it, at least one."""
     several: list[Any] = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
     if not several:
@@ -123,7 +123,7 @@ def make_given(
     return made, set.intersection(*idle)
 
 
-def make_plan(metrics: GivenMetrics, /, **settings: Any) -> Plan:
+def make_plan(metrics: GivenMetrics, /, **settings: object) -> Plan:
     """Make metrics with these settings, see `make_metrics`, and resolve them; a plan stays as it is."""
     if isinstance(metrics, Plan):
         return metrics

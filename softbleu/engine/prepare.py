@@ -188,7 +188,7 @@ class CorpusWords:
         cls, choice: VectorChoice, words: Sequence[str], *, frequencies: Floats | None = None
     ) -> CorpusWords:
         """Make vectors of tokens where they stand; the choice is resolved."""
-        location: Any = str(choice.vectors) if isinstance(choice.vectors, str | os.PathLike) else choice.encoder
+        location = str(choice.vectors) if isinstance(choice.vectors, str | os.PathLike) else choice.encoder
         layers = parse_layers(choice.layers or "")
         encoder = encoded_lines(location, layers).encoder
         known = np.zeros(len(words), bool)

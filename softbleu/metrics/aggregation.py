@@ -101,7 +101,7 @@ class Aggregation(ABC):
             for index in range(start, stop)
         ]
 
-    def counted(self, rows: Any, offsets: Integers) -> Integers:
+    def counted(self, rows: object, offsets: Integers) -> Integers:
         """Number the segments that count, the same of all systems; for `rows` and `offsets` see `chosen`."""
         return np.arange(len(offsets) - 1)
 

@@ -68,7 +68,7 @@ class Metric(DeclaredMetric):
     also_rewards: ClassVar[str] = ""
     """Outputs that score beside or above honest systems, or in many sentences above the source (CoNLL-2014, GMEG)."""
 
-    def __init_subclass__(cls, **more: Any) -> None:
+    def __init_subclass__(cls, **more: object) -> None:
         """Accept a method `score` of single rows in the place of `columns`, and name other packages in errors."""
         super().__init_subclass__(**more)
         own = vars(cls)
@@ -247,7 +247,7 @@ class StringMetric(Metric):
             ]
         )
 
-    def _counts(self, value: Any) -> Any:
+    def _counts(self, value: object) -> Any:
         if isinstance(value, tuple | list | np.ndarray):
             return value
         if not isinstance(value, float | int | np.number):

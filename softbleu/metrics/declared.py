@@ -44,7 +44,7 @@ IN_CONTEXT, WITHOUT_VECTORS = "in context", "without vectors"
 class SettingsSignature(Signature):
     """Settings of a metric as `help` shows them."""
 
-    def format(self, **_: Any) -> str:
+    def format(self, **_: object) -> str:
         """Write one setting per line, by group."""
         groups = {"matcher": "matching", "tokenize": "text", "preset": "papers"}
         kinds: dict[str, list[type[Declared]]]
@@ -64,7 +64,7 @@ class SettingsSignature(Signature):
 class MetricClass(ABCMeta):
     """Class of classes of metrics, which take the settings of all parts: `Vleu(threshold=0.8, tokenize="none")`."""
 
-    def __call__(cls, *values: object, **settings: Any) -> Any:
+    def __call__(cls, *values: object, **settings: object) -> Any:
         """Make a metric; see `Metric`."""
         known, parts, plain = _fields_of(cls)
         whole = all(
@@ -147,7 +147,7 @@ class DeclaredMetric(PartFields, metaclass=MetricClass):
         """Leave out values that are kept, such as the scorer of sentences."""
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
-    def replaced(self, **settings: Any) -> Self:
+    def replaced(self, **settings: object) -> Self:
         """Return the metric with other settings, its own or its parts'; they override a `preset`.
 
         A `language` chooses the tokenizer and the similarity. Raises `UnknownNameError` and `InputError` for settings
@@ -194,7 +194,7 @@ def _shared_defaults(kind: type[DeclaredMetric]) -> dict[str, Any]:
     return {setting.name: value for part in shared for setting, value in part.settings()}
 
 
-def _written(value: Any) -> Any:
+def _written(value: object) -> Any:
     """Write a value for an expression: a file by its path, a value in memory by its name or its kind."""
     if value is None or isinstance(value, str | int | float):
         return value
@@ -240,7 +240,7 @@ def changed(metric: _M, settings: Mapping[str, Any], *, plain: bool = False) -> 
     return made
 
 
-def known_settings(metric: DeclaredMetric, settings: Mapping[str, Any]) -> dict[str, Setting]:
+def known_settings(metric: DeclaredMetric, settings: Mapping[str, object]) -> dict[str, Setting]:
     """List the settings of a metric over the matcher and the tokenizer that `settings` name, or else it has."""
     parts = {"matcher": getattr(metric, "matcher", None), "tokenize": metric.tokenizer, **settings}
     return {setting.name: setting for setting in all_settings(type(metric), parts, shared=True)}
@@ -270,7 +270,7 @@ def _check_preset(preset: str | None) -> None:
         raise UnknownNameError("preset", preset, preset_names())
 
 
-def _named(metric: DeclaredMetric, settings: Mapping[str, Any]) -> str:
+def _named(metric: DeclaredMetric, settings: Mapping[str, object]) -> str:
     matcher = settings.get("matcher", getattr(metric, "matcher", None))
     matcher = matcher.name if isinstance(matcher, Declared) else matcher
     return f"{metric.name} over {matcher!r}" if matcher else metric.name
@@ -282,7 +282,7 @@ def taken_settings(metric: DeclaredMetric, in_context: bool, without_vectors: bo
 
 
 def _language_settings(
-    metric: DeclaredMetric, settings: Mapping[str, Any], language: Language, *, plain: bool
+    metric: DeclaredMetric, settings: Mapping[str, object], language: Language, *, plain: bool
 ) -> dict[str, Any]:
     """Return the settings that a language implies: itself, and unless `plain` tokens and similarity."""
     names = known_settings(metric, settings)

@@ -148,7 +148,7 @@ class Gleu(MatcherMetric):
         if self.penalty is None:
             object.__setattr__(self, "penalty", self.usual_penalty)
 
-    def revised(self, settings: Mapping[str, Any]) -> Self:
+    def revised(self, settings: Mapping[str, object]) -> Self:
         """Return the metric with other settings; over another matcher it has the penalty that is usual there."""
         usual = {"penalty": None} if self.penalty == self.usual_penalty else {}
         return super().revised({**usual, **settings})

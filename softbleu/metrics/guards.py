@@ -36,7 +36,7 @@ def failure_of(metric: Any, wrong: str, where: str = "") -> InputError:
 def scored_by_row(score: Callable[[Any, Any], Score]) -> Callable[..., ScoreColumns[Score]]:
     """Make the method `columns` of a metric that has a method `score` of single rows."""
 
-    def columns(metric: Any, rows: Integers | Floats) -> ScoreColumns[Score]:
+    def columns(metric: object, rows: Integers | Floats) -> ScoreColumns[Score]:
         return ScoreColumns.of([_checked(metric, lambda row: score(metric, row), row, "score") for row in rows])
 
     return columns
@@ -46,13 +46,13 @@ def checked_columns(columns: Callable[[Any, Any], ScoreColumns[Score]]) -> Calla
     """Make a method `columns` whose errors name the metric."""
 
     @wraps(columns)
-    def checked(metric: Any, rows: Integers | Floats) -> ScoreColumns[Score]:
+    def checked(metric: object, rows: Integers | Floats) -> ScoreColumns[Score]:
         return _checked(metric, lambda rows: columns(metric, rows), rows, "columns")
 
     return checked
 
 
-def _checked(metric: Any, compute: Callable[[Any], _Made], numbers: Any, method: str) -> _Made:
+def _checked(metric: object, compute: Callable[[Any], _Made], numbers: object, method: str) -> _Made:
     try:
         return compute(numbers)
     except (SoftbleuError, MemoryError):
@@ -63,7 +63,7 @@ def _checked(metric: Any, compute: Callable[[Any], _Made], numbers: Any, method:
 
 
 def rows_of_pairs(
-    metric: Any, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
+    metric: object, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
 ) -> Integers:
     """Compute the statistics of every candidate with every reference: (candidates, references, k).
 
@@ -128,7 +128,9 @@ def checked_rows(
     raise failure_of(metric, wrong, where) from cause
 
 
-def _tried(metric: Any, chunk: Chunk, compute: Callable[[Chunk], Integers]) -> tuple[Integers, str, Exception | None]:
+def _tried(
+    metric: object, chunk: Chunk, compute: Callable[[Chunk], Integers]
+) -> tuple[Integers, str, Exception | None]:
     """Compute the rows of a chunk; name their fault, and the error that was raised."""
     try:
         rows = compute(chunk)
@@ -141,7 +143,7 @@ def _tried(metric: Any, chunk: Chunk, compute: Callable[[Chunk], Integers]) -> t
     return rows, _wrong(rows, chunk), None
 
 
-def _wrong(rows: Any, chunk: Chunk) -> str:
+def _wrong(rows: object, chunk: Chunk) -> str:
     """Name the fault of rows; an empty text if they are valid."""
     if not isinstance(rows, np.ndarray) or rows.ndim != 2:
         shape = f"an array of shape {rows.shape}" if isinstance(rows, np.ndarray) else type(rows).__name__

@@ -80,5 +80,5 @@ def _metric_row(metric: Any) -> tuple[str | None, ...]:
     return metric.name, _about(metric), ", ".join(needs), better, language, rewards
 
 
-def _about(declared: Any) -> str:
+def _about(declared: object) -> str:
     return str(getdoc(declared if isinstance(declared, type) else type(declared))).partition("\n")[0]

@@ -262,7 +262,7 @@ def shares_matches(metric: Metric) -> TypeGuard[SharedMatches]:
     """Whether statistics follow from matches alone: not where a subclass has statistics of its own."""
     if metric.partial or not isinstance(metric, SharedMatches):
         return False
-    owner: Any = next(base for base in type(metric).__mro__ if "statistics" in vars(base))
+    owner = next(base for base in type(metric).__mro__ if "statistics" in vars(base))
     return "statistics_of" in vars(owner)
 
 

@@ -16,7 +16,7 @@ from softbleu.metrics.declared import changed, idle_settings
 _BETWEEN = re.compile(r"[,;|&](?![^(]*\))|(?<=\w)\+(?=\w)")
 
 
-def read_metric(text: str = "bleu", **settings: Any) -> Metric:
+def read_metric(text: str = "bleu", **settings: object) -> Metric:
     """Read a metric from an expression, such as ``vleu(threshold=0.8)``; `settings` override its settings.
 
     The name of a matcher means BLEU over this matcher.
@@ -45,7 +45,7 @@ class Fitted(NamedTuple):
     idle: set[str]
 
 
-def fit_metric(metric: str | Metric, settings: Mapping[str, Any]) -> Fitted:
+def fit_metric(metric: str | Metric, settings: Mapping[str, object]) -> Fitted:
     """Make a metric from an expression or a value with the settings in `settings` that it has.
 
     >>> fit_metric("chrf", {"char_order": 4, "threshold": 0.8})
@@ -66,7 +66,7 @@ def check_metric(metric: object) -> None:
         raise InputError(f"a metric is a name, an expression or a value, not {type(metric).__name__}")
 
 
-def class_of(name: str, settings: Mapping[str, Any]) -> type[Metric]:
+def class_of(name: str, settings: Mapping[str, object]) -> type[Metric]:
     """Find the class of a metric by its name: BLEU over some matchers, which `settings` may name, has its own."""
     kind: type[Metric] = METRICS.find(name)
     matcher = settings.get("matcher")

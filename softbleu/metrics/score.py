@@ -26,7 +26,7 @@ class Column:
     unit: Unit
 
 
-def column(short: str = "", title: str = "", unit: Unit = "score", default: Any = MISSING) -> Any:
+def column(short: str = "", title: str = "", unit: Unit = "score", default: object = MISSING) -> Any:
     """Declare how a field of a `Score` is shown, by a short and a full title and the unit; see `Column`.
 
     `default` is the value of a field that is not given.

@@ -299,7 +299,7 @@ class AllRows(SumOfRows):
         """Segments that are not left out."""
         return np.flatnonzero(rows[:, -1] > 0)
 
-    def counts(self, rows: Any, offsets: Integers) -> Integers | None:
+    def counts(self, rows: object, offsets: Integers) -> Integers | None:
         """Return None: rows can be read from the file again."""
         return None
 

@@ -38,7 +38,7 @@ def read_signature(signature: str) -> dict[str, str]:
     return parse_signature(signature)
 
 
-def metric_from_signature(signature: str, **settings: Any) -> Metric:
+def metric_from_signature(signature: str, **settings: object) -> Metric:
     """Make the metric of a published signature, with other settings where they are given.
 
     Raises `InputError`: also for a signature of sacrebleu, which says less than is needed, with the metric.

@@ -125,7 +125,7 @@ def pairwise(
     *,
     jobs: int = 1,
     executor: Executor | None = None,
-    **settings: Any,
+    **settings: object,
 ) -> PairScores:
     """Score every candidate with every reference, as segments with one reference each; every text is prepared once.
 

@@ -178,7 +178,7 @@ class SignificanceSettings:
         return min(1.0, (tests if self.correction == "holm" else 1) / (self.drawn() + 1))
 
     @classmethod
-    def from_signature(cls, signature: str | None, **changed: Any) -> tuple[Self, str | None]:
+    def from_signature(cls, signature: str | None, **changed: object) -> tuple[Self, str | None]:
         """Make the settings that a signature of a comparison has, and name its baseline; `changed` ones go before.
 
         None stands for a setting that is not given. The bootstrap of signatures without `test-compatible` was that of
