@@ -234,7 +234,7 @@ class Cleme(ChunkMetric):
     """CLEME (Ye et al. 2023): F of corrections, judged by chunks that source, candidate and references share.
 
     Edits that overlap or touch, whichever texts they are of, lie in one chunk, so that no edit is right by one
-    reference's bounds and wrong by those of another. The numbers equal the authors' program, which does not
+    reference's bounds and wrong by another's. The numbers equal the authors' program, which does not
     look at references without words, and rounds F to four digits before it compares references.
 
     Parameters

@@ -32,7 +32,7 @@ _Pair = tuple[tuple[str, ...], tuple[str, ...]]
 """Source and output, in words."""
 AlignmentStep = tuple[str, int, int, int, int]
 """`D` deletes, `I` inserts, `S` substitutes, `T` brings words into another order, `X` is merged: source words
-from and up to, and those of the output."""
+from and up to, and of the output."""
 _CELLS = 1 << 14  # Of an alignment, 128 words by 128: what differs in longer parts is aligned piece by piece
 _RUN = 40  # Steps in a row up to which rules look at parts; longer ones are one edit
 _BACK = 4  # Equal words before the first change that are aligned, too

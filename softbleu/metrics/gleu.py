@@ -81,7 +81,7 @@ class Gleu(MatcherMetric):
     order
         Greatest n.
     penalty
-        Which uncorrected n-grams count: those that the reference lacks (`exact`), those that have nothing similar
+        Which uncorrected n-grams count: if the reference lacks them (`exact`), if they have nothing similar
         there (`soft`), or those of the source that the reference lacks, times the share of the source's lack of
         soft precision that the candidate still has (`progress`; the guide derives it). Orders that are not compared
         by similarity count as in `exact`. None: `exact` over the exact matcher, else `progress`.

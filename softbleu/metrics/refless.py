@@ -215,7 +215,7 @@ class Refless(Metric):
     The score is alpha G + beta F + gamma M, divided by the sum of the weights. G: logistic regression of
     misspellings, other errors, fluency and marks. F: (log P(line) - log P(its words by themselves)) / words by a
     language model and unigrams, between fixed percentiles of learners' lines. M: F of the content words that the line
-    shares with its source, equal or of equal stems, or those that METEOR aligns. Of an empty line all three are 0.
+    shares with its source, equal or of equal stems, or aligned by METEOR. Of an empty line all three are 0.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ class Refless(Metric):
     t
         Of precision in M's mean, P R / (t P + (1 - t) R): much weight of precision makes M follow recall.
     matched
-        Content words that M counts: of equal `stems`, or those that `meteor` aligns, synonyms and paraphrases too.
+        Content words that M counts: of equal `stems`, or aligned by `meteor`, synonyms and paraphrases too.
     meteor_data
         Where these are from.
     aggregate
