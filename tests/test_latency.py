@@ -99,6 +99,8 @@ def test_segments_without_words_have_no_latency(tmp_path):
     empty = [number for number, entry in enumerate(speech_log()) if not entry["prediction"]]
     assert [number for number, score in enumerate(result.segments) if math.isnan(score.score)] == empty
     assert result.numbers.outputs == 200 - len(empty)
+    (macro,) = softbleu.score_corpus(corpus_of(tmp_path, {"A": speech_log()}), "laal", level="macro")
+    assert macro.score == pytest.approx(result.score)
 
 
 def test_long_form_differs_from_omnisteval_by_the_alignment_alone(tmp_path):

@@ -132,7 +132,7 @@ def compare(options: CompareOptions) -> None:
     documents = Documents.read(options.documents, options.encoding) if options.documents else None
     asked = {"test": options.test, "compatible": options.compatible, "trials": options.trials}
     latencies = [metric.requires.delays for metric in plan.metrics]
-    draws_latencies = any(latencies) and not all(latencies)
+    draws_latencies = options.plot is not None and any(latencies) and not all(latencies)
     all_pairs = options.all_pairs or (options.plot is not None and not draws_latencies)
     how, signed = options.significance(documents, all_pairs=all_pairs, **asked)
     run: dict[str, Any] = {"baseline": options.baseline or signed, "significance": how, **options.workers}

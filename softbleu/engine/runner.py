@@ -246,7 +246,7 @@ class Statistics:
                 score = streamed[number]
             elif macro:
                 scores = [score.score for score in aggregation.segment_scores(rows, offsets)]
-                score = replace(aggregation.pooled(rows, offsets), score=float(np.mean(scores)))
+                score = replace(aggregation.pooled(rows, offsets), score=_mean(scores))
             else:
                 with nullcontext() if aggregation.sum_is_enough else single_threaded_blas():
                     score = aggregation.score(rows, offsets)
@@ -272,6 +272,12 @@ class Statistics:
             tuple(DocumentScore(documents.names[number], size, scores[system]) for number, size, scores in parts)
             for system in range(len(self.systems))
         ]
+
+
+def _mean(scores: Sequence[float]) -> float:
+    """Compute the mean of scores of segments, of those that have one."""
+    there = [score for score in scores if score == score]
+    return float(np.mean(there)) if there else np.nan
 
 
 @dataclass(frozen=True)

@@ -214,7 +214,7 @@ class Latency(Metric):
 
 @dataclass(frozen=True, repr=False)
 class Al(Latency):
-    """Average Lagging (Ma et al. 2019), see `average_lagging`."""
+    """Average Lagging (Ma et al. 2019): mean lag of words behind a translator who speaks evenly."""
 
     name: ClassVar[str] = "al"
 
@@ -225,7 +225,7 @@ class Al(Latency):
 
 @dataclass(frozen=True, repr=False)
 class Laal(Latency):
-    """Length-Adaptive Average Lagging (Papi et al. 2022), see `length_adaptive_average_lagging`."""
+    """Length-Adaptive Average Lagging (Papi et al. 2022): AL that long outputs do not lower."""
 
     name: ClassVar[str] = "laal"
 
@@ -236,7 +236,7 @@ class Laal(Latency):
 
 @dataclass(frozen=True, repr=False)
 class Ap(Latency):
-    """Average Proportion (Cho & Esipova 2016), see `average_proportion`."""
+    """Average Proportion (Cho & Esipova 2016): share of the source that is read before a word."""
 
     name: ClassVar[str] = "ap"
 
@@ -247,7 +247,7 @@ class Ap(Latency):
 
 @dataclass(frozen=True, repr=False)
 class Dal(Latency):
-    """Differentiable Average Lagging (Cherry & Foster 2019), see `differentiable_average_lagging`."""
+    """Differentiable Average Lagging (Cherry & Foster 2019): mean lag, where no word catches up."""
 
     name: ClassVar[str] = "dal"
 
@@ -258,7 +258,7 @@ class Dal(Latency):
 
 @dataclass(frozen=True, repr=False)
 class Yaal(Latency):
-    """Yet Another Average Lagging (Polák et al. 2025), see `yet_another_average_lagging`.
+    """Yet Another Average Lagging (Polák et al. 2025): LAAL of the words before the end of the source.
 
     It shows two shares that tell degenerate policies: of words that come before the end of the source (SWF), and of
     the source that is left after the mean latency (EFSW, expected). Far apart, they mean few early words, or words

@@ -71,6 +71,13 @@ def test_picture_shows_quality_against_latency(command, logs):
     assert all(f">{label}</text>" in picture for label in ("LAAL", "YAAL", "chrF", "A", "B"))
 
 
+def test_pages_show_latencies(command, logs):
+    for name in ("score", "compare"):
+        done = command(name, *logs, "-m", "chrf", "laal", "--format", "html", "-o", f"{name}.html")
+        assert done.code == 0, done.err
+        assert "laal" in Path(f"{name}.html").read_text(encoding="utf-8").lower()
+
+
 def test_outputs_at_moments_stand_before_whole_ones(command, logs):
     rows = table_of(command, "score", *logs, "-m", "chrf", "--at", "2s", "5000")
     assert [row["system"] for row in rows] == ["A@2000", "A@5000", "A", "B@2000", "B@5000", "B"]
