@@ -1,4 +1,4 @@
-"""Errors a user can cause and mend: one line that says what, where and what to do."""
+"""Errors a user can cause and mend: one line that names the fault, its place and the way out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _VALUE = re.compile(r"(^|[&;])([^=&;]*=)?[^&;]+")
 
 
 def one_line(text: str) -> str:
-    r"""Write what cannot be seen as escapes: control characters, line ends, tabs, marks of direction.
+    r"""Write invisible characters as escapes: control characters, line ends, tabs, marks of direction.
 
     Names come from outside and may hold anything. Joiners stay where scripts and emoji need them.
 
@@ -37,7 +37,7 @@ def one_line(text: str) -> str:
 
 
 def _joins(text: str, place: int) -> bool:
-    """Whether a character is a joiner that changes how its neighbours look.
+    """Return whether a character is a joiner that changes how its neighbours look.
 
     These are letters of the Arabic script or another that joins, a virama (RFC 5892, A.1 and A.2), or emoji.
     """
@@ -52,7 +52,7 @@ def _joins(text: str, place: int) -> bool:
 
 
 def counted(count: int, unit: str, several: str = "") -> str:
-    """Write a number with the name of what there are so many of; of several `s` is added, unless they are named.
+    """Write a number with its unit, in the plural where it is not 1: with `s`, or as named.
 
     >>> counted(1, "line"), counted(1200, "line"), counted(0, "entry", "entries")
     ('1 line', '1,200 lines', '0 entries')
@@ -61,7 +61,7 @@ def counted(count: int, unit: str, several: str = "") -> str:
 
 
 def without_secrets(text: str) -> str:
-    """Leave out of the URLs of a text who reads them, with which password, and the values of their queries.
+    """Remove names of users, passwords and values of queries from the URLs in a text.
 
     >>> print(without_secrets("http://me:pw@host/x.txt?X-Amz-Signature=ab12&v=2: cannot be read"))
     http://host/x.txt?X-Amz-Signature=…&v=…: cannot be read
@@ -73,7 +73,7 @@ def without_secrets(text: str) -> str:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter that a message names, maybe with a value: whoever shows the message spells it for its reader.
+    """A parameter that a message names, maybe with a value; Python and the command line spell it in their ways.
 
     >>> print(Parameter("max_depth"), Parameter("tokenize", "none"))
     max_depth tokenize='none'
@@ -81,26 +81,26 @@ class Parameter:
 
     name: str  # Name in the functions of the package
     value: object = None
-    python: str = ""  # What Python writes, unless it is the name and the value
+    python: str = ""  # Spelling in Python, unless it is the name and the value
 
     def shown(self) -> Parameter:
-        """The parameter without what is secret in its value."""
+        """Return the parameter without secrets in its value."""
         return replace(self, value=without_secrets(self.value)) if isinstance(self.value, str) else self
 
     def __str__(self) -> str:
-        """Spell it as Python does."""
+        """Spell the parameter for Python."""
         return self.python or (self.name if self.value is None else f"{self.name}={self.value!r}")
 
 
 def spelt(parts: Iterable[str | Parameter], spell: Callable[[Parameter], str] = str) -> str:
-    """Put together a message of texts and parameters, as somebody spells these."""
+    """Join texts and parameters to a message; `spell` writes a parameter."""
     return "".join(spell(part) if isinstance(part, Parameter) else str(part) for part in parts)
 
 
 class SoftbleuError(Exception):
     """Base of every error that softbleu raises on purpose; the command line turns it into exit code 2.
 
-    Its message is made of parts: texts and parameters. Worker processes send it as it is.
+    Its message has parts: texts and parameters. Worker processes send it unchanged.
 
     Examples
     --------
@@ -121,16 +121,16 @@ class SoftbleuError(Exception):
         super().__init__(*(part.shown() if isinstance(part, Parameter) else without_secrets(part) for part in parts))
 
     def __str__(self) -> str:
-        """The message for Python."""
+        """Return the message for Python."""
         return self.spelt(str)
 
     def spelt(self, spell: Callable[[Parameter], str]) -> str:
-        """The message with its parameters as somebody spells them."""
+        """Return the message with its parameters as `spell` writes them."""
         return spelt(self.args, spell)
 
     @property
     def parameters(self) -> list[Parameter]:
-        """Parameters that the message names."""
+        """Parameters in the message."""
         return [part for part in self.args if isinstance(part, Parameter)]
 
 
@@ -152,14 +152,14 @@ _WITHOUT_WHEELS = {"train": ("gensim", (3, 14))}
 
 @contextmanager
 def optional(extra: str, purpose: str) -> Iterator[None]:
-    """Import packages of an extra; where one is not installed, raise an error that says what to type.
+    """Import packages of an extra; where one is not installed, raise an error with the command that installs it.
 
     Parameters
     ----------
     extra
         The name of the extra in ``pyproject.toml``.
     purpose
-        What the packages are needed for, as the subject of the message.
+        Purpose of the packages, as the subject of the message.
 
     Examples
     --------
@@ -188,19 +188,19 @@ REMOVED = {
     **{"window": "1", "move": "0.0"},
     **dict.fromkeys(("calibration", "partners", "offenders", "att", "smaller", "netbleu")),
 }
-"""Names of metrics, settings, variants and tables that version 0.4 removed; of settings what changes nothing."""
+"""Names of metrics, settings, variants and tables that version 0.4 removed; for settings the value without effect."""
 _HAD_OTHERS = ("metric", "setting", "signature key", "variant", "table", "notation", "format", "kind of experiment")
 REMOVAL = "was removed in 0.4; softbleu 0.3.0 has it"
 
 
 class UnknownNameError(InputError):
-    """A name that no registry knows; the message lists those that are valid, or says that it is gone.
+    """A name that no registry knows; the message lists valid names, or says that the name was removed.
 
     >>> raise UnknownNameError("matcher", "vlue", ["exact", "vleu"])
     Traceback (most recent call last):
     softbleu.errors.UnknownNameError: unknown matcher 'vlue' (did you mean 'vleu'?); valid: exact, vleu
 
-    Where the name stands, such as a file, comes first.
+    The place of the name, such as a file, comes first.
 
     >>> print(UnknownNameError("key", "count", ["kind"], place="small.toml, [sweep]"))
     small.toml, [sweep]: unknown key 'count'; valid: kind
@@ -231,7 +231,7 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
 
 @contextmanager
 def keys_named(place: Callable[[SoftbleuError], str]) -> Iterator[None]:
-    """Spell parameters in errors as keys, for settings that were read from text; `place` says where that text is.
+    """Spell parameters in errors as keys, for settings that were read from text; `place` names the place of that text.
 
     >>> with keys_named(lambda error: "small.toml, [settings]"):
     ...     raise InputError(Parameter("order"), " must lie between 1 and 16, not 0")

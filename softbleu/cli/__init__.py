@@ -1,4 +1,4 @@
-"""The command line: commands, a file each or a group of them; each parses, makes one library call and writes."""
+"""The command line: commands, in a file each or by group; each parses, makes one library call and writes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from functools import partial
 
 
 def _clean_up() -> None:
-    # As long as the module is being loaded, nothing has been written.
+    # Nothing is written before the module is loaded.
     remove = getattr(sys.modules.get("softbleu.io.files"), "remove_unfinished", None)
     if remove is not None:
         remove()
 
 
 def _end(process: int, number: int, _: object) -> None:
-    """Clean up and leave; an exception would be lost where Python cannot let it out, as in a finalizer."""
+    """Clean up and exit at once, as an exception would be lost in a finalizer."""
     # A worker that is just being forked has all this, too.
     if os.getpid() == process:
         _clean_up()
@@ -26,7 +26,7 @@ def _end(process: int, number: int, _: object) -> None:
 
 
 def _not_lost(process: int, caught: sys.UnraisableHookArgs) -> None:
-    """Leave as well where an interrupt came when Python could not let the exception out."""
+    """Exit on an interrupt that Python could not raise (for example in a finalizer)."""
     if issubclass(caught.exc_type, KeyboardInterrupt):
         _end(process, signal.SIGINT, None)
     sys.__unraisablehook__(caught)
@@ -34,15 +34,15 @@ def _not_lost(process: int, caught: sys.UnraisableHookArgs) -> None:
 
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    # Modules and what is read are many objects that stay; to look through them after every 700 new ones, as Python
-    # does, takes a tenth of a start, and a third of some reading.
+    # Modules and input are many objects that stay. Python looks through them after every 700 new ones, which takes a
+    # tenth of a start, and a third of some reading.
     gc.set_threshold(50_000, 20)
     # Scoring makes many small matrix products, on which threads that wait for one another cost more than they
     # bring. The libraries read this when they are loaded, so it must come before any import of numpy.
     for library in ("OPENBLAS", "OMP", "MKL"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
-        # What a terminal cannot show is written as escapes, not as a traceback.
+        # Characters that a terminal cannot show are written as escapes.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     sys.unraisablehook = partial(_not_lost, os.getpid())
@@ -57,6 +57,6 @@ def main() -> None:
         code = run(sys.argv[1:])
     except KeyboardInterrupt:
         code = 130
-    # An interrupt may have come in the midst of what tidies up.
+    # An interrupt may have come while files were removed.
     _clean_up()
     sys.exit(code)

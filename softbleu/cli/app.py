@@ -76,7 +76,7 @@ COMMANDS = {
     "networks make": ("networks:make_networks", "Make networks of references by rules, or convert them."),
     "networks show": ("networks:show_network", "Draw a network, or show its path closest to a candidate."),
 }
-REMOVED_COMMANDS = {  # Commands that version 0.4 removed: what does their work now, if anything does
+REMOVED_COMMANDS = {  # Commands that version 0.4 removed, and their successors
     "train": "python heads/recipe/train.py trains heads, in a checkout",
     "embeddings evaluate": "gensim does its work: KeyedVectors.evaluate_word_pairs",
     "corpora challenge": "experiments/challenges/challenges.py has its rules, in a checkout",
@@ -265,7 +265,7 @@ def run(arguments: Sequence[str]) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read the output has seen enough.
+        # The reader of the output has seen enough.
         drop_output()
         return BROKEN_PIPE
     except (KeyboardInterrupt, typer.Abort):

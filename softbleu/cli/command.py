@@ -84,7 +84,7 @@ class Options(Declared):
                 raise InputError(f"{spelt}: the name of a file or folder is empty")
 
     def begin(self) -> None:
-        """Do what the options ask for before any work."""
+        """Apply options that count before any work."""
         if self.limits is not None:
             allow(self.limits)
 
@@ -138,7 +138,7 @@ def _groups(kind: type) -> Iterator[type]:
 
 @cache
 def declared_options(kind: type[Options]) -> tuple[Setting, ...]:
-    """Return the options of a class in the order of the help, those of every command last."""
+    """Return the options of a class in the order of the help, options of every command last."""
     declared = {option.field: option for option in own_settings(kind)}
     ordered: dict[str, Setting] = {}
     for base in _groups(kind):
@@ -280,7 +280,7 @@ class Command(Generic[_Given]):
                     for text in notes:
                         note(text)
 
-        # Typer reads the parameters of a function: this one has those of the options.
+        # Typer reads the parameters of a function: these are the options.
         parameters = [_parameter(option, hidden) for option in listed]
         call.__name__, call.__doc__ = self.work.__name__, self.work.__doc__
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

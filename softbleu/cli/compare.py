@@ -118,7 +118,7 @@ def compare(options: CompareOptions) -> None:
         _write_view(options)
         return
     if options.top is not None:
-        raise InputError("--top says how many lines or n-grams --show shows: name what to show")
+        raise InputError("--top says how many lines or n-grams --show shows: name one of its tables")
     name = options.output_format
     page_wanted = name in PAGES
     write: Form = (PAGES if page_wanted else MATRIX_WRITERS if options.all_pairs else COMPARERS).find(name)

@@ -1,4 +1,4 @@
-"""Options of texts and of metrics, in groups, and what they open: a corpus, and the plan of its scoring."""
+"""Options of texts and of metrics, in groups, which open a corpus and plan its scoring."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def metric_names() -> list[str]:
 
 
 def open_sample(metrics: Sequence[Metric] = ()) -> ParallelFiles:
-    """Open the bundled sample that has what these metrics need."""
+    """Open the bundled sample that these metrics can score."""
     folder = find_resource("corpora", "samples")
     if folder is None:
         lacking = "no input given, and this installation lacks the sample corpus: give "
@@ -147,9 +147,9 @@ class Logged(Defaults, panel="Input"):
         Segments of recordings, into which --resegment cuts the outputs of logs: YAML or JSON with wav, offset and
         duration
     unit
-        Delays of --log are those of each word, or of each char; only logs of simulstream need it
+        Unit of the delays of --log, word or char; only logs of simulstream need it
     moments
-        Score as well what outputs of --log had come to at these moments of each segment: 2000 or 2s of speech, or
+        Score the unfinished outputs of --log, too, at these moments of each segment: 2000 or 2s of speech, or
         words of a source text
     """
 
@@ -388,10 +388,10 @@ class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
 
     @contextmanager
     def open_corpus(self, plan: Plan, *, by_document: bool = False) -> Iterator[Corpus]:
-        """Open the corpus that the options name, or else the bundled sample with what the plan's metrics need.
+        """Open the corpus that the options name, or else the bundled sample that fits the plan's metrics.
 
         At the end, notes recommended thresholds, as nobody chose one, and options that had no effect: documents, if
-        neither a context nor what is done `by_document` uses them.
+        neither a context nor work `by_document` uses them.
 
         Raises `InputError`: options contradict one another.
         """

@@ -13,13 +13,13 @@ class MetricsOptions(LanguageCode, TableFormat):
 
 @command
 def metrics(options: MetricsOptions) -> None:
-    """List the metrics, those of plug-ins too; with a language, the metrics for it and the settings it changes."""
+    """List the metrics, also of plug-ins; with a language, the metrics for it and the settings it changes."""
     options.open_output().write(describe_metrics(options.language))
 
 
 @command
 def matchers(options: TableFormat) -> None:
-    """List the matchers, those of plug-ins too."""
+    """List the matchers, also of plug-ins."""
     options.open_output().write(describe_matchers())
 
 

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
     from softbleu.report import Layout
 
 STDOUT = "-"
-Form = Callable[[Any, "Layout"], "Iterable[str] | bytes"]  # Writes what was found in a format
+Form = Callable[[Any, "Layout"], "Iterable[str] | bytes"]  # Writes a result in a format
 _TRIAL = ".trial"
-_UNSEEN = re.compile(r"(\x1b\[[\d;]*m)|\x1b|[^\n\t\x1b -~]+")  # Codes of print, and what may not be printable
+_UNSEEN = re.compile(
+    r"(\x1b\[[\d;]*m)|\x1b|[^\n\t\x1b -~]+"
+)  # Codes of print, and characters that may not be printable
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,11 @@ class Target:
         if is_url(name):
             if name in inputs:
                 raise InputError(f"{name} is an input: write to another file")
-            # Whether it can be written is known before the work is done.
+            # A trial shows before the work whether it can be written.
             write_url(f"{name}{_TRIAL}", b"")
             remove_urls([f"{name}{_TRIAL}"])
             return cls(None, name)
-        # What a link points to is replaced, not the link.
+        # The target of a link is replaced, not the link.
         path = Path(os.path.realpath(name))
         if path.is_symlink():
             raise InputError(f"cannot write {name}: it is a link to itself")
@@ -119,7 +121,7 @@ class Destination:
     checkpoint: str | None = None  # Folder beside the file for what is done of a run, or its URL
 
     def write(self, result: object) -> None:
-        """Write the result; what was kept of the run is then removed."""
+        """Write the result, and remove the checkpoint of the run."""
         self.target.write(self.form(result, self.layout), styled=self.layout.colour)
         if self.checkpoint is not None:
             from softbleu.engine.checkpoint import remove_checkpoint
@@ -134,7 +136,7 @@ class Destination:
 
 
 def _files_of(entry: str | None) -> list[Path]:
-    """Files of an input: its own, or those of a set of vectors."""
+    """Return the files of an input: itself, or the files of a set of vectors."""
     if entry is None or entry == STDOUT or is_url(entry):
         return []
     # One text or column of a file is named behind a colon.
@@ -151,7 +153,7 @@ def _print(pieces: Iterable[str], *, styled: bool) -> None:
     if sys.stdout.isatty():
         pieces = (_UNSEEN.sub(lambda code: code[0] if styled and code[1] else one_line(code[0]), it) for it in pieces)
     elif isinstance(sys.stdout, io.TextIOWrapper):
-        # File names may hold bytes that are no text; what reads a pipe expects UTF-8.
+        # File names may hold bytes that are no text; readers of a pipe expect UTF-8.
         sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.stdout.writelines(pieces)
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Options of the settings that metrics, matchers, tokenizers and vectors have, those of plug-ins too."""
+"""Options of the settings of metrics, matchers, tokenizers and vectors, also of plug-ins."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _COMPLETIONS = {
 
 @cache
 def setting_options(names: tuple[str, ...] | None = None, *, plug_ins: bool = True) -> SettingOptions:
-    """Make the options of all settings by the name of the parameter, first those about matching.
+    """Make the options of all settings by the name of the parameter, first about matching.
 
     With `names`, only of BLEU and of our own metrics of these names: no other metric is loaded.
     """
