@@ -231,7 +231,7 @@ def did_you_mean(name: str, choices: Iterable[str]) -> str:
 
 @contextmanager
 def keys_named(place: Callable[[SoftbleuError], str]) -> Iterator[None]:
-    """Spell parameters in errors as keys, for settings that were read from text; `place` names the place of that text.
+    """Spell parameters in errors as keys, for settings that were read from text at a `place`.
 
     >>> with keys_named(lambda error: "small.toml, [settings]"):
     ...     raise InputError(Parameter("order"), " must lie between 1 and 16, not 0")

@@ -17,7 +17,7 @@ from typer.core import TyperGroup, TyperOption
 
 from softbleu.cli.command import Command, Options, PlainCommand, declared_options, spelt_for, without_type
 from softbleu.cli.settings import by_spelling, identifier
-from softbleu.cli.words import HELP, habit, meant, split_option, spread_values, values_of
+from softbleu.cli.words import HELP, habit, meant, spread_values, values_of
 from softbleu.errors import (
     REMOVAL,
     REMOVED,
@@ -181,7 +181,8 @@ def _command_for(name: str, words: Sequence[str]) -> tuple[PlainCommand, list[st
     known |= by_spelling(option.shown for option in settings)
     renamed = [(word, f"--{known[word].key}") for word in values if word in known and word in known[word].earlier]
     spread = [*spread_values(known, words, partial(_unknown_option, name, command.options))]
-    named = {known[flag].field for word in spread if (flag := split_option(word)[0]) in known}
+    flags = (word.partition("=")[0] if word.startswith("--") else word[:2] for word in spread)
+    named = {known[flag].field for flag in flags if flag in known}
     made = command.typer_command(
         name.split()[-1],
         [option for option in declared if option.field in named or option.argument or option.default is MISSING],

@@ -21,8 +21,7 @@ from softbleu.errors import InputError, Parameter, SoftbleuError
 from softbleu.io.arguments import allow
 from softbleu.io.progress import MANY, ProgressBar, note
 
-_TYPES: dict[str, type] = {"yes or no": bool, "a whole number": int, "a number": float}
-_METAVARS = {"a whole number": "N", "a number": "X"}
+_NUMBERS: dict[type, tuple[str, str]] = {int: ("a whole number", "N"), float: ("a number", "X")}
 _Kind = TypeVar("_Kind", bound=Declared)
 
 
@@ -129,11 +128,10 @@ class Options(Declared):
         return f"--{name} {parameter.value}"
 
 
-def _groups(kind: type) -> Iterator[type]:
-    """Yield the classes that options derive from, bases first, in the order in which they are named."""
-    for base in kind.__bases__:
-        yield from _groups(base)
-    yield kind
+@cache
+def _groups(kind: type) -> tuple[type, ...]:
+    """Return a class and its bases, bases first, in the order in which they are named."""
+    return tuple(dict.fromkeys([each for base in kind.__bases__ for each in _groups(base)] + [kind]))
 
 
 @cache
@@ -170,22 +168,22 @@ def _describe(option: Setting) -> str:
     return f"{text}{f' (default: {default})' if default else ''}.".replace("[", "\\[")
 
 
-def _number(kind: str, value: str) -> object:
+def _number(kind: type, value: str) -> object:
     try:
-        return _TYPES[kind](value)
+        return kind(value)
     except ValueError:
-        raise InputError(f"{value!r} is not {kind}") from None
+        raise InputError(f"{value!r} is not {_NUMBERS[kind][0]}") from None
 
 
-def _parameter(option: Setting, hidden: bool) -> inspect.Parameter:
-    """Declare an option by typer's means; one that is not given is None."""
+def _parameter(option: Setting, *, hidden: bool) -> inspect.Parameter:
+    """Declare an option by typer's means; an option that is not given is None."""
     required = option.default is MISSING
-    kind: Any = _TYPES.get(option.kind, str)
-    metavar: str = option.metavar or _METAVARS.get(
-        option.kind, "NAME" if option.choices or option.complete else "TEXT"
-    )
-    if option.file and not option.metavar:
-        metavar = "FILE"
+    single = option.types[0] if len(option.types) == 1 and not option.choices else str
+    kind: Any = single if single is bool or single in _NUMBERS else str
+    metavar = "NAME" if option.choices or option.complete else "TEXT"
+    if kind in _NUMBERS:
+        metavar = _NUMBERS[kind][1]
+    metavar = option.metavar or ("FILE" if option.file else metavar)
     metavar = "" if kind is bool else metavar + "…" * option.several
     made: Any = typer.Argument(metavar=metavar, help=_describe(option))
     if not option.argument:
@@ -194,11 +192,11 @@ def _parameter(option: Setting, hidden: bool) -> inspect.Parameter:
             *flags_of(option),
             metavar=metavar,
             help=_describe(option),
-            rich_help_panel=option.panel or None,
+            rich_help_panel=option.panel,
             show_default=False,
             hidden=option.hidden and hidden,
             autocompletion=(lambda: [*complete()]) if complete else (lambda: [*option.choices]),
-            parser=partial(_number, option.kind) if option.kind in _METAVARS else None,
+            parser=partial(_number, kind) if kind in _NUMBERS else None,
         )
     kind = list[kind] if option.several else kind
     return inspect.Parameter(
@@ -281,7 +279,7 @@ class Command(Generic[_Given]):
                         note(text)
 
         # Typer reads the parameters of a function: these are the options.
-        parameters = [_parameter(option, hidden) for option in listed]
+        parameters = [_parameter(option, hidden=hidden) for option in listed]
         call.__name__, call.__doc__ = self.work.__name__, self.work.__doc__
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

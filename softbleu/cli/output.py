@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 STDOUT = "-"
 Form = Callable[[Any, "Layout"], "Iterable[str] | bytes"]  # Writes a result in a format
 _TRIAL = ".trial"
-_UNSEEN = re.compile(
-    r"(\x1b\[[\d;]*m)|\x1b|[^\n\t\x1b -~]+"
-)  # Codes of print, and characters that may not be printable
+_UNSEEN = re.compile(r"(\x1b\[[\d;]*m)|\x1b|[^\n\t\x1b -~]+")  # Codes of print, and other characters to escape
 
 
 @dataclass(frozen=True)

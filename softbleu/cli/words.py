@@ -140,11 +140,12 @@ def spread_values(
             if option is None:
                 raise unknown(name)
             if name in option.earlier:
-                name = f"--{option.key}"
-            if option.kind == "yes or no" and len(word) > 2 and not word.startswith("--"):
+                name = f"--{option.name.replace('_', '-')}"
+            flag = option.types == (bool,)
+            if flag and len(word) > 2 and not word.startswith("--"):
                 rest[0:1] = [name, f"-{value}"]
                 continue
             behind = name if option.several else ""
-            awaited = option.kind != "yes or no" and not value
+            awaited = not flag and not value
             yield name + value
         del rest[0]
