@@ -50,3 +50,12 @@ def test_a_wrong_setting_is_an_error_in_its_line(tmp_path: Path) -> None:
     assert [number for number, _ in errors[:3]] == ["2", "3", "4"]
     assert {*errors[3:]} <= {each for each in errors if each[0] == "4"}, "a call of a metric has one error"
     assert all(said in error for said, (_, error) in zip(MISTAKES.values(), errors, strict=False))
+
+
+@pytest.mark.slow
+def test_an_option_that_a_command_lacks_is_an_error_in_its_line(tmp_path: Path) -> None:
+    lines = ["from softbleu.cli.score import ScoreOptions", "def level(options: ScoreOptions) -> str | None:"]
+    (program := tmp_path / "wrong.py").write_text("\n".join([*lines, "    return options.level or options.levle"]))
+    errors = re.findall(r"wrong\.py:(\d+): error: (.*)", check("mypy", program).stdout)
+    assert [number for number, _ in errors] == ["3"]
+    assert '"ScoreOptions" has no attribute "levle"' in errors[0][1]
