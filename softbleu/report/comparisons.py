@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from softbleu import report
 from softbleu.io.progress import note
@@ -291,7 +291,7 @@ def compare_json(tables: Sequence[ComparisonTable], layout: Layout) -> Iterator[
     return json_document(signature | how, systems=systems, pairs=pairs)
 
 
-def _system(row: Comparison) -> dict[str, Any]:
+def _system(row: Comparison) -> dict[str, object]:
     named = {name: value for name, value in asdict(row).items() if name != "coverage"}
     return {**named, "vector_coverage": None if row.coverage is None else row.coverage.as_dict()}
 

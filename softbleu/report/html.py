@@ -84,7 +84,7 @@ def escape_json(text: str) -> str:
     return re.sub("[<>&\u2028\u2029]", lambda match: _ESCAPES[match[0]], text)
 
 
-def page_data(page: Page, layout: Layout) -> dict[str, Any]:
+def page_data(page: Page, layout: Layout) -> dict[str, object]:
     """Return the data of the page's script as JSON values; `pack` writes the columns."""
     scores, text = page.scores, page.text
     result, swept, digits = scores.results[0], page.matches.thresholds, _decimals(page, layout)
@@ -122,11 +122,11 @@ def page_data(page: Page, layout: Layout) -> dict[str, Any]:
     return {name: value if name in _TEXT else _visible(value) for name, value in made.items()}
 
 
-def _named(value: LineMarks | Similarities | None, *names: str) -> dict[str, Any] | None:
+def _named(value: LineMarks | Similarities | None, *names: str) -> dict[str, object] | None:
     return None if value is None else {name: getattr(value, name) for name in names}
 
 
-def _visible(value: Any) -> Any:
+def _visible(value: object) -> object:
     """Make all characters of names visible."""
     if isinstance(value, str):
         return one_line(value)
@@ -208,16 +208,22 @@ def _mark_columns(page: Page, rows: int) -> dict[str, Integers]:
     return columns
 
 
-def _table(table: PageTable, digits: int) -> dict[str, Any]:
+def _table(table: PageTable, digits: int) -> dict[str, object]:
     """Format the cells of a table."""
     columns = list(dict.fromkeys(name for row in table.rows for name in row))
-    rows = [{**row, **{name: p_text(row[name]) for name in PROBABILITIES if name in row}} for row in table.rows]
-    cells = [[_cell(row.get(name), digits) for name in columns] for row in rows]
+    cells = [
+        [
+            p_text(value) if name in PROBABILITIES and isinstance(value, float) else _cell(value, digits)
+            for name in columns
+            for value in [row.get(name)]
+        ]
+        for row in table.rows
+    ]
     numeric = [not any(isinstance(row.get(name), str) for row in table.rows) for name in columns]
     return {"title": table.title, "note": table.note, "columns": columns, "numeric": numeric, "rows": cells}
 
 
-def _cell(value: Any, digits: int) -> str:
+def _cell(value: object, digits: int) -> str:
     if isinstance(value, tuple):
         return " to ".join(_cell(part, digits) for part in value)
     if isinstance(value, float):
@@ -225,7 +231,7 @@ def _cell(value: Any, digits: int) -> str:
     return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _metric_of(page: Page) -> dict[str, Any]:
+def _metric_of(page: Page) -> dict[str, object]:
     metric, segment_metric = page.scores.metric, page.scores.segment_metric
     named = {"name": metric.name, "order": page.matches.order}
     if not isinstance(metric, BleuFormula) or not isinstance(segment_metric, BleuFormula):
@@ -256,7 +262,7 @@ def _name(threshold: float) -> str:
     return short if float(short) == threshold else repr(threshold)
 
 
-def _system(page: Page, number: int, result: Result) -> dict[str, Any]:
+def _system(page: Page, number: int, result: Result) -> dict[str, object]:
     score: Any = result.numbers
     coverage = result.coverage
     if page.matches.order:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -97,7 +97,7 @@ class PageTable:
     """A table on a page."""
 
     title: str
-    rows: Sequence[Mapping[str, Any]]  # By column name, the same in each row
+    rows: Sequence[Mapping[str, object]]  # By column name, the same in each row
     note: str = ""
 
 

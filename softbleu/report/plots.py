@@ -25,6 +25,10 @@ from softbleu.meta.spurious import BINS, PLAIN, VERDICTS
 from softbleu.meta.sweep import rank_by_score
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from softbleu.meta import SweepRow
     from softbleu.meta.experiments import Outcome
     from softbleu.meta.questions import MetaEvaluation
@@ -161,7 +165,7 @@ def draw(picture: Picture | Rows, picture_format: str) -> bytes:
 
 
 @contextmanager
-def make_figure(rows: Rows) -> Iterator[Any]:
+def make_figure(rows: Rows) -> Iterator[Figure]:
     """Make the figure, and set its style while it is used."""
     panels = [panel for row in rows for panel in row]
     if not panels:
@@ -224,7 +228,7 @@ class _Style:
         """Return the dashes of a name."""
         return _DASHES[self.numbers[name] % len(_DASHES)]
 
-    def label(self, axes: Any, panel: Picture) -> None:
+    def label(self, axes: Axes, panel: Picture) -> None:
         """Write around a panel, in lines that are no longer than it is, and keep the labels of two axes apart."""
         x_label, y_label, note = (getattr(panel, name, "") for name in ("x_label", "y_label", "note"))
         # A dollar sign in a name is no formula.
@@ -268,9 +272,9 @@ def _is_numbered(panel: Scatter) -> bool:
     return len(panel.names) > MOST_BESIDE_POINTS or longest > LONGEST_BESIDE_POINTS
 
 
-def _add_panels(figure: Any, rows: Rows, style: _Style) -> list[Any]:
+def _add_panels(figure: Figure, rows: Rows, style: _Style) -> list[Axes]:
     """Draw panels; axes that are shared are labelled once, at the end of the row or column."""
-    grid, shared, columns = [], dict[tuple[str, ...], Any](), max(map(len, rows))
+    grid, shared, columns = [], dict[tuple[str, ...], Axes](), max(map(len, rows))
     for row, panels in enumerate(rows):
         for column, panel in enumerate(panels):
             x, y = _axes_of(panel)
@@ -299,11 +303,11 @@ def _axes_of(panel: Picture) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (kind, "x", panel.x_label), (kind, "y", panel.y_label)
 
 
-def _add_legend(figure: Any, grid: Sequence[Any], names: Sequence[str], *, numbered: bool) -> float:
+def _add_legend(figure: Figure, grid: Sequence[Axes], names: Sequence[str], *, numbered: bool) -> float:
     """Explain names beside the panels; return the height in inches."""
     from matplotlib.lines import Line2D
 
-    handle_of: dict[str, Any] = {}
+    handle_of: dict[str, Artist] = {}
     for axes in grid:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handle_of.setdefault(label, handle)
@@ -319,10 +323,11 @@ def _add_legend(figure: Any, grid: Sequence[Any], names: Sequence[str], *, numbe
     return float(legend.get_window_extent().height / figure.dpi)
 
 
-def _fit(figure: Any, axes: Any, rows: Rows, style: _Style, least: float) -> None:
+def _fit(figure: Figure, axes: Axes, rows: Rows, style: _Style, least: float) -> None:
     """Make the figure so large that panels have their size, and leave everything where it is then."""
     columns = max(map(len, rows))
     layout = figure.get_layout_engine()
+    assert layout is not None
     # Text beside panels has one size, except for a few shares of the figure.
     for _ in range(2):
         layout.execute(figure)
@@ -335,7 +340,7 @@ def _fit(figure: Any, axes: Any, rows: Rows, style: _Style, least: float) -> Non
     figure.set_layout_engine("none")
 
 
-def _draw_lines(axes: Any, picture: Lines, style: _Style) -> None:
+def _draw_lines(axes: Axes, picture: Lines, style: _Style) -> None:
     for name, points in picture.behind.items():
         xs, ys = zip(*points, strict=True) if points else ((), ())
         label = str(style.numbers[picture.behind_name])
@@ -348,13 +353,13 @@ def _draw_lines(axes: Any, picture: Lines, style: _Style) -> None:
         axes.plot(xs, ys, marker=marker, markersize=4, markevery=-(-max(1, len(points)) // 12), **look)
 
 
-def _draw_histogram(axes: Any, picture: Histogram, style: _Style) -> None:
+def _draw_histogram(axes: Axes, picture: Histogram, style: _Style) -> None:
     for name, counts in picture.counts.items():
         hatch = ("", "//", "..")[style.numbers[name] % 3]
         axes.stairs(counts, picture.edges, fill=True, alpha=0.45, hatch=hatch, **style.of(name))
 
 
-def _draw_scatter(axes: Any, picture: Scatter, style: _Style) -> None:
+def _draw_scatter(axes: Axes, picture: Scatter, style: _Style) -> None:
     xs, ys = zip(*picture.points, strict=True) if picture.points else ((), ())
     for (x, y), (of_x, of_y) in zip(picture.points, picture.intervals, strict=bool(picture.intervals)):
         axes.plot(of_x, (y, y), (x, x), of_y, color=_GREY, linewidth=1, zorder=1)
@@ -363,7 +368,7 @@ def _draw_scatter(axes: Any, picture: Scatter, style: _Style) -> None:
     axes.margins(0.12)
 
 
-def _name_points(axes: Any, picture: Scatter, style: _Style) -> None:
+def _name_points(axes: Axes, picture: Scatter, style: _Style) -> None:
     """Write names, or their numbers, where they cover neither points nor each other."""
     import textalloc
 
@@ -390,7 +395,7 @@ def _name_points(axes: Any, picture: Scatter, style: _Style) -> None:
     )
 
 
-def _draw_ranks(axes: Any, picture: Ranks, style: _Style) -> None:
+def _draw_ranks(axes: Axes, picture: Ranks, style: _Style) -> None:
     colours = dict(zip(picture.coloured, _COLOURS, strict=False))
     indices = range(len(picture.places))
     for name, ranks in sorted(picture.ranks.items(), key=lambda ranked: ranked[0] in colours):
@@ -413,7 +418,7 @@ def _draw_ranks(axes: Any, picture: Ranks, style: _Style) -> None:
     axes.grid(axis="y", visible=False)
 
 
-def _draw_heat(axes: Any, picture: HeatMap, style: _Style) -> None:
+def _draw_heat(axes: Axes, picture: HeatMap, style: _Style) -> None:
     shown = [[float("nan") if value is None else value for value in row] for row in picture.values]
     axes.imshow(shown, cmap="Blues_r", vmin=0, vmax=picture.most)
     for row, values in enumerate(picture.values):

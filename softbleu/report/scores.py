@@ -104,9 +104,10 @@ def score_records(results: Sequence[Result], layout: Layout) -> Records:
     return Records(columns, [[row.get(name) for name in columns] for row in rows])
 
 
-def _in_a_cell(row: dict[str, Any]) -> dict[str, Any]:
+def _in_a_cell(row: dict[str, object]) -> dict[str, object]:
     """Join the statistics of a segment into one text."""
-    return {**row, "statistics": " ".join(map(str, row["statistics"]))} if "statistics" in row else row
+    numbers = row.get("statistics")
+    return {**row, "statistics": " ".join(map(str, numbers))} if isinstance(numbers, Sequence) else row
 
 
 def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
@@ -116,7 +117,7 @@ def _by_metric(results: Sequence[Result]) -> list[list[Result]]:
     return list(groups.values())
 
 
-def _rows_of(results: Sequence[Result]) -> Iterator[tuple[dict[str, Any], Score, dict[str, Any]]]:
+def _rows_of(results: Sequence[Result]) -> Iterator[tuple[dict[str, object], Score, dict[str, object]]]:
     """Yield the parts of all results, part by part."""
     for row in zip(*(result.counted_parts() for result in results), strict=True):
         for result, (labels, score, counts) in zip(results, row, strict=True):
@@ -271,7 +272,7 @@ def _card(result: Result, layout: Layout) -> Iterator[str]:
     yield from (f"{line}\n" for line in lay_out([list(map(one_line, entry)) for entry in entries], [False, False]))
 
 
-def _show(value: Any, unit: Unit, digits: int) -> str:
+def _show(value: object, unit: Unit, digits: int) -> str:
     """Format a number by its unit; exact matches are whole numbers.
 
     >>> _show(0.5, "per cent", 2), _show(1234.0, "count", 2), _show(0.5, "ratio", 2), _show(7.5, "tokens", 2)
@@ -311,7 +312,9 @@ def _share(part: int, whole: int) -> str:
     return f"{part:,} of {whole:,} tokens ({_percent(part, whole)})"
 
 
-def _data_rows(results: Sequence[Result], numbers_of: Callable[[Result], dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _data_rows(
+    results: Sequence[Result], numbers_of: Callable[[Result], dict[str, object]]
+) -> Iterator[dict[str, object]]:
     """Yield rows of systems, or of segments and systems, with the metric's name if there are several.
 
     `better` is added where lower is better.
@@ -327,12 +330,12 @@ def _data_rows(results: Sequence[Result], numbers_of: Callable[[Result], dict[st
             yield from ({"system": result.name, **named, **numbers_of(result), **better} for result in group)
 
 
-def _numbers_of(result: Result) -> dict[str, Any]:
+def _numbers_of(result: Result) -> dict[str, object]:
     coverage = None if result.coverage is None else result.coverage.as_dict()
     return {**result.numbers.as_dict(), "vector_coverage": coverage}
 
 
-def _signed_numbers_of(result: Result) -> dict[str, Any]:
+def _signed_numbers_of(result: Result) -> dict[str, object]:
     counts = coverage_counts(result.coverage) if result.coverage is not None else {}
     return result.numbers.as_dict() | counts | {"signature": result.signature}
 
