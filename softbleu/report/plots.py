@@ -274,7 +274,8 @@ def _is_numbered(panel: Scatter) -> bool:
 
 def _add_panels(figure: Figure, rows: Rows, style: _Style) -> list[Axes]:
     """Draw panels; axes that are shared are labelled once, at the end of the row or column."""
-    grid, shared, columns = [], dict[tuple[str, ...], Axes](), max(map(len, rows))
+    shared: dict[tuple[str, ...], Axes] = {}
+    grid, columns = list["Axes"](), max(map(len, rows))
     for row, panels in enumerate(rows):
         for column, panel in enumerate(panels):
             x, y = _axes_of(panel)
