@@ -17,7 +17,7 @@ from softbleu.corpora.corpus import Against, Blank, compared_with
 from softbleu.corpora.edits import Absent
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.logs import DelayUnit
-from softbleu.corpora.recordings import at_moments, name_logs, read_logs, read_moment
+from softbleu.corpora.recordings import at_moments, name_logs, read_logs, read_moments
 from softbleu.corpora.records import PAIR_FORMATS
 from softbleu.engine.notes import note_choices
 from softbleu.engine.plan import Plan, distinct, make_given, make_plan
@@ -149,8 +149,8 @@ class Logged(Defaults, panel="Input"):
     unit
         Unit of the delays of --log, word or char; only logs of simulstream need it
     moments
-        Score the unfinished outputs of --log, too, at these moments of each segment: 2000 or 2s of speech, or
-        words of a source text
+        Score the unfinished outputs of --log, too, at these moments of each segment: 2000 or 2s of speech, words of a
+        source text, or each delay
     """
 
     logs: tuple[str, ...] = setting((), name="log", metavar="[NAME=]FILE", file="named")
@@ -473,7 +473,7 @@ class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
         unit = self.unit or cast("DelayUnit | None", self.signed.get("unit"))
         files: dict[str, Any] = {"segmentation": self.segmentation, "unit": unit, "encoding": self.encoding}
         corpus = read_logs(named, self.references, self.source, **files)
-        return at_moments(corpus, [read_moment(text) for text in self.moments])
+        return at_moments(corpus, read_moments(self.moments, corpus))
 
 
 class Annotated(Input, panel="Input"):

@@ -19,6 +19,7 @@ from softbleu.errors import InputError, Parameter, counted
 from softbleu.io.progress import note
 from softbleu.io.reading import parse_json, without_packing
 
+_MOST_MOMENTS = 300  # At each of which all outputs are scored
 _MILLISECONDS = 1000  # In a second
 _PAIR = re.compile(r"""([\w-]+)\s*:\s*("[^"]*"|'[^']*'|[^,}]*)""")
 _BLANK = re.compile(r"\s*(#.*|---|\.\.\.)?\s*")
@@ -124,6 +125,23 @@ def whole_outputs(corpus: AnyCorpus) -> AnyCorpus:
         return corpus
     texts = {system: lines for system, lines in corpus.candidates.items() if system not in early}
     return replace(corpus, candidates=texts)
+
+
+def read_moments(texts: Sequence[str], corpus: Segments) -> list[float]:
+    """Read moments as a user writes them; `each` stands for every delay in the logs of a corpus."""
+    moments: list[float] = []
+    for text in texts:
+        moments += _each_delay(corpus) if text == "each" else [read_moment(text)]
+    return sorted({*moments})
+
+
+def _each_delay(corpus: Segments) -> list[float]:
+    """Return the distinct delays of logs from 0 on. InputError: there are too many to score the outputs at each."""
+    times = [emission.delays for log in corpus.logs.values() for emission in log.emissions]
+    delays = np.unique(np.concatenate([[], *times]))
+    if len(delays) > _MOST_MOMENTS:
+        raise InputError(f"{len(delays):,} delays are too many moments ({_MOST_MOMENTS} at most): name some of them")
+    return [delay for delay in delays.tolist() if delay >= 0]
 
 
 def read_moment(text: str) -> float:

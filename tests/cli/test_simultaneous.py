@@ -86,6 +86,15 @@ def test_outputs_at_moments_stand_before_whole_ones(command, logs):
     assert scores[3] <= scores[0]
 
 
+def test_outputs_are_scored_at_each_delay(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_log(text_log()[:3], tmp_path / "A.log")
+    delays = sorted({delay for entry in text_log()[:3] for delay in entry["delays"]})
+    rows = table_of(command, "score", "--log", "A.log", "-m", "chrf", "--at", "each")
+    assert [row["system"] for row in rows] == [*(f"A@{delay}" for delay in delays), "A"]
+    assert rows[-2]["score"] == rows[-1]["score"]
+
+
 def test_recordings_are_cut_into_segments(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     log, segments, references = recordings()

@@ -10,8 +10,16 @@ from hypothesis import strategies as st
 from made_up_logs import recordings, speech_log, streamed, text_log, write_log
 from refusing import refused
 
+from softbleu.corpora import Segments
 from softbleu.corpora.logs import Emission, Log, read_log
-from softbleu.corpora.recordings import SpokenSegment, at_moments, cut_recordings, read_logs, read_segmentation
+from softbleu.corpora.recordings import (
+    SpokenSegment,
+    at_moments,
+    cut_recordings,
+    read_logs,
+    read_moments,
+    read_segmentation,
+)
 from softbleu.errors import InputError
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "latency.json").read_text(encoding="utf-8"))
@@ -209,3 +217,13 @@ def test_moments_show_what_was_given_before_them(tmp_path):
 def test_moments_count_characters_with_or_without_blanks(delays):
     emission = Emission("a bc", np.array(delays, np.float64))
     assert [emission.until(moment, "char").text for moment in range(4)] == ["", "a", "a b", "a bc"]
+
+
+def test_each_delay_is_a_moment_unless_there_are_too_many():
+    def corpus_of(count):
+        delays = np.arange(-1.0, count)
+        log = Log("x.log", [Emission("a " * len(delays), delays)])
+        return Segments({"A": [""]}, [()], logs={"A": log})
+
+    assert read_moments(["2s", "each", "1"], corpus_of(3)) == [0, 1, 2, 2000]
+    refused(InputError, "301 delays are too many moments", read_moments, ["each"], corpus_of(300))
