@@ -123,12 +123,14 @@ def wrong_values(setting: Setting) -> list[Any]:
 
 
 def every_measure(vectors: Any) -> list[Metric]:
-    """All metrics but `scores`, and those of measures.toml: with these vectors, or with an encoder."""
+    """Return all metrics of texts, and those of measures.toml: with these vectors, or with an encoder."""
     # Meteor's own stages need data that may not be installed.
     plain = [{"metric": name} for name in METRICS.names() if name not in ("meteor", "scores")]
     found = []
     for row in [*plain, *read_rows("measures.toml")]:
         made = read_metric(row["metric"])
+        if made.requires.delays:
+            continue
         own = MadeUpEncoder() if "encoder" in row else vectors_for(made, vectors)
         found.append(read_metric(str(made), vectors=own) if made.requires.vectors else made)
     return found

@@ -81,15 +81,28 @@ def test_who_comes_to_contribute_has_little_to_read() -> None:
     assert re.search(r"\]\((.*?)\)", text)[1] == "docs/architecture.md"
 
 
+def changed(toy: dict[str, Any], tree: Path) -> dict[str, str]:
+    """Return the files that a toy changes, as it changes them; each text that it goes before stands there once."""
+    texts: dict[str, str] = {}
+    for path, line, added in toy.get("before", ()):
+        text = texts.get(path) or (tree / path).read_text(encoding="utf-8")
+        assert text.count(line) == 1, (path, line)
+        texts[path] = text.replace(line, added + line)
+    return texts
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_files_that_a_toy_changes_have_its_places(name: str) -> None:
+    assert changed(TOYS[name], ROOT).keys() <= listed(name)
+
+
 def add(toy: dict[str, Any], tree: Path) -> None:
     """Do what a list says: new files, text before other text, and commands."""
     for path, text in toy.get("new", {}).items():
         (tree / path).parent.mkdir(parents=True, exist_ok=True)
         (tree / path).write_text(text.removeprefix("\n"), encoding="utf-8")
-    for path, line, added in toy.get("before", ()):
-        text = (tree / path).read_text(encoding="utf-8")
-        assert text.count(line) == 1, (path, line)
-        (tree / path).write_text(text.replace(line, added + line), encoding="utf-8")
+    for path, text in changed(toy, tree).items():
+        (tree / path).write_text(text, encoding="utf-8")
     for line in toy.get("make", ()):
         in_tree(tree, line)
 
