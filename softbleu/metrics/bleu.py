@@ -183,10 +183,10 @@ class Bleu(MatcherMetric):
         return ScoreColumns(
             BleuScore,
             scores[places],
-            matches=rows[:, 2 : 2 + self.order] / SCALE,
+            matches=lambda: rows[:, 2 : 2 + self.order] / SCALE,
             totals=rows[:, 2 + self.order :],
-            precisions=precisions.T[places],
-            brevity_penalty=penalties[places],
+            precisions=lambda: precisions.T[places],
+            brevity_penalty=lambda: penalties[places],
             candidate_length=rows[:, 0],
             reference_length=rows[:, 1],
         )

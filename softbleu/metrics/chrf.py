@@ -129,7 +129,7 @@ class Chrf(Metric):
             precision, recall = _mean(precisions, counted), _mean(recalls, counted)
             below = factor * precision + recall
             scores = 100 * (1 + factor) * precision * recall / np.where(below > 0, below, 1)
-        return ScoreColumns(ChrfScore, scores, precisions=100 * precisions, recalls=100 * recalls)
+        return ScoreColumns(ChrfScore, scores, precisions=lambda: 100 * precisions, recalls=lambda: 100 * recalls)
 
     def _parts(self, rows: Integers | Floats) -> tuple[Floats, Floats]:
         """Compute precision and recall of each order, nearly 0 without n-grams: (rows, orders) each."""

@@ -268,12 +268,12 @@ class Gleu(MatcherMetric):
             100 * np.exp(penalty + logs.mean(axis=1)),
             matches=matches,
             penalties=penalties,
-            numerators=matches - penalties,
+            numerators=lambda: matches - penalties,
             totals=numbers[:, 2 + 2 * n :],
-            precisions=100 * np.exp(logs),
-            order_scores=100 * np.exp(penalty[:, None] + logs),
-            brevity_penalty=[math.exp(value) for value in penalty.tolist()],
-            candidate_length=numbers[:, 0].astype(np.int64),
+            precisions=lambda: 100 * np.exp(logs),
+            order_scores=lambda: 100 * np.exp(penalty[:, None] + logs),
+            brevity_penalty=lambda: [math.exp(value) for value in penalty.tolist()],
+            candidate_length=lambda: numbers[:, 0].astype(np.int64),
             reference_length=numbers[:, 1],
         )
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 import numpy as np
 
+from softbleu.io.platform import cached_property
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
@@ -76,7 +78,8 @@ AnyScore = TypeVar("AnyScore", bound=Score, covariant=True)
 class ScoreColumns(Sequence[AnyScore], Generic[AnyScore]):
     """Scores of many rows as columns, one entry a row: `score`, and by name the numbers that it is made of.
 
-    As a sequence it has a score of class `kind` for each row.
+    As a sequence it has a score of class `kind` for each row. A column may be a function without parameters, which is
+    called when the first of these is made: samples need no more than `score`.
 
     Examples
     --------
@@ -85,10 +88,15 @@ class ScoreColumns(Sequence[AnyScore], Generic[AnyScore]):
     ([50.0, 75.0], Score(score=75.0))
     """
 
-    def __init__(self, kind: Callable[..., AnyScore], score: ArrayLike, **others: ArrayLike) -> None:
+    def __init__(
+        self, kind: Callable[..., AnyScore], score: ArrayLike, **others: ArrayLike | Callable[[], ArrayLike]
+    ) -> None:
         self.score = np.asarray(score, np.float64)
-        self._kind = kind
-        self._others: dict[str, NDArray[Any]] = {name: np.asarray(values) for name, values in others.items()}
+        self._kind, self._given = kind, others
+
+    @cached_property
+    def _others(self) -> dict[str, NDArray[Any]]:
+        return {name: np.asarray(values() if callable(values) else values) for name, values in self._given.items()}
 
     @classmethod
     def of(cls, scores: Sequence[AnyScore]) -> ScoreColumns[AnyScore]:
