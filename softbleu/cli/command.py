@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
@@ -153,7 +152,14 @@ def declared_options(kind: type[Options]) -> tuple[Setting, ...]:
 def _texts_of(group: type) -> dict[str, str]:
     """Read the texts of options in the docstring of their class."""
     _, _, listed = inspect.cleandoc(group.__doc__ or "").partition("Attributes\n----------\n")
-    return {name: " ".join(text.split()) for name, text in re.findall(r"^(\w+)\n((?: .*\n?)+)", listed, re.MULTILINE)}
+    texts: dict[str, list[str]] = {}
+    name = ""
+    for line in listed.splitlines():
+        if line.startswith(" "):
+            texts[name].append(line.strip())
+        else:
+            name, texts[line] = line, []
+    return {name: " ".join(lines) for name, lines in texts.items()}
 
 
 def _describe(option: Setting) -> str:
