@@ -123,6 +123,7 @@ SHARED = {
 TEXTS = st.lists(lines(7), min_size=1, max_size=3)
 
 
+@pytest.mark.filterwarnings("ignore:.*look transposed")
 @given(candidates=TEXTS, references=TEXTS, matcher=st.sampled_from(SOFT), shared=st.fixed_dictionaries(SHARED))
 def test_words_that_are_everywhere_the_same_match_as_vectors_of_words_do(candidates, references, matcher, shared):
     encoder = StaticEncoder(fingerprint="2" * 64)

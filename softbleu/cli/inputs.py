@@ -13,12 +13,13 @@ from softbleu.cli.settings import SettingOption
 from softbleu.cli.words import OptionValues
 from softbleu.config.declare import setting
 from softbleu.corpora import ParallelFiles, Segments, name_systems, read_segments
-from softbleu.corpora.corpus import Against, Blank, compared_with
+from softbleu.corpora.corpus import Against, compared_with
 from softbleu.corpora.edits import Absent
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.logs import DelayUnit
 from softbleu.corpora.recordings import at_moments, name_logs, read_logs, read_moments
 from softbleu.corpora.records import PAIR_FORMATS
+from softbleu.corpora.validation import Blank
 from softbleu.engine.notes import note_choices
 from softbleu.engine.plan import Plan, distinct, make_given, make_plan
 from softbleu.errors import InputError, Parameter

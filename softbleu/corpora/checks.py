@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from softbleu.config.languages import UNSPACED
-from softbleu.corpora.corpus import Corpus, ParallelFiles, has_edits
+from softbleu.corpora.corpus import Corpus, ParallelFiles
 from softbleu.corpora.files import STDIN, open_text
 from softbleu.corpora.forms import (
     CHATTER,
@@ -30,6 +30,7 @@ from softbleu.corpora.forms import (
     repeats,
     tokenised_otherwise,
 )
+from softbleu.corpora.parallel import has_edits
 from softbleu.io.platform import cached_property
 from softbleu.tables import Records, Tabular
 from softbleu.types import Progress

@@ -3,38 +3,49 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from itertools import chain, combinations, islice, zip_longest
+from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, cast, get_args
 
-from softbleu.corpora.blanks import cut_as_gold, needs_cut
-from softbleu.corpora.edits import Absent, Annotation, GoldReferences, GoldSegment, apply_edits, read_m2
+from softbleu.corpora.blanks import cut_as_gold
+from softbleu.corpora.edits import Absent, Annotation, GoldReferences, GoldSegment, read_m2
 from softbleu.corpora.files import (
-    STDIN,
     TextFile,
     TextPart,
-    begins_essay,
     check_stdin,
     list_texts,
     name_systems,
-    open_text,
     read_parts,
-    split_text,
 )
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.logs import Log
-from softbleu.corpora.markup import SegmentKey
-from softbleu.corpora.resegment import aligned_essays, cut_texts, note_groups, resegment
+from softbleu.corpora.parallel import (
+    align_files,
+    check_lines,
+    check_named,
+    count_blank_lines,
+    has_edits,
+    split_as_gold,
+    write_drafts,
+)
+from softbleu.corpora.validation import (
+    Blank,
+    check_edited,
+    check_lengths,
+    check_source,
+    count_blank,
+    references_of,
+    warn_transposed,
+    write_edited,
+)
 from softbleu.errors import InputError, Parameter, counted, known_name
 from softbleu.io.arguments import by_text, check_run, check_texts, listed, several
 from softbleu.io.files import TemporaryFolder
-from softbleu.io.progress import note, warn
-from softbleu.io.reading import is_url, without_packing
+from softbleu.io.reading import is_url
 
 Texts = Iterable[str | GoldSegment] | Mapping[str, Iterable[str | GoldSegment]]
 """One candidate per segment (a list, a column of a data frame, a generator), or a mapping from system names to these.
@@ -45,15 +56,8 @@ OtherBlock = TypeVar("OtherBlock")
 AnyBlock = TypeVar("AnyBlock", "Segments", "FileBlock")
 AnyCorpus = TypeVar("AnyCorpus", bound="Corpus")
 BLOCK = 1024  # Segments that are read, coded and summed together; results do not depend on it
-Blank = Literal["empty", "missing"]
 Against = Literal["references", "source"]
-_LEFT_OUT = 0.01
-"""Share of segments with blank references, besides others with text, above which metrics with a source count these as
-missing. Fewer are sentences that an annotator deleted, as one of 1,312 in CoNLL-2014."""
-_BLANK = re.compile(rb"\n[\s\x80-\xff]*\n")  # A blank line, or one without any ASCII
 _JOINED = 4  # Blocks that a worker reads and codes at once
-_LARGEST_SQUARE = 30  # No real corpus has more references per segment
-_MOST_LONGER = 2  # Ratio of sizes up to which two texts may differ in line breaks alone
 
 
 @dataclass(frozen=True)
@@ -178,13 +182,13 @@ in sacrebleu; pass the references segment by segment, e.g. list(zip(*references)
         written = {name: write_edited(texts, name) for name, texts in edited.items()}
         systems |= {name: texts for name, (texts, _) in written.items()}
         for name, texts in systems.items():
-            _check_lengths(
+            check_lengths(
                 name if several else "", len(texts), by_segment, "source texts" if references is None else ""
             )
             check_texts(f"candidate of {name!r}", texts)
         checked = by_segment
         if references is not None:
-            checked = [_references_of(number, entry) for number, entry in enumerate(by_segment, start=1)]
+            checked = [references_of(number, entry) for number, entry in enumerate(by_segment, start=1)]
         if not checked:
             raise InputError("an empty corpus: there are no segments to score")
         if source is not None:
@@ -192,7 +196,7 @@ in sacrebleu; pass the references segment by segment, e.g. list(zip(*references)
                 raise InputError(f"{counted(len(checked), 'segment')} but {counted(len(source), 'source text')}")
             check_texts("source", source)
             check_edited(edited, source)
-        _warn_transposed(next(iter(systems.values())), checked)
+        warn_transposed(next(iter(systems.values())), checked)
         blank = count_blank(checked)
         edits = {name: edits for name, (_, edits) in written.items()}
         return cls(systems, checked, source, None, edits, blank)
@@ -255,122 +259,6 @@ def _cut(corpus: Corpus, part: Callable[[int, int], AnyBlock]) -> Iterator[AnyBl
             goes_on = any(count > place for place, count in enumerate(lines))
             block = replace(block, before=Preceding(part(start - BLOCK, start) if goes_on else None, lines))
         yield block
-
-
-def write_edited(segments: Sequence[GoldSegment], name: str) -> tuple[list[str], tuple[Annotation, ...]]:
-    """Return the texts that a system's edits produce, and the edits; raise InputError for several annotators."""
-    for number, segment in enumerate(segments, start=1):
-        if not isinstance(segment, GoldSegment):
-            raise InputError(f"{name}, sentence {number}: edits are needed, as in the sentences before, not text")
-        if len(segment.annotations) > 1:
-            raise InputError(f"{name}, sentence {number}: edits of several annotators: make a file of each")
-    edits = tuple(segment.annotations[0] for segment in segments)
-    written = (
-        apply_edits(segment.source.split(), annotation.in_words())
-        for segment, annotation in zip(segments, edits, strict=True)
-    )
-    return list(map(" ".join, written)), edits
-
-
-def count_blank(references: Iterable[Sequence[str]]) -> int:
-    """Count blank references of segments that have another reference with text.
-
-    >>> count_blank([("a cat", " "), ("", ""), ("it sat", "it slept")])
-    1
-    """
-    counts = ((sum(map(bool, map(str.strip, texts))), len(texts)) for texts in references if len(texts) > 1)
-    return sum(size - written for written, size in counts if written)
-
-
-def usual_blank(blank: int, segments: int, *, source: bool) -> Blank:
-    """Return how blank references count by default: empty, as in sacrebleu; missing if a metric takes the source."""
-    return "missing" if source and blank > _LEFT_OUT * segments else "empty"
-
-
-def check_edited(edited: Mapping[str, Sequence[GoldSegment]], source: Sequence[str]) -> None:
-    """Check that systems' edits belong to the sentences of the source."""
-    for name, segments in edited.items():
-        for number, (segment, text) in enumerate(zip(segments, source, strict=True), start=1):
-            words = [sentence.split() for sentence in (segment.source, text)]
-            if words[0] != words[1]:
-                pairs = enumerate(zip_longest(*words, fillvalue=""), start=1)
-                place, word, source_word = next((place, *pair) for place, pair in pairs if pair[0] != pair[1])
-                raise InputError(
-                    f"{name}, sentence {number}: the edits are for another sentence than the source: word {place} is "
-                    f"{word!r}, not {source_word!r}"
-                )
-
-
-def check_source(source: Sequence[str], gold: Sequence[GoldSegment], name: str = "source", first: int = 1) -> None:
-    """Check that the source has the same words as the sentences of the gold file.
-
-    Parameters
-    ----------
-    source
-        One text per segment.
-    gold
-        Segments of the gold file.
-    name
-        Name of the source, for errors.
-    first
-        Number of the first segment, for errors.
-    """
-    for number, (text, segment) in enumerate(zip(source, gold, strict=True), start=first):
-        if text.split() != segment.source.split():
-            raise InputError(f"{name}, line {number}: not the sentence that the gold edits are for; leave it out")
-
-
-def _check_lengths(system: str, count: int, references: Sequence[Sequence[str]], instead: str) -> None:
-    if count == len(references):
-        return
-    of = f" of {system!r}" if system else ""
-    if instead:
-        raise InputError(f"{count} candidates{of} but {len(references)} {instead}")
-    lengths = {len(entry) for entry in references if isinstance(entry, Sequence)}
-    if lengths == {count}:
-        raise InputError(
-            f"{count} candidates{of} but {len(references)} lists of references of {count} each: "
-            "they look transposed, as in sacrebleu; "
-            "pass the references segment by segment, e.g. list(zip(*references))"
-        )
-    raise InputError(f"{counted(count, 'candidate')}{of} but references for {counted(len(references), 'segment')}")
-
-
-def _warn_transposed(candidates: Sequence[str], references: Sequence[Sequence[str]]) -> None:
-    """Warn if a square list of references looks transposed: passed reference by reference, as in sacrebleu.
-
-    It does if texts are less similar within a list than across lists, to one another and to the candidates. Of 2,480
-    squares from real corpora, none is taken for transposed; of the same squares transposed, all but 3 are.
-    """
-    count = len(references)
-    if not 2 < count <= _LARGEST_SQUARE or any(len(texts) != count or not all(texts) for texts in references):
-        return
-    from rapidfuzz import fuzz
-
-    within, across = (
-        [
-            sum(fuzz.ratio(one, other) for texts in lists for one, other in combinations(texts, 2)),
-            sum(fuzz.ratio(text, other) for text, texts in zip(candidates, lists, strict=True) for other in texts),
-        ]
-        for lists in (references, list(zip(*references, strict=True)))
-    )
-    if within[0] < across[0] and within[1] < across[1]:
-        warn(
-            f"{count} lists of {count} references look transposed, as in sacrebleu: pass the references "
-            "segment by segment, e.g. list(zip(*references))"
-        )
-
-
-def _references_of(number: int, entry: Sequence[str | None] | None) -> tuple[str, ...]:
-    if entry is None:
-        entry = ()
-    elif type(entry) not in (list, tuple):
-        entry = listed(f"references of segment {number}", entry, "text, or a list of texts")
-    texts = tuple(text for text in entry if text is not None)
-    if not texts:
-        raise InputError(f"segment {number} has no reference")
-    check_texts(f"reference of segment {number}", texts)
-    return texts
 
 
 @dataclass(frozen=True)
@@ -547,7 +435,7 @@ class ParallelFiles:
         named: dict[str, str] = dict(candidates)
         texts = ([name for _, name in list_texts(str(name), "reference", encoding)] or [name] for name in references)
         references = list(chain.from_iterable(texts))
-        _check_given(named, references, source, gold)
+        check_named(named, references, source, gold)
         names = [*named.values(), *references, *([] if source is None else [source])]
         roles = [*["candidate"] * len(named), *["reference"] * len(references), "source"][: len(names)]
         check_stdin([*names, gold])
@@ -558,7 +446,7 @@ class ParallelFiles:
             edits = None if gold is None else tuple(read_m2(gold, encoding, absent_annotators=absent_annotators))
             edited = {file: read_m2(str(file), encoding) for file in named.values() if has_edits(file)}
             written = {file: write_edited(segments, str(file)) for file, segments in edited.items()}
-            drafts = _write_drafts(place, [lines for lines, _ in written.values()], encoding)
+            drafts = write_drafts(place, [lines for lines, _ in written.values()], encoding)
             with ThreadPoolExecutor(threads) if executor is None and threads > 1 else nullcontext(executor) as finder:
                 drafted = dict(zip(written, drafts, strict=True))
                 places = [drafted.get(name, str(name)) for name in names]
@@ -568,22 +456,22 @@ class ParallelFiles:
                 ]
             opened = [replace(file, name=str(name)) for name, file in zip(names, opened, strict=True)]
             of_references = slice(len(named), len(named) + len(references))
-            opened, labelled = _matched(opened, of_references, edited, place, resegment=resegment)
+            opened, labelled = align_files(opened, of_references, edited, place, resegment=resegment)
             documents = documents or labelled
             as_text = {number: name for number, (name, file) in enumerate(named.items()) if file not in edited}
-            _cut_as_gold(opened, as_text, edits or (), place)
+            split_as_gold(opened, as_text, edits or (), place)
             if edits is not None:
-                _check_lines(opened, len(edits), f"{gold} has {len(edits)} sentences")
+                check_lines(opened, len(edits), f"{gold} has {len(edits)} sentences")
             else:
                 first = opened[len(named)]
-                _check_lines([*opened[len(named) :], *opened[: len(named)]], first.lines, first)
+                check_lines([*opened[len(named) :], *opened[: len(named)]], first.lines, first)
             if documents is not None:
                 documents.fitting(opened[0].lines)
             if edits is not None:
                 check_edited(edited, [segment.source for segment in edits])
             elif edited and source is not None:
                 check_edited(edited, list(opened[-1].all_lines()))
-            blank = _count_blank(opened[of_references])
+            blank = count_blank_lines(opened[of_references])
         except BaseException:
             folder.cleanup()
             raise
@@ -651,173 +539,6 @@ class ParallelFiles:
             self.blank,
             self.blank_references,
         )
-
-
-def has_edits(name: str) -> bool:
-    """Whether the name of a file says that it holds edits of a system."""
-    return without_packing(str(name)).endswith(".m2")
-
-
-def _write_drafts(folder: Path, texts: Sequence[Sequence[str]], encoding: str) -> Iterator[str]:
-    """Write the texts that edits produce to files, and yield their paths."""
-    for number, lines in enumerate(texts):
-        place = folder / f"edited-{number}"
-        place.write_text("".join(f"{line}\n" for line in lines), encoding=encoding)
-        yield str(place)
-
-
-def _check_given(named: Mapping[str, str], references: Sequence[str], source: str | None, gold: str | None) -> None:
-    """Check that candidates are given, and references, gold edits or a source."""
-    if not named:
-        raise InputError("no candidate file: name one with ", Parameter("candidates"))
-    if not references and gold is None and source is None:
-        raise InputError(
-            "no reference file: name one with ",
-            Parameter("references"),
-            ", or with ",
-            Parameter("source"),
-            " for metrics without references, such as refless",
-        )
-    if references and gold is not None:
-        either = (Parameter("references"), " or ", Parameter("gold"))
-        raise InputError("gold edits make the references: leave out either ", *either)
-
-
-def _resegmented(files: Sequence[TextFile], references: slice, edited: Collection[str]) -> list[list[str]]:
-    """Cut candidates into the segments of the references; `files` are candidates, references and the source."""
-    if not files[references]:
-        raise InputError("outputs are cut by references: name them with ", Parameter("references"))
-    for file in files[: references.start]:
-        if file.name in edited:
-            raise InputError(f"{file.name}: edits keep the segments of their source and cannot be resegmented")
-    outputs = (file.all_lines() for file in files[: references.start])
-    referred, source = (
-        [list(file.all_lines()) for file in some] for some in (files[references], files[references.stop :])
-    )
-    made = cut_texts(outputs, referred, source)
-    if any(file.lines != len(made[0]) for file in files[references.start :]):
-        note_groups(len(made[0]))
-    return made
-
-
-def _matched(
-    files: list[TextFile], references: slice, edited: Collection[str], folder: Path, *, resegment: bool
-) -> tuple[list[TextFile], Documents | None]:
-    """Align files of essays, with other line breaks or with markup; return them with the documents that they define.
-
-    Files that change are written into the folder. Candidates come first, the source last.
-    """
-    made: Sequence[list[str] | None] = [None] * len(files)
-    documents = None
-    if any(file.has_essays for file in files):
-        made, documents = aligned_essays(files, references, cut=resegment)
-    elif resegment:
-        made = _resegmented(files, references, edited)
-    elif any(file.keys is not None for file in files):
-        made, documents = _in_order(files, references)
-    changed = [
-        file if lines is None else file.with_lines(lines, folder / f"made-{number}")
-        for number, (file, lines) in enumerate(zip(files, made, strict=True))
-    ]
-    return changed, documents
-
-
-def _in_order(files: Sequence[TextFile], references: slice) -> tuple[list[list[str] | None], Documents]:
-    """Order the lines of files with markup like the references, or else the source; None for files in order.
-
-    A segment that one reference lacks is blank there. Segments without a reference are left out of the file with the
-    references. Returns the documents, too. Raises `InputError`: any other file has other segments.
-    """
-    numbers = [number for number, file in enumerate(files) if file.keys is not None]
-    leading = [number for number in numbers if number in range(len(files))[references]] or numbers[-1:]
-    places: dict[SegmentKey, int] = {}
-    for number in leading:
-        places = {**(files[number].keys or {}), **places}
-    order = sorted(places, key=places.__getitem__)
-    first, made, left_out = files[leading[0]], list[list[str] | None](), 0
-    for number, file in enumerate(files):
-        keys = file.keys or {}
-        if keys and number not in leading:
-            _check_segments(file.name, first.name, order, keys)
-            if split_text(file.name)[0] != split_text(first.name)[0]:
-                _check_segments(first.name, file.name, keys, places)
-            left_out = max(left_out, len(keys) - len(order))
-        lines = dict(zip(keys, file.all_lines(), strict=True)) if keys and list(keys) != order else {}
-        made.append([lines.get(key, "") for key in order] if lines else None)
-    if left_out:
-        note(f"{first.name}: {counted(left_out, 'segment')} without a reference left out")
-    return made, Documents.of([document for document, _ in order], first.name)
-
-
-def _check_segments(name: str, other: str, wanted: Iterable[SegmentKey], there: Collection[SegmentKey]) -> None:
-    """Check that a file has all segments of another."""
-    for document, segment in wanted:
-        if (document, segment) not in there:
-            raise InputError(f"{name}: no segment {segment} of document {document!r}, which {other} has")
-
-
-def _cut_as_gold(files: list[TextFile], texts: Mapping[int, str], gold: Sequence[GoldSegment], folder: Path) -> None:
-    """Split files into the words of gold edits where needed; `texts` maps file numbers to names of systems."""
-    for number, name in texts.items() if needs_cut(gold) else ():
-        lines = list(files[number].all_lines())
-        if (cut := cut_as_gold(name, lines, gold)) is not lines:
-            files[number] = files[number].with_lines(cut, folder / f"cut-{number}")
-
-
-def _count_blank(references: Sequence[TextFile]) -> int:
-    """Count blank lines of reference files; see `count_blank`."""
-    if len(references) < 2:
-        return 0
-    numbers = range(-(-references[0].lines // references[0].block))
-    parts = ([file.part(number) for file in references] for number in numbers)
-    # Most blocks have no blank line: skip them before decoding.
-    blank = (some for some in parts if any(_BLANK.search(b"\n" + part.read()) for part in some))
-    return sum(count_blank(zip(*(part.read_lines() for part in some), strict=True)) for some in blank)
-
-
-def cut_file(candidate: str, references: Sequence[str], encoding: str = "utf-8") -> list[str]:
-    """Cut an output file into the segments of its references; see `resegment`.
-
-    Raises `InputError`: no references, references of different lengths or from standard input, or essays.
-    """
-    if not references or STDIN in references:
-        raise InputError("outputs are cut by references: name them with ", Parameter("references"))
-    texts = [list(open_text(name, encoding, "reference")) for name in references]
-    for name, lines in zip(references, texts, strict=True):
-        if len(lines) != len(texts[0]):
-            said = f"{name} has {counted(len(lines), 'line')}, {references[0]} has {len(texts[0]):,}"
-            raise InputError(f"different numbers of lines: {said}")
-    if not texts[0]:
-        raise InputError(f"an empty corpus: {references[0]} has no lines")
-    lines = list(open_text(candidate, encoding, "candidate"))
-    if begins_essay(lines) or begins_essay(texts[0]):
-        cut = "; cut them while they are scored with ", Parameter("resegment")
-        see = ", or see which lines belong together with ", Parameter("groups")
-        raise InputError("essays (### essay_id = …) cannot be cut as one text", *cut, *see)
-    return resegment(lines, list(zip(*texts, strict=True))).texts
-
-
-def _check_lines(files: Sequence[TextFile], count: int, there: TextFile | str) -> None:
-    """Check that all files have `count` lines, not 0; `there` is the file, or the text, that says so."""
-    where = there if isinstance(there, str) else f"{there.name} has {counted(count, 'line')}"
-    for file in files:
-        if file.lines != count:
-            kind, mend = ("segments", []) if isinstance(there, str) else ("lines", _mend(file, there))
-            said = f"{file.name} has {counted(file.lines, 'line')}, {where}"
-            raise InputError(f"different numbers of {kind}: {said}", *mend)
-    if not count:
-        raise InputError(f"an empty corpus: {where.replace(' has 0 ', ' has no ')}")
-
-
-def _mend(file: TextFile, other: TextFile) -> list[str | Parameter]:
-    """Return advice for two files with different numbers of lines; it ends the message of the error."""
-    shorter, longer = sorted((file, other), key=lambda each: each.lines)
-    if not any(map(str.strip, islice(longer.all_lines(), shorter.lines, None))):
-        return [f"; {longer.name} is blank from line {shorter.lines + 1} on: remove these lines"]
-    sizes = sorted(int(each.bounds[-1]) for each in (file, other))
-    if sizes[1] > _MOST_LONGER * sizes[0]:
-        return ["; one has far more text, so that more than line breaks differ: softbleu check finds the place"]
-    return ["; if only the line breaks differ, add ", Parameter("resegment", True), " to score or compare"]
 
 
 Corpus = Segments | ParallelFiles

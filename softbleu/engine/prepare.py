@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.corpora.corpus import Segments, usual_blank
+from softbleu.corpora.corpus import Segments
 from softbleu.corpora.files import open_text
+from softbleu.corpora.validation import usual_blank
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.choice import (
     NO_VECTORS,

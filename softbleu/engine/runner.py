@@ -19,8 +19,9 @@ from weakref import finalize
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.corpora.corpus import BLOCK, usual_blank
+from softbleu.corpora.corpus import BLOCK
 from softbleu.corpora.labels import Documents
+from softbleu.corpora.validation import usual_blank
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.engine.checkpoint import EVERY, BlockStatistics, Checkpoint
 from softbleu.engine.encode import BlockCoder, CodedBlock, ListCorpus, TaskBatch, in_parts, task_batches
@@ -46,7 +47,8 @@ from softbleu.text.tokens import Tokenizer
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Against, Blank, Corpus
+    from softbleu.corpora.corpus import Against, Corpus
+    from softbleu.corpora.validation import Blank
     from softbleu.matching.ngrams import Vectors, WordTable
     from softbleu.metrics.aggregation import Aggregation
     from softbleu.types import Integers, Progress

@@ -1,0 +1,189 @@
+"""Parallel files: checks that they have the same segments, and alignment of files that do not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+from softbleu.corpora.blanks import cut_as_gold, needs_cut
+from softbleu.corpora.edits import GoldSegment
+from softbleu.corpora.files import STDIN, TextFile, begins_essay, open_text, split_text
+from softbleu.corpora.labels import Documents
+from softbleu.corpora.markup import SegmentKey
+from softbleu.corpora.resegment import aligned_essays, cut_texts, note_groups, resegment
+from softbleu.corpora.validation import count_blank
+from softbleu.errors import InputError, Parameter, counted
+from softbleu.io.progress import note
+from softbleu.io.reading import without_packing
+
+_BLANK = re.compile(rb"\n[\s\x80-\xff]*\n")  # A blank line, or one without any ASCII
+_MOST_LONGER = 2  # Ratio of sizes up to which two texts may differ in line breaks alone
+
+
+def has_edits(name: str) -> bool:
+    """Whether the name of a file says that it holds edits of a system."""
+    return without_packing(str(name)).endswith(".m2")
+
+
+def write_drafts(folder: Path, texts: Sequence[Sequence[str]], encoding: str) -> Iterator[str]:
+    """Write the texts that edits produce to files, and yield their paths."""
+    for number, lines in enumerate(texts):
+        place = folder / f"edited-{number}"
+        place.write_text("".join(f"{line}\n" for line in lines), encoding=encoding)
+        yield str(place)
+
+
+def check_named(named: Mapping[str, str], references: Sequence[str], source: str | None, gold: str | None) -> None:
+    """Check that candidates are given, and references, gold edits or a source."""
+    if not named:
+        raise InputError("no candidate file: name one with ", Parameter("candidates"))
+    if not references and gold is None and source is None:
+        raise InputError(
+            "no reference file: name one with ",
+            Parameter("references"),
+            ", or with ",
+            Parameter("source"),
+            " for metrics without references, such as refless",
+        )
+    if references and gold is not None:
+        either = (Parameter("references"), " or ", Parameter("gold"))
+        raise InputError("gold edits make the references: leave out either ", *either)
+
+
+def _resegmented(files: Sequence[TextFile], references: slice, edited: Collection[str]) -> list[list[str]]:
+    """Cut candidates into the segments of the references; `files` are candidates, references and the source."""
+    if not files[references]:
+        raise InputError("outputs are cut by references: name them with ", Parameter("references"))
+    for file in files[: references.start]:
+        if file.name in edited:
+            raise InputError(f"{file.name}: edits keep the segments of their source and cannot be resegmented")
+    outputs = (file.all_lines() for file in files[: references.start])
+    referred, source = (
+        [list(file.all_lines()) for file in some] for some in (files[references], files[references.stop :])
+    )
+    made = cut_texts(outputs, referred, source)
+    if any(file.lines != len(made[0]) for file in files[references.start :]):
+        note_groups(len(made[0]))
+    return made
+
+
+def align_files(
+    files: list[TextFile], references: slice, edited: Collection[str], folder: Path, *, resegment: bool
+) -> tuple[list[TextFile], Documents | None]:
+    """Align files of essays, with other line breaks or with markup; return them with the documents that they define.
+
+    Files that change are written into the folder. Candidates come first, the source last.
+    """
+    made: Sequence[list[str] | None] = [None] * len(files)
+    documents = None
+    if any(file.has_essays for file in files):
+        made, documents = aligned_essays(files, references, cut=resegment)
+    elif resegment:
+        made = _resegmented(files, references, edited)
+    elif any(file.keys is not None for file in files):
+        made, documents = _in_order(files, references)
+    changed = [
+        file if lines is None else file.with_lines(lines, folder / f"made-{number}")
+        for number, (file, lines) in enumerate(zip(files, made, strict=True))
+    ]
+    return changed, documents
+
+
+def _in_order(files: Sequence[TextFile], references: slice) -> tuple[list[list[str] | None], Documents]:
+    """Order the lines of files with markup like the references, or else the source; None for files in order.
+
+    A segment that one reference lacks is blank there. Segments without a reference are left out of the file with the
+    references. Returns the documents, too. Raises `InputError`: any other file has other segments.
+    """
+    numbers = [number for number, file in enumerate(files) if file.keys is not None]
+    leading = [number for number in numbers if number in range(len(files))[references]] or numbers[-1:]
+    places: dict[SegmentKey, int] = {}
+    for number in leading:
+        places = {**(files[number].keys or {}), **places}
+    order = sorted(places, key=places.__getitem__)
+    first, made, left_out = files[leading[0]], list[list[str] | None](), 0
+    for number, file in enumerate(files):
+        keys = file.keys or {}
+        if keys and number not in leading:
+            _check_segments(file.name, first.name, order, keys)
+            if split_text(file.name)[0] != split_text(first.name)[0]:
+                _check_segments(first.name, file.name, keys, places)
+            left_out = max(left_out, len(keys) - len(order))
+        lines = dict(zip(keys, file.all_lines(), strict=True)) if keys and list(keys) != order else {}
+        made.append([lines.get(key, "") for key in order] if lines else None)
+    if left_out:
+        note(f"{first.name}: {counted(left_out, 'segment')} without a reference left out")
+    return made, Documents.of([document for document, _ in order], first.name)
+
+
+def _check_segments(name: str, other: str, wanted: Iterable[SegmentKey], there: Collection[SegmentKey]) -> None:
+    """Check that a file has all segments of another."""
+    for document, segment in wanted:
+        if (document, segment) not in there:
+            raise InputError(f"{name}: no segment {segment} of document {document!r}, which {other} has")
+
+
+def split_as_gold(files: list[TextFile], texts: Mapping[int, str], gold: Sequence[GoldSegment], folder: Path) -> None:
+    """Split files into the words of gold edits where needed; `texts` maps file numbers to names of systems."""
+    for number, name in texts.items() if needs_cut(gold) else ():
+        lines = list(files[number].all_lines())
+        if (cut := cut_as_gold(name, lines, gold)) is not lines:
+            files[number] = files[number].with_lines(cut, folder / f"cut-{number}")
+
+
+def count_blank_lines(references: Sequence[TextFile]) -> int:
+    """Count blank lines of reference files; see `count_blank`."""
+    if len(references) < 2:
+        return 0
+    numbers = range(-(-references[0].lines // references[0].block))
+    parts = ([file.part(number) for file in references] for number in numbers)
+    # Most blocks have no blank line: skip them before decoding.
+    blank = (some for some in parts if any(_BLANK.search(b"\n" + part.read()) for part in some))
+    return sum(count_blank(zip(*(part.read_lines() for part in some), strict=True)) for some in blank)
+
+
+def cut_file(candidate: str, references: Sequence[str], encoding: str = "utf-8") -> list[str]:
+    """Cut an output file into the segments of its references; see `resegment`.
+
+    Raises `InputError`: no references, references of different lengths or from standard input, or essays.
+    """
+    if not references or STDIN in references:
+        raise InputError("outputs are cut by references: name them with ", Parameter("references"))
+    texts = [list(open_text(name, encoding, "reference")) for name in references]
+    for name, lines in zip(references, texts, strict=True):
+        if len(lines) != len(texts[0]):
+            said = f"{name} has {counted(len(lines), 'line')}, {references[0]} has {len(texts[0]):,}"
+            raise InputError(f"different numbers of lines: {said}")
+    if not texts[0]:
+        raise InputError(f"an empty corpus: {references[0]} has no lines")
+    lines = list(open_text(candidate, encoding, "candidate"))
+    if begins_essay(lines) or begins_essay(texts[0]):
+        cut = "; cut them while they are scored with ", Parameter("resegment")
+        see = ", or see which lines belong together with ", Parameter("groups")
+        raise InputError("essays (### essay_id = …) cannot be cut as one text", *cut, *see)
+    return resegment(lines, list(zip(*texts, strict=True))).texts
+
+
+def check_lines(files: Sequence[TextFile], count: int, there: TextFile | str) -> None:
+    """Check that all files have `count` lines, not 0; `there` is the file, or the text, that says so."""
+    where = there if isinstance(there, str) else f"{there.name} has {counted(count, 'line')}"
+    for file in files:
+        if file.lines != count:
+            kind, mend = ("segments", []) if isinstance(there, str) else ("lines", _mend(file, there))
+            said = f"{file.name} has {counted(file.lines, 'line')}, {where}"
+            raise InputError(f"different numbers of {kind}: {said}", *mend)
+    if not count:
+        raise InputError(f"an empty corpus: {where.replace(' has 0 ', ' has no ')}")
+
+
+def _mend(file: TextFile, other: TextFile) -> list[str | Parameter]:
+    """Return advice for two files with different numbers of lines; it ends the message of the error."""
+    shorter, longer = sorted((file, other), key=lambda each: each.lines)
+    if not any(map(str.strip, islice(longer.all_lines(), shorter.lines, None))):
+        return [f"; {longer.name} is blank from line {shorter.lines + 1} on: remove these lines"]
+    sizes = sorted(int(each.bounds[-1]) for each in (file, other))
+    if sizes[1] > _MOST_LONGER * sizes[0]:
+        return ["; one has far more text, so that more than line breaks differ: softbleu check finds the place"]
+    return ["; if only the line breaks differ, add ", Parameter("resegment", True), " to score or compare"]
