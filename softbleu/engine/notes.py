@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 from unicodedata import is_normalized
 
@@ -20,7 +21,7 @@ from softbleu.matching.matchers import DEFAULT_THRESHOLD
 from softbleu.metrics.base import EditMetric, Metric
 from softbleu.metrics.declared import data_language
 from softbleu.metrics.edits import extract_edits
-from softbleu.metrics.latency import find_degenerate
+from softbleu.metrics.protocols import ChecksDelays
 from softbleu.metrics.score import shares_of
 
 if TYPE_CHECKING:
@@ -46,10 +47,11 @@ def note_text(corpus: Corpus, metrics: Sequence[Metric]) -> None:
             note(*parts)
 
 
-def note_policies(corpus: Corpus, metrics: Sequence[Metric]) -> None:
-    """Note systems that do not translate simultaneously, or seem to, where a metric takes delays."""
-    if listening() and corpus.logs and any(metric.requires.delays for metric in metrics):
-        for found in find_degenerate(corpus):
+def note_delays(corpus: Corpus, metrics: Sequence[Metric]) -> None:
+    """Note what metrics find odd in the delays of a corpus, each finding once."""
+    if listening() and corpus.logs:
+        finders = (metric for metric in metrics if isinstance(metric, ChecksDelays))
+        for found in dict.fromkeys(chain.from_iterable(metric.odd_delays(corpus) for metric in finders)):
             note(found)
 
 

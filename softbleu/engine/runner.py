@@ -25,7 +25,7 @@ from softbleu.corpora.validation import usual_blank
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.engine.checkpoint import EVERY, BlockStatistics, Checkpoint
 from softbleu.engine.encode import BlockCoder, CodedBlock, ListCorpus, TaskBatch, in_parts, task_batches
-from softbleu.engine.notes import note_policies, note_text
+from softbleu.engine.notes import note_delays, note_text
 from softbleu.engine.plan import GivenMetrics, Plan, make_plan
 from softbleu.engine.prepare import Broadcast, CorpusWords, PreparedCorpus, broadcast, prepare_corpus
 from softbleu.errors import Parameter
@@ -775,7 +775,7 @@ def running(
             whole = replace(cast("Any", whole), blank_references=asked or blank_for(metrics, whole))
         if not lists and options.notes:
             note_text(whole, [metric for metric in metrics if not isinstance(metric, ReadsRows)])
-            note_policies(whole, metrics)
+            note_delays(whole, metrics)
         yield Runner(whole, plan, chosen, name, checkpoint, options.progress, stack, _asked=asked)
 
 

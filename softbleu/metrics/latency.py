@@ -203,6 +203,10 @@ class Latency(Metric):
             raise InputError(f"{emission.where}: the log has no time of computing (elapsed), as of text it never has")
         return emission.elapsed, emission.source_length
 
+    def odd_delays(self, corpus: Corpus) -> Iterator[str]:
+        """Describe degenerate policies."""
+        return find_degenerate(corpus)
+
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Refuse text alone."""
         raise lacking(self.name, "delays")

@@ -146,6 +146,14 @@ class ReadsRows(Capability):
         """Read rows of some systems of a corpus: (systems, segments, k)."""
 
 
+class ChecksDelays(Capability):
+    """Finds odd delays in the logs of a corpus."""
+
+    @abstractmethod
+    def odd_delays(self, corpus: Corpus) -> Iterable[str]:
+        """Describe the delays of systems that a reader of their latency should know about."""
+
+
 class JudgesLines(Capability):
     """Finds something in single candidates."""
 
