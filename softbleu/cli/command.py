@@ -48,7 +48,7 @@ class Options(Declared):
     debug: bool = setting(False)
     limits: str | None = setting(None, metavar="N", unset="1", hidden=True)
     # Settings of metrics and their parts, with the values given
-    chosen: tuple[tuple[SettingOption, Any], ...] = field(default=(), repr=False)
+    chosen: tuple[tuple[SettingOption, object], ...] = field(default=(), repr=False)
     resources: ExitStack = field(default_factory=ExitStack, repr=False)  # Closed when the command ends
 
     def __init_subclass__(cls, panel: str = "Output") -> None:
@@ -214,7 +214,7 @@ def _parameter(option: Setting, *, hidden: bool) -> inspect.Parameter:
 
 
 @contextmanager
-def spelt_for(options: type[Options], chosen: Iterable[tuple[SettingOption, Any]] = ()) -> Iterator[None]:
+def spelt_for(options: type[Options], chosen: Iterable[tuple[SettingOption, object]] = ()) -> Iterator[None]:
     """Spell parameters in errors as options of a command."""
     try:
         yield

@@ -289,12 +289,16 @@ class Settings(Defaults):
         """Return the files that options name as input, settings among them."""
         read = [read_settings(expression)[1] for expression in self.metrics]
         texts = [text for each in read for text in (each | {"called": None}).values() if isinstance(text, str)]
-        return [*super().input_files(), *(v for option, v in self.chosen if option.setting.hashed), *texts]
+        return [
+            *super().input_files(),
+            *(str(value) for option, value in self.chosen if option.setting.hashed),
+            *texts,
+        ]
 
     def chosen_name(self, setting: str) -> str | None:
         """Return the name that is chosen for a setting, such as the matcher; None if none is."""
         names = (value for option, value in self.chosen if not option.plug_in and option.setting.name == setting)
-        return next(names, None)
+        return cast("str | None", next(names, None))
 
     def settings_of(self, names: Iterable[str | None]) -> dict[str, Any]:
         """Return the settings given to metrics and parts with these names; a plug-in's own are for it alone."""

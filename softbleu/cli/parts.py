@@ -18,7 +18,7 @@ from softbleu.config.declare import (
 from softbleu.embeddings import bundled_names
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS
-from softbleu.metrics.base import METRICS
+from softbleu.metrics.base import METRICS, Metric
 from softbleu.metrics.reading import read_settings
 from softbleu.text.tokens import TOKENIZERS
 
@@ -38,11 +38,11 @@ def setting_options(names: tuple[str, ...] | None = None, *, plug_ins: bool = Tr
     With `names`, only of BLEU and of our own metrics of these names: no other metric is loaded.
     """
     made: SettingOptions = {}
-    bleu: Any = METRICS.find("bleu")
-    metrics: list[Any] = [*METRICS.built_in.values()] if names is None else [bleu, *map(METRICS.find, names)]
+    bleu: type[Metric] = METRICS.find("bleu")
+    metrics: list[type[Any]] = [*METRICS.built_in.values()] if names is None else [bleu, *map(METRICS.find, names)]
     for metric in metrics:
         _add(made, metric, MATCHING, parts=True)
-    kinds: list[Any] = [*MATCHERS.built_in.values(), VectorChoice]
+    kinds: list[type[Declared]] = [*MATCHERS.built_in.values(), VectorChoice]
     for kind in kinds:
         _add(made, kind, MATCHING)
     _add(made, bleu, METRIC)
@@ -76,7 +76,7 @@ def _add(
         shared.kinds.add(owner.kind)
 
 
-def _add_tokenizer(made: SettingOptions, metric: Any) -> None:
+def _add_tokenizer(made: SettingOptions, metric: type[Metric]) -> None:
     """Add the settings of tokens, with the metric's defaults."""
     (named,) = (setting for setting in own_settings(metric) if setting.name == "tokenize")
     for declared, default in ((named, named.default), *named.default.settings()):

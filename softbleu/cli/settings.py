@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from softbleu.config.declare import Setting, check_given, format_value
 from softbleu.errors import InputError
@@ -95,7 +94,7 @@ class SettingOption:
     def _choices(self) -> list[str]:
         return list(dict.fromkeys(name for setting in self.owners.values() for name in setting.names))
 
-    def check(self, value: Any) -> None:
+    def check(self, value: object) -> None:
         """Check that one of the settings can have the value; the error is that of the first."""
         errors = []
         for setting in self.owners.values():
