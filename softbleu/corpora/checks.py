@@ -336,14 +336,14 @@ def _markup(segment: CheckedSegment, _: Ordinary) -> str | None:
 
 def _chatter(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
     often = max(3.0, 0.01 * ordinary.segments)
-    if (said := segment.says(CHATTER)) is not None:
-        return said
+    if (match := segment.says(CHATTER)) is not None:
+        return match
     return segment.start if segment.start and ordinary.starts[segment.system][segment.start] >= often else None
 
 
 def _refusal(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
-    if (said := segment.says(REFUSAL)) is not None:
-        return said
+    if (match := segment.says(REFUSAL)) is not None:
+        return match
     again = ordinary.texts[segment.system][segment.output.plain]
     usual = max((ordinary.inputs[text.plain] for text in segment.inputs or segment.models), default=0)
     return f"given {again} times" if again >= max(3, 2 * usual) and len(segment.output.words) >= 4 else None

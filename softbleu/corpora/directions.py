@@ -99,8 +99,8 @@ def find_files(where: str, folder: Path, pattern: str) -> list[Path]:
     except OSError as error:
         raise InputError(f"{where}: cannot search for {pattern[:80]!r} ({error.strerror})") from error
     if not files:
-        there = place.parent.resolve()
-        put = "change" if there == Path(there.anchor) else f"put the data into {there}, or change"
+        parent = place.parent.resolve()
+        put = "change" if parent == Path(parent.anchor) else f"put the data into {parent}, or change"
         raise InputError(f"{where}: no file matches {pattern!r}: {put} the path")
     return files
 

@@ -601,8 +601,8 @@ def _drop_repeated(items: Iterator[Item], key: Callable[[Item], str]) -> Iterato
             different += 1
             yield item
         elif (repeated := repeated + 1) >= FRUITLESS:
-            said = f"only {different:,} different ones, then none in {FRUITLESS:,} draws: lower "
-            raise InputError(said, Parameter("count"))
+            message = f"only {different:,} different ones, then none in {FRUITLESS:,} draws: lower "
+            raise InputError(message, Parameter("count"))
 
 
 def _watch(items: Iterator[Item], total: int, progress: Progress | None) -> Iterator[Item]:

@@ -130,8 +130,8 @@ def cycle_of(rules: Sequence[Rule], below: Callable[[Rule], list[str]] = symbols
     return None
 
 
-def _refuse(file: str, rule: Rule, said: str) -> NoReturn:
-    raise InputError(f"{file}, line {rule.line}: {said}")
+def _refuse(file: str, rule: Rule, message: str) -> NoReturn:
+    raise InputError(f"{file}, line {rule.line}: {message}")
 
 
 def _check_defined(file: str, start: str, rules: Sequence[Rule]) -> None:

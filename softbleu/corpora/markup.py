@@ -69,10 +69,10 @@ class TestSets:
             alone = [key for key in self.texts if key == (label, "")]
             fitting = named or alone or [key for key in self.texts if label in key]
         if len(fitting) != 1:
-            there = ", ".join(f"{kind} {name}".rstrip() for kind, name in self.texts)
+            names = ", ".join(f"{kind} {name}".rstrip() for kind, name in self.texts)
             lacks = f"no text {label!r}" if label is not None else f"no {role}" if role else "several texts"
             lacks = lacks if not (fitting and role) else f"several texts as {role}"
-            raise InputError(f"{self.name}: {lacks}: choose one of {there}, by FILE:NAME")
+            raise InputError(f"{self.name}: {lacks}: choose one of {names}, by FILE:NAME")
         (key,) = fitting
         if self.suites:
             note(f"{self.name}: {counted(self.suites, 'document')} of test suites left out")
@@ -154,8 +154,8 @@ class _Reader(HTMLParser):
         self.places.setdefault(key, len(self.places))
         lines = self.texts.setdefault((self._role, self._label or self._author), {})
         if key in lines:
-            said = f"a second segment {segment} of document {self._document!r}"
-            raise InputError(f"{self.name}, line {self._begun}: {said}: give each an id of its own")
+            message = f"a second segment {segment} of document {self._document!r}"
+            raise InputError(f"{self.name}, line {self._begun}: {message}: give each an id of its own")
         lines[key] = text
 
     def handle_data(self, data: str) -> None:

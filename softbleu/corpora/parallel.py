@@ -118,10 +118,10 @@ def _in_order(files: Sequence[TextFile], references: slice) -> tuple[list[list[s
     return made, Documents.of([document for document, _ in order], first.name)
 
 
-def _check_segments(name: str, other: str, wanted: Iterable[SegmentKey], there: Collection[SegmentKey]) -> None:
+def _check_segments(name: str, other: str, wanted: Iterable[SegmentKey], keys: Collection[SegmentKey]) -> None:
     """Check that a file has all segments of another."""
     for document, segment in wanted:
-        if (document, segment) not in there:
+        if (document, segment) not in keys:
             raise InputError(f"{name}: no segment {segment} of document {document!r}, which {other} has")
 
 
@@ -154,8 +154,8 @@ def cut_file(candidate: str, references: Sequence[str], encoding: str = "utf-8")
     texts = [list(open_text(name, encoding, "reference")) for name in references]
     for name, lines in zip(references, texts, strict=True):
         if len(lines) != len(texts[0]):
-            said = f"{name} has {counted(len(lines), 'line')}, {references[0]} has {len(texts[0]):,}"
-            raise InputError(f"different numbers of lines: {said}")
+            message = f"{name} has {counted(len(lines), 'line')}, {references[0]} has {len(texts[0]):,}"
+            raise InputError(f"different numbers of lines: {message}")
     if not texts[0]:
         raise InputError(f"an empty corpus: {references[0]} has no lines")
     lines = list(open_text(candidate, encoding, "candidate"))
@@ -166,14 +166,14 @@ def cut_file(candidate: str, references: Sequence[str], encoding: str = "utf-8")
     return resegment(lines, list(zip(*texts, strict=True))).texts
 
 
-def check_lines(files: Sequence[TextFile], count: int, there: TextFile | str) -> None:
-    """Check that all files have `count` lines, not 0; `there` is the file, or the text, that says so."""
-    where = there if isinstance(there, str) else f"{there.name} has {counted(count, 'line')}"
+def check_lines(files: Sequence[TextFile], count: int, model: TextFile | str) -> None:
+    """Check that all files have `count` lines, not 0; `model` is the file, or the text, that says so."""
+    where = model if isinstance(model, str) else f"{model.name} has {counted(count, 'line')}"
     for file in files:
         if file.lines != count:
-            kind, mend = ("segments", []) if isinstance(there, str) else ("lines", _mend(file, there))
-            said = f"{file.name} has {counted(file.lines, 'line')}, {where}"
-            raise InputError(f"different numbers of {kind}: {said}", *mend)
+            kind, mend = ("segments", []) if isinstance(model, str) else ("lines", _mend(file, model))
+            message = f"{file.name} has {counted(file.lines, 'line')}, {where}"
+            raise InputError(f"different numbers of {kind}: {message}", *mend)
     if not count:
         raise InputError(f"an empty corpus: {where.replace(' has 0 ', ' has no ')}")
 

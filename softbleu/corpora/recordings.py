@@ -92,8 +92,8 @@ def read_logs(
     sources = _sources(first) if source is None else [line for (line,) in _lines_together([source], encoding)]
     for what, lines in (("references", by_segment), ("source", sources)):
         if lines is not None and len(lines) != count:
-            said = f"{what} for {counted(len(lines), 'segment')}, {first.name} has {count:,}"
-            raise InputError(f"different numbers of segments: {said}")
+            message = f"{what} for {counted(len(lines), 'segment')}, {first.name} has {count:,}"
+            raise InputError(f"different numbers of segments: {message}")
     cut = segmentation is not None
     return Segments(candidates, by_segment, sources, documents=documents, logs=read, resegmented=cut)
 
@@ -176,8 +176,8 @@ def _lines_together(files: Sequence[str], encoding: str) -> list[tuple[str, ...]
     texts = [list(open_text(name, encoding, "reference")) for name in files]
     for name, lines in zip(files, texts, strict=True):
         if len(lines) != len(texts[0]):
-            said = f"{name} has {counted(len(lines), 'line')}, {files[0]} has {len(texts[0]):,}"
-            raise InputError(f"different numbers of lines: {said}")
+            message = f"{name} has {counted(len(lines), 'line')}, {files[0]} has {len(texts[0]):,}"
+            raise InputError(f"different numbers of lines: {message}")
     return list(zip(*texts, strict=True))
 
 
@@ -247,8 +247,8 @@ def _mappings(name: str, lines: Sequence[str]) -> Iterator[tuple[str, dict[str, 
             where, entry = f"{name}, line {number}", {}
         pairs = _PAIR.findall(line)
         if not pairs or not where:
-            said = "a list of segments is needed, such as '- {wav: a.wav, offset: 0, duration: 2.5}'"
-            raise InputError(f"{name}, line {number}: {said}")
+            message = "a list of segments is needed, such as '- {wav: a.wav, offset: 0, duration: 2.5}'"
+            raise InputError(f"{name}, line {number}: {message}")
         entry |= {key: value.strip().strip("'\"") for key, value in pairs}
     if where:
         yield where, entry
@@ -260,10 +260,10 @@ def cut_recordings(log: Log, spans: Sequence[SpokenSegment], references: Sequenc
     Raises `InputError`: other recordings than those of the segments, or another number of references.
     """
     if len(spans) != len(references):
-        said = (
+        message = (
             f"{counted(len(spans), 'segment')} of recordings but references for {counted(len(references), 'segment')}"
         )
-        raise InputError(said)
+        raise InputError(message)
     whole: dict[str, Emission] = {}
     for emission in log.emissions:
         recording = recording_name(emission.source or "")

@@ -135,8 +135,8 @@ def _without_header(
     """
     others = list(rows)
     if _names_columns(first) and not any(_names_columns(cells) for _, cells in others) and others:
-        said = "are they the columns 'candidate', 'reference' and 'source'? Name them so"
-        raise InputError(f"{where}: unknown columns {', '.join(first)}: {said}")
+        message = "are they the columns 'candidate', 'reference' and 'source'? Name them so"
+        raise InputError(f"{where}: unknown columns {', '.join(first)}: {message}")
     note(f"{where} names no columns: the first has candidates, the other{'s' * (len(first) > 2)} references")
     return iter([(where, first), *others]), ["candidate", *(f"reference{number}" for number in range(1, len(first)))]
 

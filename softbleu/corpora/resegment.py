@@ -119,17 +119,17 @@ class _Band:
         cells = np.full(self.columns, _FAR)
         cells[-starts[0]] = 0
         entered, totals = [], []
-        for texts, after, here, there in zip(self.references, behind, starts, starts[1:], strict=False):
-            ends = [self._segment(text, cells, here, there) for text in texts]
+        for texts, after, first, last in zip(self.references, behind, starts, starts[1:], strict=False):
+            ends = [self._segment(text, cells, first, last) for text in texts]
             ended = np.minimum(np.minimum.reduce(ends), _FAR)
             entered.append((ended & ((1 << _COST) - 1)).astype(np.int32))
             cells = ended >> _COST << _COST
             if all(len(text) and text.marks[-1] for text in texts):
-                cells += self._part(self._unended, there)
+                cells += self._part(self._unended, last)
             if after and not any(len(text) and text.small[0] for text in after):
-                cells += self._part(self._unbegun, there)
+                cells += self._part(self._unbegun, last)
             totals.append(cells >> _COST)
-            cells += self._part(self._joints, there)
+            cells += self._part(self._joints, last)
         if totals[-1][self.size - starts[-1]] >= _FAR >> _COST:
             return [], [], False
         cuts, clear = [self.size], True
@@ -146,12 +146,12 @@ class _Band:
         last = self.columns - 1
         return (column >= _MARGIN or start <= 0) and (column <= last - _MARGIN or start + last >= self.size)
 
-    def _segment(self, text: _Tokens, cells: NDArray[np.int64], here: int, there: int) -> NDArray[np.int64]:
-        """Compute the row after a reference from the row before it, while the band moves from `here` to `there`."""
+    def _segment(self, text: _Tokens, cells: NDArray[np.int64], first: int, last: int) -> NDArray[np.int64]:
+        """Compute the row after a reference from the row before it, while the band moves from `first` to `last`."""
         gaps, columns = self._gaps, self.columns
         cells = np.minimum.accumulate(cells - gaps) + gaps
-        starts = np.linspace(here, there, len(text) + 1).round().astype(int).tolist()
-        row = np.full(columns + max(np.diff([*starts, there])) + 1, _FAR)
+        starts = np.linspace(first, last, len(text) + 1).round().astype(int).tolist()
+        row = np.full(columns + max(np.diff([*starts, last])) + 1, _FAR)
         for word, stem, mark, start, moved in zip(
             text.words.tolist(), text.stems.tolist(), text.marks.tolist(), starts, starts[1:], strict=False
         ):
@@ -170,7 +170,7 @@ class _Band:
                 cells[self.size + 1 - moved :] = _FAR
         row[:columns] = cells
         row[columns:] = _FAR
-        return row[there - starts[-1] :][:columns]
+        return row[last - starts[-1] :][:columns]
 
 
 def resegment(output: Sequence[str], references: Sequence[Sequence[str]]) -> Resegmented:
@@ -353,21 +353,21 @@ class EssayFiles:
 
     def _essay(self, essay: str, found: Sequence[list[str] | None], *, cut: bool) -> list[list[str]]:
         """Return the lines of an essay in each text, all of the same length."""
-        there = {number: lines for number, lines in enumerate(found) if lines is not None}
-        if cut and any(there.values()):
+        lines_of = {number: lines for number, lines in enumerate(found) if lines is not None}
+        if cut and any(lines_of.values()):
             kinds: list[list[list[str]]] = [[], [], []]  # Systems, references, the source
-            for number, lines in there.items():
+            for number, lines in lines_of.items():
                 kinds[(number >= self.references.start) + (number >= self.references.stop)].append(lines or [""])
-            there = dict(zip(there, cut_texts(*kinds), strict=True))
-        size = len(there[self.model])
-        for number, lines in there.items():
+            lines_of = dict(zip(lines_of, cut_texts(*kinds), strict=True))
+        size = len(lines_of[self.model])
+        for number, lines in lines_of.items():
             if len(lines) != size:
                 raise InputError(
                     f"essay {essay!r}: {self.names[number]} has {counted(len(lines), 'line')}, "
                     f"{self.names[self.model]} has {size}: cut it into the same lines by ",
                     Parameter("resegment", True),
                 )
-        return [there.get(number, [""] * size) for number in range(len(found))]
+        return [lines_of.get(number, [""] * size) for number in range(len(found))]
 
 
 def read_files(names: Sequence[str], texts: Mapping[str, Iterable[str]], references: slice) -> EssayFiles:
@@ -419,10 +419,10 @@ def group_lines(candidate: str, references: Sequence[str], source: str | None, e
 
 def _groups(texts: Sequence[list[str] | None]) -> Iterator[list[str]]:
     """Yield a row per group: its line numbers in each text, then its lines; both empty for None."""
-    there = [lines for lines in texts if lines is not None]
-    alone = len(texts) > 1 and len(there) < 2  # Only one text has the essay
-    for group in [[range(n, n + 1)] for n in range(sum(map(len, there)))] if alone else align_lines(there):
-        parts = iter(zip(there, group, strict=True))
+    present = [lines for lines in texts if lines is not None]
+    alone = len(texts) > 1 and len(present) < 2  # Only one text has the essay
+    for group in [[range(n, n + 1)] for n in range(sum(map(len, present)))] if alone else align_lines(present):
+        parts = iter(zip(present, group, strict=True))
         numbers, joined = zip(*(("", "") if lines is None else _part(*next(parts)) for lines in texts), strict=True)
         yield [*numbers, *joined]
 

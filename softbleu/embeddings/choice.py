@@ -489,8 +489,8 @@ def _draw_similarities(source: VectorSource, measure: WordMeasure) -> NDArray[np
     rows = scope.rows
     known = np.flatnonzero(rows.any(axis=1))
     if len(known) < 2:
-        said = f"{source.name}: too few words with a vector for random pairs; give a number as "
-        raise VectorError(said, Parameter("threshold"))
+        message = f"{source.name}: too few words with a vector for random pairs; give a number as "
+        raise VectorError(message, Parameter("threshold"))
     generator = np.random.default_rng(SEED)
     rows = rows[known]
     one = generator.integers(len(rows), size=PAIRS)
@@ -518,8 +518,8 @@ class Similarity(Content):
                 raise InputError(Parameter("similarity"), " 'lemmas' names no language; write lemmas:CODE")
             if name == "stems" and not (code and language_of_data(code).stemmer):
                 stemmed = ", ".join(language.code for language in LANGUAGES.values() if language.stemmer)
-                said = f" {kind!r} names no language with stems; write stems:CODE with one of {stemmed}"
-                raise InputError(Parameter("similarity"), said)
+                message = f" {kind!r} names no language with stems; write stems:CODE with one of {stemmed}"
+                raise InputError(Parameter("similarity"), message)
         if named in REMOVED:
             raise InputError(Parameter("similarity"), f" {named!r} {REMOVAL}")
         if named and not Path(named).exists():
@@ -635,8 +635,8 @@ class VectorChoice(Declared):
         vectors = settings.get("vectors", self.vectors)
         named = "vectors" in settings and not replace(self, vectors=vectors, similarity=None).without_vectors
         if named and settings.get("similarity") not in (None, "none"):
-            said = f" {settings['similarity']} uses no vectors: leave it out, or "
-            raise InputError(Parameter("similarity"), said, Parameter("vectors"))
+            message = f" {settings['similarity']} uses no vectors: leave it out, or "
+            raise InputError(Parameter("similarity"), message, Parameter("vectors"))
         choice = replace(self, vectors=DEFAULT_VECTORS, similarity=None) if named and self.without_vectors else self
         return super(VectorChoice, choice).revised(settings)
 

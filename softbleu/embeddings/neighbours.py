@@ -258,8 +258,8 @@ def nearest_words(
     selected = source.select(words, case)
     if unknown := [word for word, known in zip(words, selected.known, strict=True) if not known]:
         more = f" and {len(unknown) - _NAMED:,} more" if len(unknown) > _NAMED else ""
-        said = ", ".join(map(repr, unknown[:_NAMED])) + more
-        raise InputError(f"no vector in {source.name} for {said}: leave out or respell")
+        message = ", ".join(map(repr, unknown[:_NAMED])) + more
+        raise InputError(f"no vector in {source.name} for {message}: leave out or respell")
     itself = np.array([places.get(word, -1) for word in spellings_of(source, words, case, places, selected)], int)
     index = NeighbourIndex(rows)
     if threshold is None:

@@ -28,8 +28,8 @@ def networks_of(
     Texts of several files are merged where they share `shared` consecutive words or more.
     """
     if len(names) > 1 and rules.notation != "text":
-        said = f"one file of notation {rules.notation!r} at a time: leave out all "
-        raise InputError(said, Parameter("references"), " but one")
+        message = f"one file of notation {rules.notation!r} at a time: leave out all "
+        raise InputError(message, Parameter("references"), " but one")
     for number, texts in enumerate(parallel_lines(names, encoding), start=1):
         if len(texts) == 1:
             yield rules.network(texts[0], split, f"{names[0]}, line {number}")

@@ -325,19 +325,19 @@ def _spans(first: Sequence[str], other: Sequence[str], shared: int) -> Iterator[
     matcher = SequenceMatcher(None, first, other, autojunk=False)
     blocks = [tuple(block) for block in matcher.get_matching_blocks() if block.size >= shared]
     if blocks:
-        here, there, size = blocks[-1]
-        if here + size == len(first) and there + size < len(other):
+        start, other_start, size = blocks[-1]
+        if start + size == len(first) and other_start + size < len(other):
             # The last shared word is replaced together with the words after it, since a path cannot be a loop.
-            blocks[-1:] = [(here, there, size - 1)] if size > 1 else []
+            blocks[-1:] = [(start, other_start, size - 1)] if size > 1 else []
     place = other_place = 0
-    for here, there, size in [*blocks, (len(first), len(other), 0)]:
-        if here == place and there > other_place:
-            here, there, size = here + 1, there + 1, size - 1
-        if here > place:
-            yield place, here, other[other_place:there], False
+    for start, other_start, size in [*blocks, (len(first), len(other), 0)]:
+        if start == place and other_start > other_place:
+            start, other_start, size = start + 1, other_start + 1, size - 1
+        if start > place:
+            yield place, start, other[other_place:other_start], False
         if size:
-            yield here, here + size, other[there : there + size], True
-        place, other_place = here + size, there + size
+            yield start, start + size, other[other_start : other_start + size], True
+        place, other_place = start + size, other_start + size
 
 
 @dataclass(frozen=True)

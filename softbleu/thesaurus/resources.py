@@ -66,8 +66,8 @@ def _lemmatizer(language: str) -> Callable[[str], str]:
         with suppress(ValueError):
             lemmatize("a", lang=code)
             return partial(lemmatize, lang=code)
-    said = f" 'lemmas:{language}': simplemma has no such language; write lemmas:CODE, such as lemmas:cs"
-    raise InputError(Parameter("similarity"), said)
+    message = f" 'lemmas:{language}': simplemma has no such language; write lemmas:CODE, such as lemmas:cs"
+    raise InputError(Parameter("similarity"), message)
 
 
 _MASK = "\ue000"  # Replaces a letter that the stemmer must not see
