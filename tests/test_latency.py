@@ -194,6 +194,17 @@ def test_degenerate_policies_are_those_of_omnisteval(kind, tmp_path):
     assert bool(list(find_degenerate(corpus))) == bool(known["degenerate_policy"])
 
 
+def test_too_few_latencies_are_not_tested(tmp_path):
+    late = [{"prediction": "a b", "delays": [3, 3], "source_length": 3, "reference": "a b"}] * 3
+    corpus = corpus_of(tmp_path, {"A": [{**late[0], "delays": [1, 2]}] * 3, "B": late})
+    refused(InputError, "YAAL: too few segments of B have a score", softbleu.compare_corpus, corpus, "yaal")
+    corpus = corpus_of(
+        tmp_path, {"A": [*late[:2], {**late[0], "delays": [1, 2]}], "B": [{**late[0], "delays": [1, 2]}] * 3}
+    )
+    refused(InputError, "YAAL: too few segments of A have a score", softbleu.compare_corpus, corpus, "yaal")
+    assert softbleu.compare_corpus(corpus, "laal").comparisons[0].score > 0
+
+
 def test_missing_delays_lengths_and_times_are_refused(tmp_path):
     refused(InputError, "metric 'laal' needs delays of words", Laal().corpus_score, ["a"], ["a"])
     refused(InputError, "metric 'laal' needs delays of words", Laal().sentence_score, "a", "a")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from softbleu.types import Floats
 
 DelayUnit = Literal["word", "char"]
+_LONGEST = 1e12  # Milliseconds of 30 years
 _MILLISECONDS = 1000  # In a second: simulstream has seconds
 _PIECE, _BYTE_PIECE = "\u2581", "\u0120"  # Marks of a blank in pieces of SentencePiece, and of byte-level BPE
 
@@ -173,7 +174,7 @@ def _segment(where: str, entry: Mapping[str, Any]) -> Emission:
     if elapsed is not None and len(elapsed) != len(delays):
         raise InputError(f"{where}: {len(elapsed):,} {names[1]} for {counted(len(delays), 'delay')}")
     length, source = _number(where, entry, "source_length"), entry.get("source")
-    if length is not None and length <= 0:
+    if length is not None and length < 1 / _LONGEST:
         raise InputError(f"{where}: source_length is {length:g}, it must be above 0")
     if isinstance(source, list):  # What SimulEval says of a recording, its file first
         source = source[0] if source else None
@@ -231,7 +232,7 @@ def _text(where: str, entry: Mapping[str, Any], name: str) -> str | None:
 
 def _number(where: str, entry: Mapping[str, Any], name: str) -> float | None:
     number = entry.get(name)
-    if number is not None and (isinstance(number, bool) or not isinstance(number, int | float)):
+    if number is not None and not _is_time(number):
         raise InputError(f"{where}: a number is needed as {name}, not {json.dumps(number)[:30]}")
     return None if number is None else float(number)
 
@@ -240,9 +241,14 @@ def _numbers(where: str, entry: Mapping[str, Any], name: str) -> Floats | None:
     numbers = entry.get(name)
     if numbers is None:
         return None
-    if not isinstance(numbers, list) or any(isinstance(x, bool) or not isinstance(x, int | float) for x in numbers):
+    if not isinstance(numbers, list) or not all(map(_is_time, numbers)):
         raise InputError(f"{where}: a list of numbers is needed as {name}, not {json.dumps(numbers)[:30]}")
     return np.array(numbers, np.float64)
+
+
+def _is_time(value: object) -> bool:
+    """Return whether a value is a number that can be a time, in milliseconds, seconds or words."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LONGEST
 
 
 @dataclass

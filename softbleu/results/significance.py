@@ -311,6 +311,10 @@ def compare_systems(
     samples, trials = settings.samples or SAMPLES, settings.trials or TRIALS
     every_pair = settings.every_pair(systems)
     resampled = bootstrap_scores(statistics, metric, samples, settings.seed, progress, settings.documents)
+    missing = np.isnan(scores) | np.isnan(resampled).any(axis=1)
+    if missing.any():
+        name, label = statistics.systems[int(missing.argmax())], metric.called or metric.label
+        raise InputError(f"{label}: too few segments of {name} have a score for intervals and tests")
     if (tests := comb(systems, 2) * every_pair) * settings.drawn() > _MANY:
         note(f"{tests:,} pairs of systems are tested, each in {settings.drawn():,} draws; fewer take less time")
     baselines, as_sacrebleu = range(systems) if every_pair else [place], settings.compatible == "sacrebleu"
