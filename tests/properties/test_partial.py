@@ -60,6 +60,14 @@ def test_prefix_reached_equals_the_literal_oracle(pairs):
     assert reached(coded(candidates), coded(references)).tolist() == wholes
 
 
+@given(codes, codes)
+def test_unknown_word_moves_the_beginning_on_by_one_word(candidate, reference):
+    """Of several prefixes the longest counts; another rule would hold back an output that says it in other words."""
+    before, after = oracle.reached(candidate, reference), oracle.reached([*candidate, -1], reference)
+    assert after == min(before + 1, len(reference))
+    assert reached(coded([[*candidate, -1]]), coded([reference])).tolist() == [after]
+
+
 @pytest.mark.parametrize("name", COMPARED)
 @given(texts, st.data())
 @settings(max_examples=10)
