@@ -14,6 +14,7 @@ from oracles import latency as oracle
 from refusing import refused
 
 import softbleu
+from softbleu.corpora.corpus import compared_with
 from softbleu.corpora.recordings import read_logs
 from softbleu.errors import InputError
 from softbleu.metrics.latency import (
@@ -140,6 +141,12 @@ def test_characters_are_counted_where_delays_are_of_characters(tmp_path):
     (result,) = softbleu.score_corpus(corpus_of(tmp_path, {"A": [entry]}), "laal")
     assert result.score == average_lagging([1, 2], 3, 3)
     assert "|unit:char|" in result.signature
+
+
+def test_length_of_the_source_is_not_taken_for_that_of_the_reference(tmp_path):
+    corpus = corpus_of(tmp_path, {"A": text_log()})
+    one, other = (softbleu.score_corpus(each, "al")[0].score for each in (corpus, compared_with(corpus, "source")))
+    assert one == other
 
 
 def test_nearest_of_several_references_counts(tmp_path):

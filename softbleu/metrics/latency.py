@@ -173,8 +173,10 @@ class Latency(Metric):
         """Compute rows of a latency and a count, 0 where a segment has none: (systems, segments, k)."""
         if not corpus.logs:
             raise lacking(self.name, "delays")
-        references: Any = corpus.references
         logs = [corpus.logs[system] for system in systems]
+        references: Any = corpus.references
+        if corpus.against == "source":  # Which stands in the place of references for other metrics
+            references = [(one.reference,) if one.reference else () for one in logs[0].emissions]
         return np.array(
             [
                 [
