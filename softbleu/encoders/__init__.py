@@ -7,7 +7,7 @@ from pathlib import Path
 
 from softbleu.encoders.base import Encoder, Pieces
 from softbleu.errors import REMOVAL, VectorError
-from softbleu.io.files import find_resource, resource_names
+from softbleu.io.files import find_resource, local_place, resource_names
 from softbleu.io.reading import is_url
 
 __all__ = ["Encoder", "Pieces", "encoder_files", "encoder_names", "is_encoder", "open_encoder"]
@@ -79,7 +79,6 @@ def encoder_names() -> tuple[str, ...]:
 def _find_store(location: str | os.PathLike[str]) -> Path | None:
     """Find the folder of a store by its path, or else by its name."""
     from softbleu.encoders.store import WEIGHTS, names_encoder
-    from softbleu.io.files import local_place
 
     text = local_place(os.fspath(location))
     if text.startswith("transformers:"):
