@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypeGuard, get_args
 
 import numpy as np
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from softbleu.types import Floats
 
 DelayUnit = Literal["word", "char"]
+_Entry = Mapping[str, object]
 _LONGEST = 1e12  # Milliseconds of 30 years
 _MILLISECONDS = 1000  # In a second: simulstream has seconds
 _PIECE, _BYTE_PIECE = "\u2581", "\u0120"  # Marks of a blank in pieces of SentencePiece, and of byte-level BPE
@@ -61,9 +62,14 @@ class Emission:
 
     def after(self, offset: float, duration: float, end: float, reference: str) -> Emission:
         """Return the segment of a recording that begins at an offset, with times from there on."""
-        elapsed = None if self.elapsed is None else self.elapsed - offset
-        times: Any = {"delays": self.delays - offset, "elapsed": elapsed, "recording_end": end - offset}
-        return replace(self, **times, source_length=duration, reference=reference)
+        return replace(
+            self,
+            delays=self.delays - offset,
+            elapsed=None if self.elapsed is None else self.elapsed - offset,
+            source_length=duration,
+            recording_end=end - offset,
+            reference=reference,
+        )
 
     def until(self, moment: float, unit: DelayUnit) -> Emission:
         """Return the units that were given up to a moment.
@@ -129,18 +135,18 @@ def read_log(name: str, unit: DelayUnit | None = None, encoding: str = "utf-8") 
     return Log(name, emissions, unit)
 
 
-def _object(line: str, where: str) -> dict[str, Any]:
+def _object(line: str, where: str) -> _Entry:
     entry = parse_json(line, where)
     if not isinstance(entry, dict):
         raise InputError(f"{where}: a log has an object on each line, not {line[:30]!r}")
     return entry
 
 
-def _in_order(name: str, entries: Sequence[tuple[str, dict[str, Any]]]) -> Iterable[tuple[str, dict[str, Any]]]:
+def _in_order(name: str, entries: Sequence[tuple[str, _Entry]]) -> Iterable[tuple[str, _Entry]]:
     """Order segments by their numbers, where they have some; each must be there once."""
     if not any("index" in entry for _, entry in entries):
         return entries
-    numbered: dict[int, tuple[str, dict[str, Any]]] = {}
+    numbered: dict[int, tuple[str, _Entry]] = {}
     for where, entry in entries:
         number = entry.get("index")
         if not isinstance(number, int) or isinstance(number, bool):
@@ -155,7 +161,7 @@ def _in_order(name: str, entries: Sequence[tuple[str, dict[str, Any]]]) -> Itera
     return [numbered[number] for number in sorted(numbered)]
 
 
-def _segment(where: str, entry: Mapping[str, Any]) -> Emission:
+def _segment(where: str, entry: _Entry) -> Emission:
     """Read a segment of SimulEval or OmniSTEval."""
     if "durations" in entry:
         raise InputError(f"{where}: speech was given, whose words have no delays: logs of text are read")
@@ -223,21 +229,21 @@ def _check_count(emission: Emission, unit: DelayUnit) -> None:
         raise InputError(f"{emission.where}: {counted(count, 'delay')} for {units}: one is needed for each")
 
 
-def _text(where: str, entry: Mapping[str, Any], name: str) -> str | None:
+def _text(where: str, entry: _Entry, name: str) -> str | None:
     text = entry.get(name)
     if text is not None and not isinstance(text, str):
         raise InputError(f"{where}: a text is needed as {name}, not {json.dumps(text)[:30]}")
     return text
 
 
-def _number(where: str, entry: Mapping[str, Any], name: str) -> float | None:
+def _number(where: str, entry: _Entry, name: str) -> float | None:
     number = entry.get(name)
     if number is not None and not _is_time(number):
         raise InputError(f"{where}: a number is needed as {name}, not {json.dumps(number)[:30]}")
     return None if number is None else float(number)
 
 
-def _numbers(where: str, entry: Mapping[str, Any], name: str) -> Floats | None:
+def _numbers(where: str, entry: _Entry, name: str) -> Floats | None:
     numbers = entry.get(name)
     if numbers is None:
         return None
@@ -246,7 +252,7 @@ def _numbers(where: str, entry: Mapping[str, Any], name: str) -> Floats | None:
     return np.array(numbers, np.float64)
 
 
-def _is_time(value: object) -> bool:
+def _is_time(value: object) -> TypeGuard[float]:
     """Return whether a value is a number that can be a time, in milliseconds, seconds or words."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LONGEST
 
@@ -260,14 +266,14 @@ class _Token:
     elapsed: float
 
 
-def _recordings(entries: Sequence[tuple[str, dict[str, Any]]], unit: DelayUnit) -> list[Emission]:
+def _recordings(entries: Sequence[tuple[str, _Entry]], unit: DelayUnit) -> list[Emission]:
     """Read the recordings of simulstream: steps that take back tokens and give others.
 
     A word was given when its last token was, or when the last one that it lost was taken back. Tokens are pieces of
     SentencePiece where any has its mark, otherwise words.
     """
     names: dict[object, str] = {}
-    steps: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    steps: dict[str, list[tuple[str, _Entry]]] = {}
     for where, entry in entries:
         metadata, known = entry.get("metadata"), entry.get("id")
         if isinstance(metadata, dict):
@@ -286,7 +292,7 @@ def _recordings(entries: Sequence[tuple[str, dict[str, Any]]], unit: DelayUnit) 
     return [_recording(name, lines, unit, blank) for name, lines in steps.items()]
 
 
-def _recording(name: str, steps: Sequence[tuple[str, dict[str, Any]]], unit: DelayUnit, blank: str) -> Emission:
+def _recording(name: str, steps: Sequence[tuple[str, _Entry]], unit: DelayUnit, blank: str) -> Emission:
     """Follow the steps of a recording; a blank stands before each token that is a word."""
     tokens: list[_Token] = []
     processed = 0.0
@@ -327,7 +333,7 @@ def _begins(token: str) -> bool:
     return token[:1] in (_PIECE, " ")
 
 
-def _tokens(where: str, entry: Mapping[str, Any], name: str) -> list[str]:
+def _tokens(where: str, entry: _Entry, name: str) -> list[str]:
     tokens = entry.get(name) or []
     if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
         raise InputError(f"{where}: a list of texts is needed as {name}, not {json.dumps(tokens)[:30]}")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -223,7 +222,7 @@ def read_segmentation(name: str, encoding: str = "utf-8") -> list[SpokenSegment]
     return [_span(where, entry) for where, entry in entries]
 
 
-def _span(where: str, entry: Any) -> SpokenSegment:
+def _span(where: str, entry: object) -> SpokenSegment:
     if not isinstance(entry, dict) or not {"wav", "offset", "duration"} <= entry.keys():
         raise InputError(f"{where}: a segment needs wav, offset and duration")
     try:

@@ -10,11 +10,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from softbleu.config.declare import setting
+from softbleu.corpora.corpus import Segments
 from softbleu.errors import InputError
 from softbleu.metrics.base import Metric
 from softbleu.metrics.requirements import Requirements, lacking
@@ -171,10 +172,10 @@ class Latency(Metric):
 
     def read_rows(self, corpus: Corpus, systems: Sequence[str]) -> Floats:
         """Compute rows of a latency and a count, 0 where a segment has none: (systems, segments, k)."""
-        if not corpus.logs:
+        if not isinstance(corpus, Segments) or not corpus.logs:
             raise lacking(self.name, "delays")
         logs = [corpus.logs[system] for system in systems]
-        references: Any = corpus.references
+        references = corpus.references
         if corpus.against == "source":  # Which stands in the place of references for other metrics
             references = [(one.reference,) if one.reference else () for one in logs[0].emissions]
         return np.array(
