@@ -58,6 +58,7 @@ from .results.explain import explain as explain
 from .results.explain import explain_corpus as explain_corpus
 from .results.pairs import pairwise as pairwise
 from .results.prefixes import prefix_scores as prefix_scores
+from .results.prefixes import score_curves as score_curves
 from .text.tokens import Tokenizer as Tokenizer
 from .text.tokens import make_tokenizer as make_tokenizer
 from .version import __version__ as __version__

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Literal, cast
 
 from softbleu.cli.command import command
 from softbleu.cli.inputs import Annotated, ByDocument, Directed, Logged, Marked, Outside, Resegment, Signature
 from softbleu.cli.options import Digits, Long, Resumed, Run, TitledPage
 from softbleu.config.declare import setting
+from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError
 from softbleu.io.progress import note
 from softbleu.kernels import KernelName
 from softbleu.metrics.base import Level
-from softbleu.report import PAGES, WRITERS
+from softbleu.report import CURVE_WRITERS, PAGES, RECORD_WRITERS, WRITERS, prefix_records
+from softbleu.report.records import is_for_readers
 from softbleu.report.scores import write_numbers
 from softbleu.results.api import score_corpus
+from softbleu.results.prefixes import curves_of, make_cuts, partial_plan, score_prefixes
 
 
 class ScoreOptions(
@@ -37,14 +40,21 @@ class ScoreOptions(
     Attributes
     ----------
     level
-        corpus; segment, document or reference: each of them, too; macro: mean of segments
+        corpus; segment, document or reference: each of them, too; macro: mean of segments; prefix: cut outputs,
+        each against the beginning of the reference that it has come to
+    every
+        With --level prefix: cut outputs after every so many tokens
+    fractions
+        With --level prefix: cut outputs after these shares of their tokens
     score_only
         Print scores alone: a line per system (or a segment), on it one number per metric
     kernels
         Compute with numpy or numba; auto takes numba, if installed, for large text
     """
 
-    level: Level | None = setting(None, unset="corpus", panel="Score")
+    level: Level | Literal["prefix"] | None = setting(None, unset="corpus", panel="Score")
+    every: int | None = setting(None, panel="Score")
+    fractions: tuple[float, ...] = setting((), unset="0.25 0.5 0.75 1", panel="Score")
     score_only: bool = setting(False, flags=("-b",))
     kernels: KernelName = setting("auto")
 
@@ -55,6 +65,11 @@ def score(options: ScoreOptions) -> None:
 
     Systems follow -c, references -r, metrics -m: softbleu score -c A B C -r REFERENCE -m bleu chrf ter.
     """
+    if options.level == "prefix":
+        _score_prefixes(options)
+        return
+    if options.every is not None or options.fractions:
+        raise InputError("--every and --fractions cut outputs: add --level prefix")
     page_wanted = options.output_format in PAGES
     write = PAGES.find(options.output_format) if page_wanted else WRITERS.find(options.output_format, PAGES)
     if page_wanted and options.resume:
@@ -103,3 +118,21 @@ def score(options: ScoreOptions) -> None:
         for broken in broken_promises(options.signed, results[0].signature):
             note(broken)
     output.write(shown)
+
+
+def _score_prefixes(options: ScoreOptions) -> None:
+    """Score unfinished outputs: a table of curves for readers, a row for each prefix for programs."""
+    if options.every is not None and options.fractions:
+        raise InputError("--every and --fractions both say where outputs are cut: leave out one")
+    if options.resume or options.score_only or options.spans:
+        raise InputError("--level prefix has no --resume, --score-only and --spans: leave them out")
+    cuts = make_cuts(options.every, options.fractions or None)
+    for_readers = is_for_readers(options.output_format)
+    output = options.open_output((CURVE_WRITERS if for_readers else RECORD_WRITERS).find(options.output_format))
+    plan = partial_plan(options.plan())
+    with options.progress() as progress, options.open_corpus(plan) as corpus:
+        run = RunOptions(kernels=options.kernels, progress=progress, **options.workers)
+        if for_readers:
+            output.write(curves_of(corpus, plan, cuts, run))
+        else:
+            output.write(prefix_records(score_prefixes(corpus, plan, cuts, run)))

@@ -30,7 +30,7 @@ from softbleu.engine.plan import GivenMetrics, Plan, make_plan
 from softbleu.engine.prepare import Broadcast, CorpusWords, PreparedCorpus, broadcast, prepare_corpus
 from softbleu.errors import Parameter
 from softbleu.io.arguments import check_run
-from softbleu.io.executors import chosen_executor, run_in_order
+from softbleu.io.executors import Done, chosen_executor, run_in_order
 from softbleu.io.platform import cached_property, single_threaded_blas
 from softbleu.io.progress import note
 from softbleu.kernels import KernelName, Kernels, choose_kernels
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 MINI_BATCH = 512  # Candidates that are matched together: few enough for the cache. Results do not depend on it.
 LEAST = 32  # Segments that are matched together, at least, for any number of systems
-_MOST_TOKENS = 1 << 18  # Tokens that are looked at together, unless a segment alone has more
+MOST_TOGETHER = 1 << 18  # Tokens that are looked at together, unless a segment alone has more
 SMALL_LIST = 32  # Pairs of a small list
 SLOW_BLOCK = 64  # Segments of a block where lines are encoded
 _ORDINARY = 400  # Bytes of a segment up to which a block is done at once
@@ -313,7 +313,7 @@ class Worker:
     def __call__(self, batch: TaskBatch, coder: BlockCoder | None = None) -> list[BlockStatistics]:
         """Compute the statistics of a batch, by every metric; a coder knows lines from batches before."""
         sums, first = Sums(self.tasks), batch.first
-        for block in batch.coded(coder or self._own_coder()):
+        for block in batch.coded(coder or self.own_coder()):
             sums.add(self._of_block(block, first))
             first += len(block)
         return sums.taken()
@@ -326,7 +326,7 @@ class Worker:
         They have the shape (candidates, references, k).
         """
         tables, kernels = [table.load() for table in self.tables], choose_kernels(self.kernels)
-        coded = batch.coded(coder or self._own_coder())
+        coded = batch.coded(coder or self.own_coder())
         return [rows for lists in coded for rows in self._of_lists(lists, tables, kernels)]
 
     def rows(
@@ -372,8 +372,8 @@ class Worker:
                 alone.append(number)
         return alone, families
 
-    def _own_coder(self) -> BlockCoder:
-        """Keep one from batch to batch."""
+    def own_coder(self) -> BlockCoder:
+        """Return the coder of this worker, which is kept from batch to batch."""
         key = self.tokenizer, self.needed, self.kernels, self.words
         if getattr(_mine, "key", None) != key:
             vocabulary = None if self.words is None else self.words.load()
@@ -387,7 +387,7 @@ class Worker:
         size = max(MINI_BATCH // max(together, 1), LEAST) if self.tables else max(len(block), 1)
         tables, kernels = [table.load() for table in self.tables], choose_kernels(self.kernels)
         sums = Sums(self.tasks)
-        for start, end in block.cuts(size, _MOST_TOKENS):
+        for start, end in block.cuts(size, MOST_TOGETHER):
             chunks = list(block.chunks(start, end))
             gold = list(block.chunks(start, end, gold=True)) if self.needed.by_annotator else []
             made = dict(self.rows(chunks, tables, kernels, gold, first + start))
@@ -640,6 +640,21 @@ class Runner:
                 done += len(rows)
                 if self.progress is not None:
                     self.progress(done, len(self.corpus))
+
+    def mapped(self, metric: Metric, make: Callable[[Worker], Callable[..., Done]]) -> Iterator[Done]:
+        """Apply the function that is made of a worker of one metric to each batch of the corpus, in order."""
+        corpus = replace(self.corpus, blank_references=self._blank(metric))
+        work, step = self._work([metric], [True]), segments_at_once([metric], corpus)
+        apply = partial(make(work.worker), coder=work.coder)
+        todo, lengths = tee(task_batches(corpus, self.executor, step if step < BLOCK else None))
+        results = run_in_order(apply, todo, self.executor, work.sent, together=False)
+        done = 0
+        with single_threaded_blas():
+            for batch, result in zip(lengths, results, strict=True):
+                yield result
+                done += len(batch)
+                if self.progress is not None:
+                    self.progress(done, len(corpus))
 
     def _work(self, metrics: Sequence[Metric], keeps: Sequence[bool]) -> _Work:
         """Make the worker that computes metrics of one tokenizer, and send workers elsewhere its values."""

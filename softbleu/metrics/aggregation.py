@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.metrics.resampling import ChosenSums, ReferenceDraws, Sampling, draw_stream
+from softbleu.metrics.resampling import ChosenSums, DrawStream, ReferenceDraws, Sampling
 from softbleu.metrics.score import ReferenceScore, Score, ScoreColumns
 
 if TYPE_CHECKING:
@@ -318,7 +318,7 @@ class DrawnRows(RowStream):
 
     def _begin(self) -> None:
         """Draw for the segments that were passed over."""
-        self._streams = [draw_stream(self._seed + 101 * k, self._sampling) for k in range(self._samples)]
+        self._streams = [DrawStream(self._seed + 101 * k, self._sampling) for k in range(self._samples)]
         for draw in self._streams:
             for start in range(0, self._passed, 1 << 16):
                 draw(np.ones(min(1 << 16, self._passed - start), np.int64))

@@ -1,35 +1,33 @@
-"""Partial scores of all prefixes of outputs, in one pass over a corpus."""
+"""Partial scores of prefixes of outputs: of each segment, and of all outputs cut at the same place."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import copy
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from softbleu.corpora.corpus import make_corpus
-from softbleu.engine.plan import GivenMetric, Plan, make_plan
-from softbleu.engine.runner import MINI_BATCH, running
+from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, distinct, make_plan
+from softbleu.engine.prefixes import AtFractions, Cuts, EveryTokens, PrefixRows, prefix_rows
+from softbleu.engine.runner import Runner, RunOptions, Statistics, running
 from softbleu.engine.streams import check_partial
-from softbleu.errors import InputError
-from softbleu.io.arguments import is_whole_number
-from softbleu.io.platform import single_threaded_blas
-from softbleu.kernels import choose_kernels
-from softbleu.matching.partial import prefixes
-from softbleu.metrics.guards import checked_rows
 from softbleu.metrics.protocols import at_level
+from softbleu.tables import Tabular
 
 if TYPE_CHECKING:
     from typing import Unpack
 
     from softbleu.corpora.corpus import Corpus, References, Texts
+    from softbleu.metrics.aggregation import RowStream
     from softbleu.metrics.base import Metric
     from softbleu.metrics.keywords import Settings
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Floats, Integers, Progress
 
-Cuts = Callable[["Integers"], tuple["Integers", "Integers"]]
-"""Function from lengths of candidates to prefixes: the number of the candidate of each, and its tokens."""
+QUARTERS = (0.25, 0.5, 0.75, 1.0)
 
 
 @dataclass(frozen=True)
@@ -41,72 +39,153 @@ class PrefixScore:
     tokens: int  # Tokens of the prefix
     length: int  # Tokens of the whole output
     score: float
+    metric: str = ""
+    prefix: int = 1  # Number of the prefix among those of the output, from 1
+    signature: str = ""
 
 
 @dataclass(frozen=True)
-class PrefixRows:
-    """Statistics of prefixes of some segments of a system."""
+class Curve:
+    """Partial scores of a system by a metric: of all outputs, cut after each share or number of their tokens."""
 
     system: str
-    first: int  # Segments of the corpus before these
-    owner: Integers  # Number of the segment of each prefix, from 0
-    tokens: Integers  # Tokens of each prefix
-    lengths: Integers  # Tokens of the whole candidate of each prefix
-    rows: Integers  # (prefixes, k), or a row for each reference of each prefix
-    offsets: Integers  # Prefix p has the rows ``offsets[p]`` to ``offsets[p + 1]``
+    metric: str
+    label: str  # Usual name of the score
+    scores: Mapping[float, float]  # By share of the tokens, or number of tokens (shorter outputs are whole)
+    whole: float  # Score of the whole outputs against whole references
+    signature: str
+    short_signature: str
+    higher_is_better: bool = True
+    in_percent: bool = True  # Whether scores are known to be on a scale to 100
 
 
-def every_tokens(step: int) -> Cuts:
-    """Cut candidates after every so many tokens, and at their ends."""
-    if not is_whole_number(step) or step < 1:
-        raise InputError(f"prefixes end after a whole number of tokens, at least 1, not {step!r}")
+@dataclass(frozen=True, repr=False)
+class Curves(Tabular):
+    """Curves of systems by metrics."""
 
-    def cuts(lengths: Integers) -> tuple[Integers, Integers]:
-        counts = -(-lengths // step)
-        owner = np.repeat(np.arange(len(lengths)), counts)
-        numbers = np.arange(1, len(owner) + 1) - np.repeat(np.cumsum(counts) - counts, counts)
-        return owner, np.minimum(step * numbers, lengths[owner])
+    curves: Sequence[Curve]
+    unit: str  # `fraction` or `tokens`: what outputs were cut after
 
-    return cuts
+    def records(self) -> list[dict[str, Any]]:
+        """Make a row per metric, system and place of the cut."""
+        return [
+            {"system": one.system, "metric": one.metric, self.unit: place, "score": score, "whole": one.whole}
+            for one in self.curves
+            for place, score in one.scores.items()
+        ]
 
-
-def at_fractions(fractions: Sequence[float]) -> Cuts:
-    """Cut candidates after shares of their tokens, rounded up."""
-    shares = np.array(fractions, float)
-    if not len(shares) or not ((shares > 0) & (shares <= 1)).all():
-        raise InputError(f"fractions of outputs are greater than 0 and at most 1, not {list(fractions)}")
-
-    def cuts(lengths: Integers) -> tuple[Integers, Integers]:
-        owner = np.repeat(np.arange(len(lengths)), len(shares))
-        return owner, np.ceil(np.multiply.outer(lengths, shares)).astype(np.int64).reshape(-1)
-
-    return cuts
+    def described(self) -> Mapping[str, Any]:
+        """Signatures by metric."""
+        return {f"signature of {one.metric}": one.short_signature for one in self.curves}
 
 
-def prefix_rows(corpus: Corpus, plan: Plan, cuts: Cuts) -> Iterator[PrefixRows]:
-    """Compute the statistics of prefixes of all outputs, some segments at a time, by the one metric of a plan.
+def make_cuts(every: int | None = None, fractions: Sequence[float] | None = None) -> Cuts:
+    """Return where outputs are cut: after shares of their tokens, or else every so many tokens."""
+    if every is not None:
+        return EveryTokens(every)
+    return AtFractions(QUARTERS if fractions is None else tuple(map(float, fractions)))
 
-    All prefixes of an output are aligned in one pass; memory does not grow with the corpus.
+
+def partial_plan(metrics: GivenMetrics, **settings: Any) -> Plan:
+    """Plan metrics that score unfinished outputs; InputError for a metric of whole outputs."""
+    plan = make_plan(metrics, **settings)
+    for metric in plan.metrics:
+        check_partial(metric)
+    return replace(plan, metrics=tuple(distinct(metric.replaced(partial=True) for metric in plan.metrics)))
+
+
+def score_prefixes(corpus: Corpus, metrics: GivenMetrics, cuts: Cuts, options: RunOptions) -> Iterator[PrefixScore]:
+    """Score prefixes of all outputs by metrics, one metric after the other, some segments at a time.
+
+    Memory does not grow with the corpus. For `cuts` see `make_cuts`; `options` are those of a run.
     """
-    check_partial(plan.only)
-    plan = plan.over(corpus, keep_rows=True)
-    metric, kernels = plan.only, choose_kernels("numpy")
-    plain = replace(metric, partial=False)  # Its references are cut here
-    with running(corpus, plan) as runner, single_threaded_blas():
-        prepared = runner.prepared(metric)
-        words = prepared.table(metric.vector_choice, metric.requires).words if metric.requires.table else None
-        first = 0
-        for block in prepared.blocks():
-            for system, chunk in zip(prepared.systems, block.chunks(), strict=True):
-                for start in range(0, len(chunk), MINI_BATCH // 8):
-                    piece = chunk.part(start, min(start + MINI_BATCH // 8, len(chunk)))
-                    owner, tokens = cuts(piece.candidates.lengths)
-                    some = prefixes(piece, owner, tokens, metric.tokenizer)
-                    rows = checked_rows(plain, some, words, kernels)
-                    offsets = np.arange(len(some) + 1) if len(rows) == len(some) else some.segment_offsets
-                    lengths = piece.candidates.lengths[owner]
-                    yield PrefixRows(system, first + start, owner, tokens, lengths, rows, offsets)
-            first += len(block)
+    plan = partial_plan(metrics).over(corpus, level="segment")
+    with running(corpus, plan, replace(options, progress=None)) as runner:
+        statistics = runner.collect(plan.metrics, keep_rows=False)
+        for number, scored in enumerate(statistics):
+            runner.progress = _part_of(options.progress, number, len(statistics))
+            metric, signature = scored.metric, scored.signature("segment")
+            for part in chain.from_iterable(prefix_rows(runner, metric, cuts)):
+                owner = part.owner
+                numbers = np.arange(len(owner)) - np.searchsorted(owner, owner) + 1
+                columns = (part.first + owner + 1, part.tokens, part.lengths, _scores(metric, part), numbers)
+                system, name = corpus.systems[part.system], str(metric)
+                for segment, tokens, length, score, prefix in zip(*(c.tolist() for c in columns), strict=True):
+                    yield PrefixScore(system, segment, tokens, length, score, name, prefix, signature)
+
+
+def curves_of(corpus: Corpus, metrics: GivenMetrics, cuts: Cuts, options: RunOptions) -> Curves:
+    """Score all outputs cut at the same places as corpora, by each metric; parameters are as in `score_prefixes`."""
+    plan = partial_plan(metrics)
+    whole = [metric.replaced(partial=False) for metric in plan.metrics]
+    plan = replace(plan, metrics=(*plan.metrics, *whole)).over(corpus)
+    curves: list[Curve] = []
+    with running(corpus, plan, replace(options, progress=None)) as runner:
+        collected = runner.collect(plan.metrics)
+        middle = len(whole)
+        for number, (scored, plain) in enumerate(zip(collected[:middle], collected[middle:], strict=True)):
+            runner.progress = _part_of(options.progress, number, middle)
+            curves += _curves(runner, scored, plain, cuts)
+    return Curves(curves, "fraction" if isinstance(cuts, AtFractions) else "tokens")
+
+
+def _curves(runner: Runner, scored: Statistics, plain: Statistics, cuts: Cuts) -> Iterator[Curve]:
+    """Yield the curve of each system by a metric."""
+    aggregation = at_level(scored.metric, "corpus").aggregation
+    sums = _Sums(aggregation.stream())
+    for parts in prefix_rows(runner, scored.metric, cuts):
+        sums.add(parts, len(scored.systems))
+    scores = [[score.score for score in stream.scores()] for stream in sums.streams]
+    places: Sequence[float]
+    if isinstance(cuts, AtFractions):
+        places = cuts.fractions
+    else:
+        places = [cuts.step * number for number in range(1, len(scores) + 1)]
+    signature, short = scored.signature(), scored.signature(short=True)
+    for system, (name, whole) in enumerate(zip(scored.systems, plain.results(), strict=True)):
+        by_place = {place: row[system] for place, row in zip(places, scores, strict=True)}
+        higher, label = scored.metric.higher_is_better, scored.metric.called or scored.metric.label
+        shown = signature, short, higher, whole.in_percent
+        yield Curve(name, str(scored.metric), label, by_place, whole.score, *shown)
+
+
+class _Sums:
+    """Statistics of corpora of prefixes: of the first prefix of each output, the second, and so on.
+
+    An output that has no further prefix is whole.
+    """
+
+    def __init__(self, stream: RowStream) -> None:
+        self.streams: list[RowStream] = [stream]
+
+    def add(self, parts: Sequence[PrefixRows], systems: int) -> None:
+        """Add the next segments of all systems."""
+        for start in range(0, len(parts), systems):
+            together = parts[start : start + systems]
+            last = [np.flatnonzero(np.diff(part.owner, append=-1)) for part in together]
+            first = [np.append(0, ends[:-1] + 1) for ends in last]
+            most = max(int((ends - begins).max()) + 1 for ends, begins in zip(last, first, strict=True))
+            # Outputs so far have no prefix of these numbers: they are whole.
+            self.streams += [copy.deepcopy(self.streams[-1]) for _ in range(most - len(self.streams))]
+            for number, stream in enumerate(self.streams):
+                chosen = [np.minimum(begins + number, ends) for begins, ends in zip(first, last, strict=True)]
+                rows = [chosen_rows(part, places)[0] for part, places in zip(together, chosen, strict=True)]
+                stream.add(np.stack(rows), chosen_rows(together[0], chosen[0])[1])
+
+
+def chosen_rows(part: PrefixRows, places: Integers) -> tuple[Integers, Integers]:
+    """Return the rows of some prefixes, and how many rows each has."""
+    counts = np.diff(part.offsets)[places]
+    starts = part.offsets[:-1][places]
+    before = np.cumsum(counts) - counts
+    return part.rows[np.repeat(starts - before, counts) + np.arange(int(counts.sum()))], counts
+
+
+def _part_of(progress: Progress | None, part: int, parts: int) -> Progress | None:
+    """Return the progress of one of several passes."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(done + part * total, parts * total)
 
 
 def prefix_scores(
@@ -114,7 +193,7 @@ def prefix_scores(
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
-    metrics: GivenMetric = "bleu",
+    metrics: GivenMetric | Sequence[GivenMetric] = "bleu",
     every: int = 1,
     fractions: Sequence[float] | None = None,
     **settings: Unpack[Settings],
@@ -128,18 +207,18 @@ def prefix_scores(
     candidates, references, source
         Texts as for `softbleu.score`.
     metrics
-        A name, an expression or a value, of a metric that compares two texts.
+        A name, an expression or a value, of a metric that compares two texts; or several of these.
     every
         Score prefixes of every so many tokens, and the whole output.
     fractions
         Score prefixes of these shares of an output's tokens instead, rounded up.
     settings
-        Settings of the metric.
+        Settings of the metrics.
 
     Yields
     ------
     PrefixScore
-        Yield some segments at a time, one system after the other.
+        Yield some segments at a time, one system after the other, by one metric after the other.
 
     Raises
     ------
@@ -152,12 +231,35 @@ def prefix_scores(
     >>> [(prefix.tokens, round(prefix.score, 1)) for prefix in scores]
     [(2, 100.0), (4, 50.8)]
     """
-    plan = make_plan(metrics, **settings)
-    cuts = every_tokens(every) if fractions is None else at_fractions(fractions)
-    for part in prefix_rows(make_corpus(candidates, references, source), plan, cuts):
-        columns = (part.first + part.owner + 1, part.tokens, part.lengths, _scores(plan.only, part))
-        for segment, tokens, length, score in zip(*(column.tolist() for column in columns), strict=True):
-            yield PrefixScore(part.system, segment, tokens, length, score)
+    plan = partial_plan(metrics, **settings)
+    cuts = make_cuts(every if fractions is None else None, fractions)
+    yield from score_prefixes(make_corpus(candidates, references, source), plan, cuts, RunOptions())
+
+
+def score_curves(
+    candidates: Texts,
+    references: References | None = None,
+    source: Iterable[str] | None = None,
+    *,
+    metrics: GivenMetric | Sequence[GivenMetric] = "bleu",
+    every: int | None = None,
+    fractions: Sequence[float] | None = None,
+    jobs: int = 1,
+    **settings: Unpack[Settings],
+) -> Curves:
+    """Score all outputs cut after the same shares of their tokens, each system as a corpus.
+
+    Parameters are as in `prefix_scores`; without `every` and `fractions` outputs are cut after each quarter. With
+    `every`, an output of fewer tokens is whole.
+
+    Examples
+    --------
+    >>> curves = score_curves(["the cat sat here"], ["the cat lay there"], metrics="chrf", fractions=[0.5, 1])
+    >>> [(row["fraction"], round(row["score"], 1)) for row in curves.records()]
+    [(0.5, 100.0), (1.0, 50.8)]
+    """
+    plan, cuts = partial_plan(metrics, **settings), make_cuts(every, fractions)
+    return curves_of(make_corpus(candidates, references, source), plan, cuts, RunOptions(jobs))
 
 
 def _scores(metric: Metric, part: PrefixRows) -> Floats:

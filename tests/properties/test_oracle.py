@@ -176,7 +176,7 @@ SIZES = {
     "engine.runner.MINI_BATCH": st.integers(1, 4),
     "engine.runner.LEAST": st.just(1),
     "engine.runner.BLOCK": st.integers(1, 4),
-    "engine.runner._MOST_TOKENS": st.integers(1, 30),
+    "engine.runner.MOST_TOGETHER": st.integers(1, 30),
     "kernels.numpy_backend.SEGMENTS_AT_ONCE": st.integers(1, 4),
     "corpora.corpus.BLOCK": st.integers(1, 4),
     "matching.matchers.BATCH_CELLS": st.sampled_from([1, 30, 200]),

@@ -1,0 +1,85 @@
+"""Prefixes of outputs and curves: the same, to the last bit, as texts that end there and are scored one by one."""
+
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import softbleu
+from softbleu import read_metric
+from softbleu.errors import InputError
+from softbleu.report.curves import CURVE_WRITERS
+from softbleu.report.records import Layout
+
+METRICS = ("bleu", "vleu", "chrf", "ter", "gleu", "green", "meteor(stages=exact)", "softbleu(rarity=0)")
+WORDS = ("the", "cat", "dog", "sat", "on", "a", "mat", "red")
+read = cache(read_metric)  # Vectors stay open
+texts = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
+filled = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join)
+
+
+def cut(text, tokens):
+    return " ".join(text.split()[:tokens])
+
+
+@pytest.mark.parametrize("name", METRICS)
+@given(st.lists(st.tuples(texts, texts, st.lists(filled, min_size=2, max_size=2), filled), min_size=1, max_size=4))
+@settings(max_examples=5)
+def test_literal_prefixes_have_the_same_scores(name, segments):
+    partial = read(name, partial=True)
+    one, other, references, source = zip(*segments, strict=True)
+    systems, sources = {"one": one, "other": other}, source if partial.requires.source else None
+    for prefix in softbleu.prefix_scores(systems, references, sources, metrics=name, every=2):
+        place = prefix.segment - 1
+        text = cut(systems[prefix.system][place], prefix.tokens)
+        alone = partial.sentence_score(text, references[place], sources and sources[place])
+        assert prefix.score == alone.score
+    curves = softbleu.score_curves(systems, references, sources, metrics=name, every=3)
+    for curve in curves.curves:
+        for tokens, score in curve.scores.items():
+            lines = [cut(line, tokens) for line in systems[curve.system]]
+            assert score == partial.corpus_score(lines, references, sources).score
+        whole = read(name).corpus_score(systems[curve.system], references, sources)
+        assert curve.whole == whole.score
+
+
+LINES = ["the cat sat on a red mat", "a dog", "", "the red dog sat on the mat with a cat"] * 30
+REFERENCES = ["a cat sat on the red mat", "the dog", "a mat", "the red dog sat on a mat beside a cat"] * 30
+
+
+def test_cuts_at_shares_round_up_and_workers_change_no_digit():
+    fractions = [0.28, 0.5, 1]
+    curves = softbleu.score_curves(LINES, REFERENCES, metrics=["bleu", "chrf"], fractions=fractions)
+    assert [one.label for one in curves.curves] == ["BLEU", "chrF"]
+    assert list(curves.curves[0].scores) == fractions
+    half = [cut(line, -(-len(line.split()) // 2)) for line in LINES]
+    for curve in curves.curves:
+        assert curve.scores[0.5] == read(curve.metric).corpus_score(half, REFERENCES).score
+    assert softbleu.score_curves(LINES, REFERENCES, metrics=["bleu", "chrf"], fractions=fractions, jobs=2) == curves
+    sizes = [prefix.tokens for prefix in softbleu.prefix_scores(["a b " * 12 + "c"], ["a"], fractions=[0.28])]
+    assert sizes == [7]
+
+
+def test_curve_table_has_a_row_per_system_and_metric_and_says_what_was_cut():
+    curves = softbleu.score_curves({"A": LINES, "B": REFERENCES}, REFERENCES, metrics=["chrf", "ter"])
+    shown = "".join(CURVE_WRITERS.find("text")(curves, Layout()))
+    lines = [line.split() for line in shown.splitlines()]
+    assert lines[0] == ["system", "metric", "25%", "50%", "75%", "100%", "whole"]
+    assert lines[3] == ["B", "chrF", *["100.00"] * 5]
+    assert lines[5] == ["B", "TER", *["0.00"] * 5]
+    assert "partial:yes" in shown
+    assert [row["fraction"] for row in curves.records()] == [0.25, 0.5, 0.75, 1.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"), [({"fractions": [0.0]}, "fractions of outputs"), ({"every": 0}, "at least 1")]
+)
+def test_impossible_cuts_are_refused(wanted, said):
+    with pytest.raises(InputError, match=said):
+        softbleu.score_curves(LINES, REFERENCES, **wanted)
+
+
+def test_metric_of_whole_outputs_has_no_curve():
+    with pytest.raises(InputError, match="'m2' scores whole outputs only"):
+        softbleu.score_curves(LINES, REFERENCES, metrics=["bleu", "m2"])
