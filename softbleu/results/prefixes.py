@@ -99,7 +99,7 @@ def score_prefixes(corpus: Corpus, metrics: GivenMetrics, cuts: Cuts, options: R
 
     Memory does not grow with the corpus. For `cuts` see `make_cuts`; `options` are those of a run.
     """
-    plan = partial_plan(metrics).over(corpus, level="segment")
+    plan = partial_plan(metrics).over(corpus)
     with running(corpus, plan, replace(options, progress=None)) as runner:
         statistics = runner.collect(plan.metrics, keep_rows=False)
         for number, scored in enumerate(statistics):
