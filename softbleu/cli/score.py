@@ -81,6 +81,7 @@ def score(options: ScoreOptions) -> None:
     output = options.open_output(write_numbers if options.score_only else write, ".score")
     level = options.level or cast("Level", options.signed.get("level", "corpus").lower())
     shown: object
+    workers = options.workers  # A cluster that does not answer is refused first
     plan = options.plan()
     with options.progress() as progress, options.open_corpus(plan, by_document=level == "document") as corpus:
         if page_wanted:
@@ -96,7 +97,7 @@ def score(options: ScoreOptions) -> None:
                 progress=progress,
                 title=options.title,
                 spans=read_marks(options.spans, corpus, options.encoding),
-                **options.workers,
+                **workers,
             )
             shown, results = page, page.scores.results
             if len(page.text) < page.text.segments:
@@ -110,7 +111,7 @@ def score(options: ScoreOptions) -> None:
                 kernels=options.kernels,
                 checkpoint=output.checkpoint,
                 progress=progress,
-                **options.workers,
+                **workers,
             )
     if options.signature is not None:
         from softbleu.results.runs import broken_promises

@@ -181,7 +181,7 @@ def alike_places(candidate: list[str], reference: list[str], synonyms: float, pa
         (word, i), (met, j) = ((text, int(place[2:])) for text, place in (each.split("@") for each in (one, other)))
         if word == met:
             return 1.0
-        if candidate == reference:
+        if candidate == reference or word.lower() == met.lower():
             return 0.0
         synonymous = not {*SYNSETS.get(word.lower(), ())}.isdisjoint(SYNSETS.get(met.lower(), ()))
         return max(synonyms * synonymous, paraphrases * ((i, j) in rephrased))

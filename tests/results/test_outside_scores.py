@@ -98,7 +98,7 @@ def test_scores_of_other_systems_or_segments_are_refused() -> None:
     uneven = [Scores("x", {"A": [1]}), Scores("y", {"A": [1, 2]})]
     refused(InputError, r"different numbers of segments: x \(A\) has 1, y \(A\) has 2", corpus_of, uneven)
     refused(InputError, "unknown system 'candidate'", Scores("judge", TABLE).sentence_score, "a", "b")
-    refused(InputError, "scores of 'A' are numbers", Scores, "judge", {"A": ["high"]})
+    refused(InputError, "scores of 'A' must be numbers", Scores, "judge", {"A": ["high"]})
 
 
 def test_alarms_are_false_as_often_as_said_where_documents_are_drawn() -> None:

@@ -83,7 +83,7 @@ def test_words_are_as_similar_as_a_list_says(tmp_path: Path) -> None:
     assert re.search(r"\|vectors:none\|.*similarity:.*words\.tsv#[0-9a-f]{12}\|", result.signature)
     for text in ("cat\n", "cat\tdog\t2\n", "cat\tdog\tmuch\n", "\tdog\n"):
         path.write_text(f"a\tb\n{text}", encoding="utf-8")
-        refused(InputError, r"words\.tsv, line 2: two words and maybe a similarity", score, ["a"], ["b"], **options)
+        refused(InputError, r"words\.tsv, line 2: two words are needed", score, ["a"], ["b"], **options)
 
 
 def test_words_of_one_lemma_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
