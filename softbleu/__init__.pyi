@@ -56,6 +56,8 @@ from .results.api import score as score
 from .results.api import score_corpus as score_corpus
 from .results.explain import explain as explain
 from .results.explain import explain_corpus as explain_corpus
+from .results.fractions import compare_fractions as compare_fractions
+from .results.fractions import compare_partial as compare_partial
 from .results.pairs import pairwise as pairwise
 from .results.prefixes import prefix_scores as prefix_scores
 from .results.prefixes import score_curves as score_curves

@@ -14,14 +14,18 @@ from softbleu.cli.output import Form, Target
 from softbleu.cli.settings import SettingOption
 from softbleu.config.declare import setting
 from softbleu.corpora.labels import Documents
+from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError, known_name
 from softbleu.meta.reading import read_marks
-from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES
+from softbleu.report import COMPARERS, FRACTION_WRITERS, MATRIX_WRITERS, PAGES
 from softbleu.report.comparisons import COMPARISON_COLUMNS, draw_latencies, draw_pairs, note_few, write_distribution
+from softbleu.report.curves import draw_fractions
 from softbleu.report.explanations import LINE_WRITERS
 from softbleu.report.pages import make_comparison_page
 from softbleu.report.records import VIEWS
 from softbleu.results.api import compare_corpus
+from softbleu.results.fractions import FRACTIONS, compare_fractions
+from softbleu.results.prefixes import partial_plan
 from softbleu.results.significance import Correction, SignificanceSettings, Test, compare_runs
 
 _PARTS = ("length", "rarity", "coverage", "order", "document", "runs", *get_args(By))
@@ -74,11 +78,14 @@ class CompareOptions(
         runs (NAME.1 NAME.2 … of a system: how much they and segments vary), by a file with a label per segment
         (FILE:COLUMN of a table; the number of the column where it has no header); of the edits of M2, ERRANT, CLEME
         by type, category, operation, form (any language) or errant, also of the lines that --show shows
+    fractions
+        Test unfinished outputs, cut after these shares of their tokens, beside whole ones (--partial alone: after
+        each quarter)
     columns
         Columns of the table, in this order: {names}
     plot
         Also draw the tests of all pairs into this .svg, .png or .pdf file (needs softbleu[plots]); with metrics and
-        latencies of --log, quality against latency
+        latencies of --log, quality against latency; with --fractions, scores by fraction
     """
 
     baseline: str | None = setting(None, metavar="NAME", unset="the first", panel="Significance")
@@ -97,6 +104,7 @@ class CompareOptions(
     show: Literal["worst", "different", "disagreeing", "ngrams"] | None = setting(None, panel="Differences")
     top: int | None = setting(None, unset="20", panel="Differences")
     by: str | None = setting(None, metavar="NAME|FILE", file="read", complete=lambda: _PARTS, panel="Differences")
+    fractions: tuple[float, ...] = setting((), panel="Differences")
     columns: tuple[str, ...] = setting((), unset="those of the format", complete=lambda: COMPARISON_COLUMNS)
     plot: str | None = setting(None, file="written")
 
@@ -104,6 +112,13 @@ class CompareOptions(
     def takes(cls, option: SettingOption) -> bool:
         """Return whether the command has the option of a setting."""
         return option.setting.name != "segment_smoothing"
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """Shares of outputs at which these are tested; none without --fractions and --partial."""
+        signed = self.signed.get("test-fractions", "")
+        partial = any(option.setting.name == "partial" and value for option, value in self.chosen)
+        return self.fractions or tuple(map(float, filter(None, signed.split("+")))) or FRACTIONS * partial
 
     def significance(self, documents: Documents | None, **more: Any) -> tuple[SignificanceSettings, str | None]:
         """Return how differences are tested, and the baseline that a signature names."""
@@ -116,6 +131,9 @@ def compare(options: CompareOptions) -> None:
     """Compare systems by any metrics: scores, 95% intervals, ranks, differences and their tests."""
     if options.show or options.by:
         _write_view(options)
+        return
+    if options.shares:
+        _compare_fractions(options)
         return
     if options.top is not None:
         raise InputError("--top says how many lines or n-grams --show shows: name one of its tables")
@@ -157,6 +175,30 @@ def compare(options: CompareOptions) -> None:
     output.write(compared)
 
 
+def _compare_fractions(options: CompareOptions) -> None:
+    """Test systems at fractions of their outputs."""
+    unused = {
+        name: getattr(options, name) for name in ("all_pairs", "columns", "distribution", "resume", "top", "spans")
+    }
+    if other := next((name.replace("_", "-") for name, value in unused.items() if value), None):
+        raise InputError(f"--{other} goes with whole outputs: leave it out, or --partial and --fractions")
+    inputs = options.input_files()
+    output, picture = (
+        options.open_output(FRACTION_WRITERS.find(options.output_format)),
+        options.open_picture(options.plot, inputs),
+    )
+    plan = partial_plan(options.plan(also=["seed"]))
+    documents = Documents.read(options.documents, options.encoding) if options.documents else None
+    asked = {"test": options.test, "compatible": options.compatible, "trials": options.trials}
+    how, signed = options.significance(documents, **asked)
+    with options.open_corpus(plan, by_document=True) as corpus, options.progress() as progress:
+        run = RunOptions(progress=progress, **options.workers)
+        baseline = options.baseline or signed
+        tests = compare_fractions(corpus, plan, options.shares, baseline=baseline, significance=how, options=run)
+    picture(draw_fractions, tests)
+    output.write(tests)
+
+
 def _write_view(options: CompareOptions) -> None:
     """Show lines, n-grams or parts of the corpus instead of the comparison."""
     show, by, kinds = options.show, options.by, get_args(By)
@@ -166,6 +208,7 @@ def _write_view(options: CompareOptions) -> None:
         "plot": options.plot,
         "columns": options.columns,
         "all-pairs": options.all_pairs,
+        "fractions": options.fractions,
         "test": options.test,
         "trials": options.trials,
         "compatible": options.compatible,

@@ -5,6 +5,7 @@ from . import plots as plots
 from .comparisons import COMPARERS as COMPARERS
 from .comparisons import MATRIX_WRITERS as MATRIX_WRITERS
 from .curves import CURVE_WRITERS as CURVE_WRITERS
+from .curves import FRACTION_WRITERS as FRACTION_WRITERS
 from .curves import prefix_records as prefix_records
 from .formats import CHECK_WRITERS as CHECK_WRITERS
 from .formats import PAGES as PAGES

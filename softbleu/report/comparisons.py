@@ -71,8 +71,8 @@ def summary_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Re
     made, notes = _table(tables, chosen, layout, starred="p" not in chosen), list[str]()
     tests = len(first.comparisons) - 1
     if tests and {"score", "p"} & set(chosen):
-        said = f"* p < {SIGNIFICANT} against {first.baseline} · p: {_corrected(first, tests)}"
-        notes = [said, *_too_few(first.significance, tests)]
+        said = f"* p < {SIGNIFICANT} against {first.baseline} · p: {corrected_text(first, tests)}"
+        notes = [said, *too_few(first.significance, tests)]
     return [replace(made, notes=[*notes, *made.notes, *(signature_note(table, layout) for table in tables)])]
 
 
@@ -132,7 +132,7 @@ def _cells(
     star, beside, apart = "", {"difference": "baseline"}, ""
     if pair is not None:
         difference, low, high = (f"{number:+z.{digits}f}" for number in (pair.difference, *pair.interval))
-        beside = {"difference": difference, "d": f"{pair.effect:+z.2f}", "p": _p(pair.corrected)}
+        beside = {"difference": difference, "d": f"{pair.effect:+z.2f}", "p": p_cell(pair.corrected)}
         beside["segments"], apart = f"{pair.wins}/{pair.ties}/{pair.losses}", f"[{low}, {high}]"
         star = "*" if starred and pair.corrected < SIGNIFICANT else ""
     return {
@@ -162,7 +162,8 @@ def _with_intervals(cells: dict[str, dict[str, str]], chosen: Sequence[str]) -> 
     return made
 
 
-def _p(p_value: float) -> str:
+def p_cell(p_value: float) -> str:
+    """Format a p-value, with a star if it is significant."""
     return p_text(p_value) + ("*" if p_value < SIGNIFICANT else " ")
 
 
@@ -172,7 +173,7 @@ def _baseline_notes(table: ComparisonTable, chosen: Sequence[str]) -> list[str]:
     if not tests:
         return []
     short = {
-        "p": f"p: {_corrected(table, tests)}",
+        "p": f"p: {corrected_text(table, tests)}",
         "effect": "d: Cohen's d over segments",
         "segments": "+/=/−: segments won, tied, lost",
         "ranks": "ranks: 95% range",
@@ -181,7 +182,7 @@ def _baseline_notes(table: ComparisonTable, chosen: Sequence[str]) -> list[str]:
         *[f"* p < {SIGNIFICANT} against {table.baseline}"] * ("p" in chosen),
         *filter(None, [" · ".join(text for name, text in short.items() if name in chosen)]),
         *[_DISAGREE] * ("effect" in chosen and _turns(table)),
-        *_too_few(table.significance, tests) * ("p" in chosen),
+        *too_few(table.significance, tests) * ("p" in chosen),
     ]
 
 
@@ -191,7 +192,7 @@ def _turns(table: ComparisonTable) -> bool:
     return any(pair.difference * pair.effect < 0 for pair in pairs)
 
 
-def _too_few(significance: SignificanceSettings, tests: int) -> list[str]:
+def too_few(significance: SignificanceSettings, tests: int) -> list[str]:
     """Return a note if none of so many tests can be significant."""
     least = significance.least_p(tests)
     if least < SIGNIFICANT:
@@ -204,11 +205,12 @@ def note_few(significance: SignificanceSettings, systems: int, output_format: st
     if is_for_readers(output_format):
         return
     tests = systems * (systems - 1) // 2 if significance.all_pairs else systems - 1
-    for said in _too_few(significance.settled(systems), tests) if tests else ():
+    for said in too_few(significance.settled(systems), tests) if tests else ():
         note(said)
 
 
-def _corrected(table: ComparisonTable, tests: int) -> str:
+def corrected_text(table: ComparisonTable, tests: int) -> str:
+    """Name the correction of so many tests."""
     how = _CORRECTIONS.get(table.significance.correction)
     return "not corrected" if how is None else f"{how}, {tests} test{'s' * (tests > 1)}"
 
@@ -220,13 +222,13 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
     for number, name in enumerate(names):
         pairs = [None if other == name else table.pair(name, other) for other in names]
         cells = [
-            "" if pair is None else f"{pair.difference:+z.{digits}f}" if index < number else _p(pair.corrected)
+            "" if pair is None else f"{pair.difference:+z.{digits}f}" if index < number else p_cell(pair.corrected)
             for index, pair in enumerate(pairs)
         ]
         rows.append([f"{number + 1} {name}", *cells])
     tests = len(table.pairs)
-    said = f"above the diagonal: p ({_corrected(table, tests)}; * p < {SIGNIFICANT}) · below: differences"
-    notes = [said, *_too_few(table.significance, tests), signature_note(table, layout)]
+    said = f"above the diagonal: p ({corrected_text(table, tests)}; * p < {SIGNIFICANT}) · below: differences"
+    notes = [said, *too_few(table.significance, tests), signature_note(table, layout)]
     return Records([table.label, *map(str, range(1, len(names) + 1))], rows, notes=notes, text_columns=1)
 
 
@@ -313,7 +315,7 @@ def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
     for table in tables:
         names = [row.name for row in _ranked(table)]
         values = [[None if one == other else table.pair(one, other).corrected for other in names] for one in names]
-        title = f"{table.label}: p of differences, {_corrected(table, len(table.pairs))}"
+        title = f"{table.label}: p of differences, {corrected_text(table, len(table.pairs))}"
         panels.append(report.plots.HeatMap(title, names, values, note=_nothing_marked(table)))
     return report.plots.draw(report.plots.in_rows(panels, 2), picture_format)
 

@@ -6,14 +6,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from softbleu import report
+from softbleu.report.comparisons import SIGNIFICANT, corrected_text, p_cell, too_few
 from softbleu.report.records import Layout, Writers, table_writers
+from softbleu.report.scores import signature_note
 from softbleu.tables import Records, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from softbleu.results.fractions import FractionTests
     from softbleu.results.prefixes import Curve, Curves, PrefixScore
 
+_CUT = "outputs cut {}, against the beginnings of references that they have come to"
+_WHOLE = "whole: whole outputs against whole references"
 PREFIX_COLUMNS = ("system", "metric", "segment", "prefix", "tokens", "length", "score", "signature")
 
 
@@ -47,8 +53,7 @@ def curve_records(curves: Curves, layout: Layout) -> Records:
         + f"signature: {one.signature if layout.long_signature else one.short_signature}": None
         for one in curves.curves
     }
-    notes = [f"outputs cut {said}, against the beginnings of references that they have come to"]
-    notes += ["whole: whole outputs against whole references", *signatures]
+    notes = [_CUT.format(said), _WHOLE, *signatures]
     columns = ["system", *["metric"] * several, *heads, "whole"]
     return Records(columns, rows, notes=notes, text_columns=1 + several, verbatim=heads)
 
@@ -64,3 +69,64 @@ def _show(curve: Curve, score: float | None, layout: Layout) -> str:
 
 CURVE_WRITERS: Writers[Curves] = table_writers(curve_records)
 """Formats of curves for readers; programs have a row for each prefix, see `prefix_records`."""
+
+
+def fraction_tables(tests: FractionTests, layout: Layout) -> list[Records]:
+    """Make a table per metric: a row per fraction and system, with intervals, differences and p-values."""
+    return [_fraction_table(tests, name, layout) for name in tests.tables]
+
+
+def _fraction_table(tests: FractionTests, name: str, layout: Layout) -> Records:
+    rows, table = [row for row in tests.rows if row.metric == name], tests.tables[name][0]
+    digits = layout.decimals((row.score for row in rows), in_percent=table.in_percent)
+    cells: list[list[Value]] = []
+    for row in rows:
+        beside = ["baseline", ""]
+        if row.difference is not None and row.corrected is not None:
+            ends = f"[{row.difference_lower:+z.{digits}f}, {row.difference_upper:+z.{digits}f}]"
+            beside = [f"{row.difference:+z.{digits}f} {ends}", p_cell(row.corrected)]
+        interval = f"[{row.lower:z.{digits}f}, {row.upper:z.{digits}f}]"
+        cells.append([share_name(row.fraction), row.system, f"{row.score:z.{digits}f} {interval}", *beside])
+    count = sum(row.corrected is not None for row in rows)
+    notes = [
+        "outputs cut after these shares of their tokens, against the beginnings of references that they have come to"
+    ]
+    notes += ["whole: whole outputs against whole references"]
+    if count:
+        notes += [f"* p < {SIGNIFICANT} against {tests.baseline} · p: {corrected_text(table, count)}"]
+        notes += too_few(table.significance, count)
+    columns = ["output", "system", f"{table.label} [95% CI]", "diff [95% CI]", "p"]
+    return Records(columns, cells, notes=[*notes, signature_note(table, layout)], text_columns=2, verbatim=columns)
+
+
+def share_name(fraction: float | None) -> str:
+    """Name a fraction of outputs.
+
+    >>> share_name(0.25), share_name(None)
+    ('25%', 'whole')
+    """
+    return "whole" if fraction is None else f"{fraction * 100:.4g}%"
+
+
+def fraction_records(tests: FractionTests, layout: Layout) -> Records:
+    """Make a row per metric, fraction and system with all numbers; whole outputs have no fraction."""
+    return Records.of(tests)
+
+
+def draw_fractions(tests: FractionTests, picture_format: str) -> bytes:
+    """Draw the partial scores of systems by fraction with their intervals, a panel per metric."""
+    panels = []
+    for name, tables in tests.tables.items():
+        lines: dict[str, list[tuple[float, float]]] = {}
+        bands: dict[str, list[tuple[float, float]]] = {}
+        for row in tests.rows:
+            if row.metric == name and row.fraction is not None:
+                lines.setdefault(row.system, []).append((100 * row.fraction, row.score))
+                bands.setdefault(row.system, []).append((row.lower, row.upper))
+        title = f"{tables[0].label} of unfinished outputs, 95% intervals"
+        panels.append(report.plots.Lines(title, "% of the output", tables[0].label, lines, bands=bands))
+    return report.plots.draw(report.plots.in_rows(panels, 2), picture_format)
+
+
+FRACTION_WRITERS: Writers[FractionTests] = table_writers(fraction_records, readers=fraction_tables)
+"""Formats of tests by fraction."""

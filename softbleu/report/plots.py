@@ -55,6 +55,7 @@ class Lines:
     behind: Mapping[str, Points] = field(default_factory=dict)
     """Lines to compare with, drawn in grey: each is dashed like the line of that name."""
     behind_name: str = ""  # Name of these lines
+    bands: Mapping[str, Points] = field(default_factory=dict)  # Interval of each point, by the name of the line
 
 
 @dataclass(frozen=True)
@@ -350,6 +351,9 @@ def _draw_lines(axes: Axes, picture: Lines, style: _Style) -> None:
         xs, ys = zip(*points, strict=True) if points else ((), ())
         look = {**style.of(name), "linestyle": style.dashes(name), "linewidth": 1.4}
         marker = _MARKERS[style.numbers[name] % len(_MARKERS)]
+        if name in picture.bands:
+            low, high = zip(*picture.bands[name], strict=True)
+            axes.fill_between(xs, low, high, alpha=0.15, color=style.of(name)["color"])
         # Ten markers or so a line, that dense ones do not hide it.
         axes.plot(xs, ys, marker=marker, markersize=4, markevery=-(-max(1, len(points)) // 12), **look)
 

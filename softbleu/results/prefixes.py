@@ -103,7 +103,7 @@ def score_prefixes(corpus: Corpus, metrics: GivenMetrics, cuts: Cuts, options: R
     with running(corpus, plan, replace(options, progress=None)) as runner:
         statistics = runner.collect(plan.metrics, keep_rows=False)
         for number, scored in enumerate(statistics):
-            runner.progress = _part_of(options.progress, number, len(statistics))
+            runner.progress = part_of(options.progress, number, len(statistics))
             metric, signature = scored.metric, scored.signature("segment")
             for part in chain.from_iterable(prefix_rows(runner, metric, cuts)):
                 owner = part.owner
@@ -124,7 +124,7 @@ def curves_of(corpus: Corpus, metrics: GivenMetrics, cuts: Cuts, options: RunOpt
         collected = runner.collect(plan.metrics)
         middle = len(whole)
         for number, (scored, plain) in enumerate(zip(collected[:middle], collected[middle:], strict=True)):
-            runner.progress = _part_of(options.progress, number, middle)
+            runner.progress = part_of(options.progress, number, middle)
             curves += _curves(runner, scored, plain, cuts)
     return Curves(curves, "fraction" if isinstance(cuts, AtFractions) else "tokens")
 
@@ -181,7 +181,7 @@ def chosen_rows(part: PrefixRows, places: Integers) -> tuple[Integers, Integers]
     return part.rows[np.repeat(starts - before, counts) + np.arange(int(counts.sum()))], counts
 
 
-def _part_of(progress: Progress | None, part: int, parts: int) -> Progress | None:
+def part_of(progress: Progress | None, part: int, parts: int) -> Progress | None:
     """Return the progress of one of several passes."""
     if progress is None:
         return None

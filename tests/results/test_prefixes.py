@@ -11,6 +11,8 @@ from softbleu import read_metric
 from softbleu.errors import InputError
 from softbleu.report.curves import CURVE_WRITERS
 from softbleu.report.records import Layout
+from softbleu.results.fractions import find_partings
+from softbleu.results.significance import SignificanceSettings, correct
 
 METRICS = ("bleu", "vleu", "chrf", "ter", "gleu", "green", "meteor(stages=exact)", "softbleu(rarity=0)")
 WORDS = ("the", "cat", "dog", "sat", "on", "a", "mat", "red")
@@ -83,3 +85,34 @@ def test_impossible_cuts_are_refused(wanted, said):
 def test_metric_of_whole_outputs_has_no_curve():
     with pytest.raises(InputError, match="'m2' scores whole outputs only"):
         softbleu.score_curves(LINES, REFERENCES, metrics=["bleu", "m2"])
+
+
+@pytest.mark.parametrize("name", ["bleu", "ter", "chrf"])
+def test_tests_by_fraction_are_those_of_texts_cut_there(name):
+    systems = {"A": LINES, "B": [line.replace("cat", "dog") for line in LINES], "C": REFERENCES}
+    how = SignificanceSettings(samples=50, trials=99)
+    tests = softbleu.compare_partial(systems, REFERENCES, metrics=name, fractions=[0.5], significance=how)
+    half = {key: [cut(line, -(-len(line.split()) // 2)) for line in lines] for key, lines in systems.items()}
+    expected = [
+        softbleu.compare(half, REFERENCES, metrics=read(name, partial=True), significance=how),
+        softbleu.compare(systems, REFERENCES, metrics=name, significance=how),
+    ]
+    alone = [row for table in expected for row in table.comparisons]
+    for row, other in zip(tests.rows, alone, strict=True):
+        assert (row.system, row.score, (row.lower, row.upper)) == (other.name, other.score, other.interval)
+        if other.beside is not None:
+            beside = other.beside
+            assert (row.difference, row.p_value) == (beside.difference, other.p_value)
+            assert (row.difference_lower, row.difference_upper) == beside.interval
+    p_values = [other.p_value for other in alone if other.p_value is not None]
+    assert [row.corrected for row in tests.rows if row.corrected is not None] == correct(p_values, "holm")
+    assert [row.fraction for row in tests.rows] == [0.5] * 3 + [None] * 3
+
+
+def test_outputs_part_at_the_first_token_that_differs():
+    corpus = softbleu.Segments.of({"A": ["a cat sat", "it is", "a"], "B": ["a cat lay", "it is", "a dog"]}, ["a"] * 3)
+    found = list(find_partings(corpus, "A", "B", read("bleu").tokenizer))
+    assert [(one.segment, one.shared, one.one, one.other) for one in found] == [
+        (1, 2, ("sat",), ("lay",)),
+        (3, 1, (), ("dog",)),
+    ]

@@ -1,0 +1,206 @@
+"""Systems compared by fraction of their outputs: intervals and tests of partial scores, and where outputs part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.corpora.corpus import make_corpus
+from softbleu.engine.plan import GivenMetric, GivenMetrics
+from softbleu.engine.prefixes import AtFractions, prefix_rows
+from softbleu.engine.runner import Runner, RunOptions, Statistics, running
+from softbleu.results.prefixes import QUARTERS, chosen_rows, part_of, partial_plan
+from softbleu.results.significance import ComparisonTable, SignificanceSettings, compare_systems, correct
+from softbleu.tables import Tabular
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from softbleu.corpora.corpus import Corpus, References, Texts
+    from softbleu.metrics.keywords import Settings
+    from softbleu.text.tokens import Tokenizer
+
+FRACTIONS = QUARTERS[:-1]
+
+
+@dataclass(frozen=True)
+class FractionTest:
+    """A system by a metric at a fraction of the outputs, beside the baseline at the same fraction."""
+
+    metric: str
+    fraction: float | None  # None: the whole outputs, by their ordinary score
+    system: str
+    score: float
+    lower: float  # Ends of the 95% interval
+    upper: float
+    difference: float | None  # From the baseline; None for that itself
+    difference_lower: float | None
+    difference_upper: float | None
+    p_value: float | None  # Two-sided
+    corrected: float | None  # For all tests by the metric
+    signature: str
+
+
+@dataclass(frozen=True, repr=False)
+class FractionTests(Tabular):
+    """Tests at each fraction by each metric, from the same resamples of segments."""
+
+    rows: Sequence[FractionTest]
+    tables: Mapping[str, Sequence[ComparisonTable]]  # By metric: one for each fraction, then that of whole outputs
+    fractions: Sequence[float]
+    baseline: str
+
+    def records(self) -> list[dict[str, Any]]:
+        """Make a row per metric, fraction and system."""
+        return [vars(row) for row in self.rows]
+
+    def described(self) -> Mapping[str, Any]:
+        """The baseline."""
+        return {"baseline": self.baseline}
+
+
+def compare_fractions(
+    corpus: Corpus,
+    metrics: GivenMetrics = "bleu",
+    fractions: Sequence[float] = FRACTIONS,
+    *,
+    baseline: str | None = None,
+    significance: SignificanceSettings | None = None,
+    options: RunOptions | None = None,
+) -> FractionTests:
+    """Test systems by partial scores of their outputs, cut after shares of their tokens, and by whole outputs.
+
+    All tests of a metric draw the same segments, and their p-values are corrected together.
+
+    Parameters
+    ----------
+    corpus
+        Outputs and references.
+    metrics
+        Metrics that compare two texts.
+    fractions
+        Shares of an output's tokens, rounded up.
+    baseline
+        System the others are tested against; the first unless named.
+    significance
+        How to test, as for `softbleu.compare`.
+    options
+        Workers and progress of the run.
+    """
+    settings, options = significance or SignificanceSettings(), options or RunOptions()
+    cuts = AtFractions(tuple(map(float, fractions)))
+    plan = partial_plan(metrics)
+    partial, count = plan.metrics, len(plan.metrics)
+    plan = replace(plan, metrics=(*partial, *(metric.replaced(partial=False) for metric in partial)))
+    plan = plan.over(corpus, keep_rows=True)
+    first = corpus.systems[0] if baseline is None else baseline
+    signed = {"test-fractions": "+".join(map(repr, cuts.fractions))}
+    tables: dict[str, list[ComparisonTable]] = {}
+    with running(corpus, plan, replace(options, progress=None)) as runner:
+        collected = runner.collect(plan.metrics)
+        for number, (scored, whole) in enumerate(zip(collected[:count], collected[count:], strict=True)):
+            runner.progress = part_of(options.progress, number, count)
+            cut = [*_cut_statistics(runner, scored, cuts), whole]
+            tables[str(whole.metric)] = [
+                compare_systems(replace(each, edits={**each.edits, **signed}), first, settings) for each in cut
+            ]
+    rows = [row for name, made in tables.items() for row in _rows(name, made, cuts.fractions)]
+    return FractionTests(rows, tables, cuts.fractions, first)
+
+
+def _cut_statistics(runner: Runner, scored: Statistics, cuts: AtFractions) -> list[Statistics]:
+    """Collect the statistics of all outputs at each fraction."""
+    systems, shares = range(len(scored.systems)), range(len(cuts.fractions))
+    rows: list[list[list[Any]]] = [[[] for _ in systems] for _ in shares]
+    counts: list[Any] = []
+    for parts in prefix_rows(runner, scored.metric, cuts):
+        for part in parts:
+            for share in shares:
+                chosen, each = chosen_rows(part, np.arange(share, len(part.owner), len(cuts.fractions)))
+                rows[share][part.system].append(chosen)
+                counts += [each] * (share == part.system == 0)
+    joined = np.concatenate(counts)
+    return [
+        replace(scored, rows=np.stack([np.concatenate(some) for some in by_system]), counts=joined)
+        for by_system in rows
+    ]
+
+
+def _rows(name: str, tables: Sequence[ComparisonTable], fractions: Sequence[float]) -> Iterator[FractionTest]:
+    """Yield the rows of a metric, with p-values that are corrected together."""
+    p_values = [row.p_value for table in tables for row in table.comparisons if row.p_value is not None]
+    corrected = iter(correct(p_values, tables[0].significance.correction))
+    for fraction, table in zip([*fractions, None], tables, strict=True):
+        for row in table.comparisons:
+            beside: tuple[float | None, ...] = (None,) * 5
+            if row.beside is not None and row.p_value is not None:
+                pair = row.beside
+                beside = (pair.difference, *pair.interval, row.p_value, next(corrected))
+            difference, low, high, p_value, of_all = beside
+            numbers = (row.score, *row.interval, difference, low, high, p_value, of_all)
+            yield FractionTest(name, fraction, row.name, *numbers, table.signature)
+
+
+def compare_partial(
+    candidates: Texts,
+    references: References | None = None,
+    source: Sequence[str] | None = None,
+    *,
+    metrics: GivenMetric | Sequence[GivenMetric] = "bleu",
+    fractions: Sequence[float] = FRACTIONS,
+    baseline: str | None = None,
+    significance: SignificanceSettings | None = None,
+    jobs: int = 1,
+    **settings: Unpack[Settings],
+) -> FractionTests:
+    """Test systems at fractions of their outputs, each against the beginnings of references that it has come to.
+
+    Texts and settings are as for `softbleu.score`, the other parameters as in `compare_fractions`.
+
+    Examples
+    --------
+    >>> systems = {"one": ["the cat sat here", "it is"], "two": ["a cat lay here", "it is"]}
+    >>> tests = compare_partial(systems, ["the cat sat there", "it is"], metrics="chrf", fractions=[0.5])
+    >>> [(row.system, row.fraction, round(row.score, 1)) for row in tests.rows]
+    [('one', 0.5, 100.0), ('two', 0.5, 36.9), ('one', None, 76.7), ('two', None, 29.3)]
+    """
+    plan = partial_plan(metrics, **settings)
+    run: dict[str, Any] = {"baseline": baseline, "significance": significance, "options": RunOptions(jobs)}
+    return compare_fractions(make_corpus(candidates, references, source), plan, fractions, **run)
+
+
+@dataclass(frozen=True)
+class Parting:
+    """Place where the outputs of two systems part: tokens that they share at the beginning, and those that follow."""
+
+    segment: int  # From 1
+    shared: int
+    length: int  # Tokens of the first system's output
+    one: tuple[str, ...]  # Further tokens of the first system
+    other: tuple[str, ...]
+
+
+def find_partings(corpus: Corpus, one: str, other: str, tokenizer: Tokenizer) -> Iterator[Parting]:
+    """Find the first token at which the outputs of two systems differ, line by line; equal outputs are left out."""
+    segment = 0
+    for block in corpus.blocks():
+        texts = block.load().candidates
+        for pair in zip(texts[one], texts[other], strict=True):
+            segment += 1
+            first, second = (tuple(tokenizer.split(text)) for text in pair)
+            if first != second:
+                shared = common_beginning(first, second)
+                yield Parting(segment, shared, len(first), first[shared:], second[shared:])
+
+
+def common_beginning(one: Sequence[str], other: Sequence[str]) -> int:
+    """Count the tokens that two texts share at their beginning.
+
+    >>> common_beginning(["a", "cat", "sat"], ["a", "cat", "lay"])
+    2
+    """
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
