@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from softbleu.errors import MissingExtraError, one_line
+from softbleu.types import Cells, Fields
 
 Value = str | int | float | bool | None
 _DIGITS = 4  # Decimals of numbers in text
@@ -17,15 +18,15 @@ _DIGITS = 4  # Decimals of numbers in text
 class Tabular:
     """Base class of results that are rows of named values; a subclass implements `records`."""
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """Return the rows by column name; each has the same names."""
         raise NotImplementedError
 
-    def described(self) -> Mapping[str, Any]:
+    def described(self) -> Fields:
         """Return facts about all rows, such as signatures."""
         return {}
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Cells:
         """Return plain data for `json`: the facts, and `rows`."""
         return {**self.described(), "rows": self.records()}
 
@@ -97,20 +98,20 @@ class Records(Tabular):
         columns = list(dict.fromkeys(name for row in rows for name in row))
         return cls(columns, [[row.get(name) for name in columns] for row in rows], table.described())
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """Return the rows by column name."""
         return list(self.named_rows())
 
-    def named_rows(self) -> Iterator[dict[str, Any]]:
+    def named_rows(self) -> Iterator[Cells]:
         """Yield the rows by column name."""
         return (dict(zip(self.columns, row, strict=True)) for row in self.rows)
 
-    def described(self) -> Mapping[str, Any]:
+    def described(self) -> Fields:
         """Return the facts."""
         return self.facts
 
 
-def format_rows(rows: Sequence[Mapping[str, Any]], form: str = "plain", digits: int = _DIGITS) -> str:
+def format_rows(rows: Sequence[Mapping[str, object]], form: str = "plain", digits: int = _DIGITS) -> str:
     """Format rows in one of tabulate's forms, such as `plain` and `html`.
 
     >>> print(format_rows([{"system": "A", "score": 51.5}, {"system": "B", "score": 8.25}]))
@@ -127,7 +128,7 @@ def format_rows(rows: Sequence[Mapping[str, Any]], form: str = "plain", digits: 
     return str(tabulate(cells, list(rows[0]), tablefmt=form, disable_numparse=True, colalign=right))
 
 
-def _shown(value: Any, digits: int) -> str:
+def _shown(value: object, digits: int) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
@@ -137,13 +138,13 @@ def _shown(value: Any, digits: int) -> str:
     return one_line(str(value))
 
 
-def spread(row: Mapping[str, Any]) -> dict[str, Any]:
+def spread(row: Fields) -> Cells:
     """Spread lists over numbered entries.
 
     >>> spread({"system": "A", "precisions": [50.0, 25.0]})
     {'system': 'A', 'precisions_1': 50.0, 'precisions_2': 25.0}
     """
-    cells: dict[str, Any] = {}
+    cells: dict[str, object] = {}
     for name, value in row.items():
         if isinstance(value, list | tuple):
             cells |= {f"{name}_{number}": entry for number, entry in enumerate(value, start=1)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -16,3 +16,9 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int], None]  # Called with the amount done and the total
 Words = tuple[int, ...]  # A text whose words are numbers
+
+Cells: TypeAlias = dict[str, Any]  # Of a row of a table: values by column
+Keywords: TypeAlias = dict[str, Any]  # Arguments of a call, by parameter
+Json: TypeAlias = Any  # A value that was read, whose kind its reader checks
+JsonObject: TypeAlias = dict[str, Json]
+Fields: TypeAlias = Mapping[str, Any]  # Values by name, only to be read

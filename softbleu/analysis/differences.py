@@ -12,7 +12,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from softbleu.text.tokens import Tokenizer, Tokenizer13a
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.runner import Statistics
-    from softbleu.types import Floats, Integers, Progress
+    from softbleu.types import Cells, Floats, Integers, Progress
 
 LENGTHS = (0, 10, 20, 30, 40, 50, 60)  # Tokens of a segment from which each bucket starts
 FREQUENCIES = (0, 1, 2, 3, 5, 10, 100, 1000)  # Occurrences of a word in the references from which each bucket starts
@@ -259,7 +259,7 @@ class KindScore:
 class KindScores(Tabular, list[KindScore]):
     """Scores by kind of each system, all kinds together first: a list that can be looked at as a table."""
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """A row per system and kind."""
         return [vars(score) for score in self]
 
@@ -395,11 +395,11 @@ class ChosenLines(Tabular, list[ChosenLine]):
         self.kind: LineKind = kind
         self.metrics = list(metrics)
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """A row per line."""
         rows = []
         for line in self:
-            row: dict[str, Any] = {"segment": line.segment, self.kind: line.by}
+            row: Cells = {"segment": line.segment, self.kind: line.by}
             for number, system in enumerate(line.systems):
                 mark = f"_{number + 1}" if len(line.systems) > 1 else ""
                 scores = dict(zip(self.metrics, line.scores[number], strict=True))
@@ -551,7 +551,7 @@ class NgramDifference:
 class NgramDifferences(Tabular, list[NgramDifference]):
     """N-grams of pairs of systems: a list that can be looked at as a table."""
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """A row an n-gram."""
         return [{**vars(row), "ngram": " ".join(row.ngram), "order": len(row.ngram)} for row in self]
 

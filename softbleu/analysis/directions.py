@@ -8,7 +8,6 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
 
 from softbleu.corpora.corpus import Against, Corpus, ParallelFiles, compared_with
 from softbleu.corpora.directions import Direction
@@ -21,7 +20,7 @@ from softbleu.metrics.result import Result
 from softbleu.metrics.scores import corpus_of, read_outside
 from softbleu.results.api import score_corpus
 from softbleu.tables import Tabular
-from softbleu.types import Progress
+from softbleu.types import Cells, Fields, Keywords, Progress
 
 MACRO = "macro"
 ScoreDirection = Callable[[Direction, Corpus, Plan], Sequence[Result]]
@@ -81,7 +80,7 @@ class DirectionTable(Tabular):
         known = [score for score in scores if score is not None]
         return sum(known) / len(known) if len(known) == len(scores) else None
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """Return a row per system, metric and direction, and one for each macro average."""
         return [
             {"system": system, "metric": metric, "direction": direction, "score": score}
@@ -96,7 +95,7 @@ class DirectionTable(Tabular):
         listed = [(direction, self.score(metric, direction, system)) for direction in self.directions]
         return [*listed, (MACRO, self.macro(metric, system))]
 
-    def described(self) -> Mapping[str, Any]:
+    def described(self) -> Fields:
         """Signatures by metric and direction."""
         return {
             f"{metric} {direction}": next(iter(systems.values())).signature
@@ -180,7 +179,7 @@ def _planned(
     """Open the texts of a direction and plan its metrics."""
     files = [*direction.scores, *(file.replace("{direction}", direction.name) for file in scores)]
     spoken = language or direction.language
-    named: dict[str, Any] = {"language": spoken} if spoken else {}
+    named: Keywords = {"language": spoken} if spoken else {}
     computed = [fit_metric(metric, named).metric for metric in metrics or ([] if files else ["bleu"])]
     outside = read_outside(files, (), encoding, direction.name)
     known = {metric.called for metric in outside}

@@ -21,14 +21,17 @@ from importlib import import_module
 from importlib.util import find_spec
 from numbers import Integral, Real
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, Union, get_args, get_origin
 from urllib.parse import quote, unquote
 
 from softbleu.errors import REMOVED, InputError, Parameter, UnknownNameError, known_name
 from softbleu.version import __version__
 
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
 _KEY = "setting"
-_KINDS: dict[Any, str] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
+_KINDS: dict[object, str] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
 _ESCAPE = re.compile(r"(?:%[0-9A-F]{2})+")
 _TOKEN = re.compile(r"""\s*(?:([(),=])|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|([^\s(),="']+)|$)""", re.DOTALL)
 _BARE = re.compile(r"[^\s(),=\"'\\]+")
@@ -52,7 +55,7 @@ class Setting:
     unset: str = ""  # What None, or the default, stands for, in words
     always_signed: bool = False  # Short signatures have it, too
     signed_if_set: bool = False  # No signature has its default: earlier versions did not know it
-    read: Callable[[str], Any] | None = None  # Makes the value of a text, where that is more than its kind says
+    read: Callable[[str], object] | None = None  # Makes the value of a text, where that is more than its kind says
     hashed: bool = False  # Signatures name a file with its hash
     common: bool = False  # Help shows it where no metric and no matcher is named
     part: type[Declared] | None = None  # Class of the declared value that it holds, whose settings join the owner's
@@ -114,7 +117,7 @@ class Setting:
             self._check_bounds(_as_float(value))
         return value
 
-    def _typed(self, value: Any) -> Any:
+    def _typed(self, value: Any) -> object:
         if self.types and not any(_is_a(value, kind) for kind in self.types):
             named = f"one of {', '.join(self.choices)}" if self.choices else self.kind
             if self.kind == "anything":
@@ -242,7 +245,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
 
     def revised(self, settings: Mapping[str, object]) -> Self:
         """Return the value with other settings by name; a part may be a value or a name, and keeps common ones."""
-        changes: dict[str, Any] = {}
+        changes: dict[str, object] = {}
         for setting in own_settings(type(self)):
             wanted, present = settings.get(setting.name), getattr(self, setting.field)
             if not isinstance(present, Declared):
@@ -416,7 +419,7 @@ class Registry:
                     usable.append(self._load(entry))
         return usable
 
-    def _load(self, entry: Any) -> type[Any]:
+    def _load(self, entry: EntryPoint) -> type[Any]:
         try:
             loaded = entry.load()
             usable = issubclass(loaded, self._base) and loaded.name == entry.name and own_settings(loaded) is not None
@@ -436,11 +439,11 @@ def registry(kind: str) -> Registry:
 
 
 @cache
-def entry_points_of(group: str) -> dict[str, Any]:
+def entry_points_of(group: str) -> dict[str, EntryPoint]:
     """Entry points that packages offer to a group, by name; of two of one name the first counts."""
     from importlib.metadata import distributions, entry_points
 
-    entries: list[Any] = []
+    entries: list[EntryPoint] = []
     try:
         entries += entry_points(group=group)
     except Exception:

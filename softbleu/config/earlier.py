@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from softbleu.errors import InputError
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Function = TypeVar("_Function", bound=Callable[..., object])
 
 
 def warn_renamed(earlier: str, later: str) -> None:
@@ -34,7 +34,7 @@ def renamed_parameters(**later: str) -> Callable[[_Function], _Function]:
 
     def decorate(function: _Function) -> _Function:
         @wraps(function)
-        def call(*given: object, **named: object) -> Any:
+        def call(*given: object, **named: object) -> object:
             for earlier in later.keys() & named.keys():
                 name, shown = later[earlier], function.__name__
                 if name in named:
@@ -51,7 +51,7 @@ def renamed_parameters(**later: str) -> Callable[[_Function], _Function]:
 def moved_names(module: str, moved: Mapping[str, str]) -> Callable[[str], Any]:
     """Make the `__getattr__` of a module for names that have moved elsewhere, each given with its place."""
 
-    def find(name: str) -> Any:
+    def find(name: str) -> object:
         if name not in moved:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         place, _, there = moved[name].partition(":")

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields, replace
 from functools import lru_cache
 from math import exp, log
-from typing import Any
 
 import numpy as np
 
@@ -33,7 +32,7 @@ from softbleu.corpora.forms import (
 from softbleu.corpora.parallel import has_edits
 from softbleu.io.platform import cached_property
 from softbleu.tables import Records, Tabular
-from softbleu.types import Progress
+from softbleu.types import Cells, Progress
 
 SEGMENT_COUNT = "segment-count"  # Name of the check of the number of segments
 _FARTHER = 0.1  # Least gain in weighted word overlap, mean of four segments, by which outputs fit their neighbours
@@ -469,7 +468,7 @@ class Oddities(Tabular):
     systems: tuple[str, ...]
     oddities: Sequence[Oddity]  # By segment, then by system
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """Return a row per system: number of odd segments, in total and by check."""
         counts = {name: Counter(odd.check for odd in self.oddities if odd.system == name) for name in self.systems}
         occurring = [name for name in (*CHECKS, SEGMENT_COUNT) if any(count[name] for count in counts.values())]

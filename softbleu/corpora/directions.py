@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from softbleu.config.declare import split_name
 from softbleu.config.languages import find_language, target_language
@@ -14,6 +13,7 @@ from softbleu.errors import InputError, UnknownNameError, keys_named
 from softbleu.io.files import matching_files
 from softbleu.io.progress import note
 from softbleu.io.reading import read_toml
+from softbleu.types import Keywords
 
 _OUTPUTS = "system-outputs"
 _KEYS = {"candidates": list, "references": list, "scores": list, "source": str, "language": str}
@@ -69,7 +69,7 @@ def _defined(path: Path) -> Iterator[Direction]:
                 raise UnknownNameError("key", key, _KEYS, place=where)
             if not isinstance(value, _KEYS[key]) or not all(isinstance(entry, str) for entry in value):
                 raise InputError(f"{where}: {key!r} must be {'a list of text' if _KEYS[key] is list else 'text'}")
-        files: dict[str, Any] = {
+        files: Keywords = {
             key: [file for entry in table.get(key, ()) for file in named_files(where, path.parent, entry)]
             for key in ("candidates", "references", "scores")
         }

@@ -29,7 +29,7 @@ from softbleu.corpora.grammar import (
 from softbleu.corpora.records import SEPARATOR
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.reading import parse_json
-from softbleu.types import Progress
+from softbleu.types import JsonObject, Progress
 
 Label = Literal["identical", "paraphrase", "related", "unrelated"]
 LABELS: tuple[Label, ...] = get_args(Label)
@@ -41,7 +41,7 @@ _REMEMBERED = 1000  # Cached words with their replacements
 Pairing = Literal["none", "halves", "paraphrase"]
 DerivationSampling = Literal["weights", "uniform"]
 Item = TypeVar("Item")
-_Line = dict[str, Any]  # Fields of a line by name
+_Line = JsonObject  # Fields of a line by name
 FRUITLESS = 100_000  # Consecutive repetitions after which drawing stops
 _STEP = 1000
 _MOST = 10**15

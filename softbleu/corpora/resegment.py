@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,7 +90,7 @@ class _Band:
         self._gaps = (np.arange(self.columns) * GAP) << _COST
 
         # Columns of the band may lie before the first token and after the last.
-        def padded(values: Array, outside: Any) -> Array:
+        def padded(values: Array, outside: object) -> Array:
             edge = np.full(self.columns + 1, outside, values.dtype)
             return np.concatenate((edge, values, edge))
 

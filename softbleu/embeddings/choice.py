@@ -50,7 +50,7 @@ from softbleu.io.platform import cached_property
 from softbleu.io.reading import read_toml
 
 if TYPE_CHECKING:
-    from softbleu.types import Flags, Floats, Integers
+    from softbleu.types import Fields, Flags, Floats, Integers
 
 
 _PART = re.compile(r"(?P<name>.+?)(?:\*(?P<weight>\d+(?:\.\d+)?))?")
@@ -494,7 +494,7 @@ def _draw_similarities(source: VectorSource, measure: WordMeasure) -> NDArray[np
     generator = np.random.default_rng(SEED)
     rows = rows[known]
     one = generator.integers(len(rows), size=PAIRS)
-    # Any word except the same
+    # All words except the same
     other = (one + generator.integers(1, len(rows), size=PAIRS)) % len(rows)
     similarities = pair_products(rows, one, rows, other)
     similarities.setflags(write=False)
@@ -630,7 +630,7 @@ class VectorChoice(Declared):
         elif self.similarity is not None and not self.without_vectors:
             object.__setattr__(self, "vectors", NO_VECTORS)
 
-    def revised(self, settings: Mapping[str, Any]) -> VectorChoice:
+    def revised(self, settings: Fields) -> VectorChoice:
         """Return the choice with other settings by name; named vectors replace another similarity."""
         vectors = settings.get("vectors", self.vectors)
         named = "vectors" in settings and not replace(self, vectors=vectors, similarity=None).without_vectors

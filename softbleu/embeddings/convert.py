@@ -308,7 +308,7 @@ class TrainingSettings(Declared):
             from gensim.models import FastText, Word2Vec
 
         same = "window min_count epochs negative sample alpha min_alpha seed workers"
-        common: dict[str, Any] = {name: getattr(self, name) for name in same.split()}
+        common: dict[str, object] = {name: getattr(self, name) for name in same.split()}
         common |= {"vector_size": self.dimension, "sg": int(self.architecture == "skipgram")}
         # Words are sorted already, and gensim's sort does not define the order of ties.
         common |= {"hs": int(self.hierarchical_softmax), "sorted_vocab": 0}
@@ -464,7 +464,7 @@ def _frequencies(counts: Counter[str], min_count: int) -> dict[str, int]:
     return {word: -count for count, word in frequent}
 
 
-def _epochs_shown(progress: Progress, epochs: int) -> Any:
+def _epochs_shown(progress: Progress, epochs: int) -> object:
     """Make a gensim callback that reports finished epochs."""
     from gensim.models.callbacks import CallbackAny2Vec
 

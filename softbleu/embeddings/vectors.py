@@ -21,7 +21,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 from zlib import crc32
 
 import numpy as np
@@ -33,7 +33,7 @@ from softbleu.io.platform import cached_property
 from softbleu.io.reading import check_plain, map_array, read_json
 
 if TYPE_CHECKING:
-    from softbleu.types import Array, Flags, Floats, Integers
+    from softbleu.types import Array, Fields, Flags, Floats, Integers, JsonObject
 
 
 VectorCase = Literal["exact", "fallback"]
@@ -512,7 +512,7 @@ class StoreSource:
     fingerprint: str  # Hex SHA-256 of the content, as written in ``meta.json``
 
     @property
-    def meta(self) -> dict[str, Any]:
+    def meta(self) -> JsonObject:
         """Content of ``meta.json``."""
         return _read_meta(self.directory)
 
@@ -605,7 +605,7 @@ def open_store(directory: str | os.PathLike[str], name: str | None = None) -> St
     return source
 
 
-def _read_meta(place: Path) -> dict[str, Any]:
+def _read_meta(place: Path) -> JsonObject:
     path = place / META
     if not path.is_file():
         if (place / "config.json").is_file():
@@ -627,7 +627,7 @@ def _read_meta(place: Path) -> dict[str, Any]:
     return meta
 
 
-def check_meta(path: Path, meta: Mapping[str, Any], newest: int, kind: str, advice: str) -> None:
+def check_meta(path: Path, meta: Fields, newest: int, kind: str, advice: str) -> None:
     """Check format, type, content hash, threshold and quantiles in ``meta.json``."""
     version, threshold = meta.get("format"), meta.get("threshold")
     if type(version) is not int or version < 1:

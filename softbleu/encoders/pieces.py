@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from softbleu.io.reading import load_tokenizer, no_panic
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
+
+    from softbleu.types import Fields
 
 _MOST_GROWTH = 1000  # Factor by which a normalizer may lengthen a text; normalizers of known models do not
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -45,7 +47,7 @@ def read_tokenizer(path: Path) -> Tokenizer:
     return tokenizer
 
 
-def _unknown_marks(processor: Mapping[str, Any]) -> Iterator[str]:
+def _unknown_marks(processor: Fields) -> Iterator[str]:
     """Yield marks that templates use but do not define."""
     for inner in processor.get("processors", ()):
         yield from _unknown_marks(inner)
@@ -54,7 +56,7 @@ def _unknown_marks(processor: Mapping[str, Any]) -> Iterator[str]:
             yield piece["SpecialToken"]["id"]
 
 
-def _growth(normalizer: Mapping[str, Any]) -> int:
+def _growth(normalizer: Fields) -> int:
     """Compute the factor by which a text may grow; consecutive replacements multiply."""
     growth = max(1, len(normalizer.get("content", ""))) if normalizer.get("type") == "Replace" else 1
     return growth * prod(_growth(inner) for inner in normalizer.get("normalizers", ()))

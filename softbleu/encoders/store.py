@@ -17,7 +17,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from softbleu.io.files import hash_files
 from softbleu.io.reading import check_plain, parse_json, read_json
 
 if TYPE_CHECKING:
-    from softbleu.types import Array
+    from softbleu.types import Array, JsonObject
 
 WORDS, POSITIONS, DISTANCES = "words", "positions", "distances"
 SCALE, LOW = ".scale", ".low"
@@ -68,7 +68,7 @@ class EncoderArchitecture(Declared):
     @classmethod
     def read(cls, config: Mapping[str, object], where: str) -> EncoderArchitecture:
         """Read an architecture from a mapping with more entries."""
-        values: dict[str, Any] = {field.name: config.get(field.name) for field in fields(cls)}
+        values: JsonObject = {field.name: config.get(field.name) for field in fields(cls)}
         try:
             return cls(**values)
         except InputError as error:
@@ -151,7 +151,7 @@ def map_tensors(path: Path) -> dict[str, Tensor]:
     }
 
 
-def _array(content: NDArray[np.uint8], entry: dict[str, Any]) -> Array:
+def _array(content: NDArray[np.uint8], entry: JsonObject) -> Array:
     begin, end = entry["data_offsets"]
     shape = tuple(entry["shape"])
     if not math.prod(shape):
@@ -194,7 +194,7 @@ def names_encoder(directory: Path) -> bool:
     return isinstance(meta, dict) and meta.get("kind") == ENCODER_KIND
 
 
-def read_encoder_meta(directory: Path) -> tuple[EncoderArchitecture, dict[str, Any]]:
+def read_encoder_meta(directory: Path) -> tuple[EncoderArchitecture, JsonObject]:
     """Read and check ``meta.json``; return the architecture and all entries."""
     path = directory / META
     with advised(_AGAIN):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,7 @@ from softbleu.encoders.store import (
     POSITIONS,
     TOKENIZER,
     EncoderArchitecture,
+    Tensor,
     map_weights,
     read_encoder_meta,
     stored_array,
@@ -295,7 +296,7 @@ class StoredEncoder:
         self.quantiles: Mapping[str, float] = dict(cosine) if isinstance(cosine, dict) else {}
         map_weights(directory, sizes, meta["dtype"])
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {key: value for key, value in vars(self).items() if not key.startswith("_")}
 
     def tokenize(self, lines: Sequence[Sequence[str]]) -> Pieces:
@@ -333,7 +334,7 @@ class StoredEncoder:
         return read_tokenizer(self.directory / TOKENIZER)
 
     @cached_property
-    def _tensors(self) -> Mapping[str, Any]:
+    def _tensors(self) -> Mapping[str, Tensor]:
         return map_weights(self.directory, self.architecture, self.meta["dtype"])
 
     @cached_property

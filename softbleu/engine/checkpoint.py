@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,8 +21,10 @@ from softbleu.io.progress import note
 from softbleu.io.reading import find_urls, is_url, open_url, remove_urls, write_url
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from softbleu.corpora.corpus import Corpus
-    from softbleu.types import Integers
+    from softbleu.types import Array, Integers
 
 EVERY = 64  # Blocks that are written together
 _PART = re.compile(r"([0-9a-f]{32})-(\d+)-(\d+)\.npz")
@@ -171,6 +173,6 @@ def _check_part(part: BlockStatistics, systems: int, segments: int | None) -> No
         raise ValueError("no statistics")
 
 
-def _made(arrays: Any, task: int) -> BlockStatistics:
+def _made(arrays: Mapping[str, Array], task: int) -> BlockStatistics:
     rows, counts, coverage, references = (arrays[f"{declared.name}-{task}"] for declared in fields(BlockStatistics))
     return BlockStatistics(rows, counts, coverage, (int(references[0]), int(references[1])))

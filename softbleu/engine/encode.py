@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.edits import Annotation, CodedGold
     from softbleu.metrics.requirements import Requirements
-    from softbleu.types import Integers
+    from softbleu.types import Array, Integers
 
     Split = Callable[[str], Sequence[str]]
 
@@ -231,7 +231,7 @@ class TextCoder:
         self._parts = replace(self._parts, codes=codes[self._parts.codes])
 
 
-def _with_room(array: Any, size: int) -> Any:
+def _with_room(array: Array, size: int) -> Array:
     if size <= len(array):
         return array
     grown = np.empty(max(size, 2 * len(array)), array.dtype)

@@ -20,8 +20,10 @@ from softbleu.metrics.settings import DEFAULT_ENCODER
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
+    from softbleu.types import Keywords
 
 M = TypeVar("M", bound="Metric")
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True)
@@ -98,7 +100,7 @@ def make_metrics(metrics: GivenMetrics, /, **settings: object) -> list[Metric]:
 
 
 def make_given(
-    metrics: Iterable[GivenMetric], chosen: Callable[[str, str | None, str | None], dict[str, Any]]
+    metrics: Iterable[GivenMetric], chosen: Callable[[str, str | None, str | None], Keywords]
 ) -> tuple[list[Metric], set[str]]:
     """Make metrics with settings that are `chosen` by the names of a metric, its matcher and its tokenizer.
 
@@ -162,10 +164,11 @@ def resolve_metric(metric: Metric, known: dict[object, Any] | None = None) -> Me
     return with_threshold(metric, threshold, asked)
 
 
-def _once(known: dict[object, Any], key: object, find: Callable[[], Any]) -> Any:
+def _once(known: dict[object, Any], key: object, find: Callable[[], _Found]) -> _Found:
     if key not in known:
         known[key] = find()
-    return known[key]
+    found: _Found = known[key]
+    return found
 
 
 def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,8 +74,9 @@ if TYPE_CHECKING:
     from softbleu.encoders import Encoder, Pieces
     from softbleu.metrics.base import Metric
     from softbleu.metrics.score import Score
-    from softbleu.types import Flags, Floats, Integers
+    from softbleu.types import Array, Flags, Floats, Integers, Keywords
 
+_Made = TypeVar("_Made")
 
 TextBefore = tuple[tuple[int, ...], ...]  # Codes of the words of some lines
 _WORDS = "words.json"
@@ -219,7 +220,7 @@ class CorpusWords:
         from softbleu.thesaurus.resources import lemma_of, read_similar_words, stem_in
 
         assert choice.similarity is not None
-        more: dict[str, Any] = {}
+        more: Keywords = {}
         if "spelling" in choice.similarity.kinds:
             more["parts"], more["bounds"] = word_features("letters", words).values()
         if (roots := choice.similarity.roots) is not None:
@@ -229,7 +230,7 @@ class CorpusWords:
             more["listed"], more["similarities"] = read_similar_words(path, words)
         return cls(WordTable(ComparedWords(len(words), frequencies=frequencies, **more)), NO_VECTORS)
 
-    def with_features(self, features: Mapping[str, NDArray[Any]]) -> CorpusWords:
+    def with_features(self, features: Mapping[str, Array]) -> CorpusWords:
         """Return the words with their other properties: arrays by name, for `WordTable.feature`."""
         return replace(self, words=replace(self.words, features=features))
 
@@ -378,7 +379,7 @@ class PreparedCorpus:
 
     def table(self, choice: VectorChoice, requires: Requirements) -> CorpusWords:
         """Make the table of the words: vectors by `choice` and features that `requires` names, each made once."""
-        features: dict[str, Any] = {}
+        features: dict[str, Array] = {}
         if requires.idf is not None and requires.pieces:
             features["piece_idf"] = self._once(
                 ("pieces", requires.idf, choice.key), lambda: self._piece_idf(requires.idf, choice.encoder)
@@ -409,10 +410,11 @@ class PreparedCorpus:
         measured = self._once(("vectors", choice.key), partial(self.select or choice.select, self.words))
         return CorpusWords.of(measured, int((tokens > 0).sum()), normalize=choice.normalize, frequencies=frequencies)
 
-    def _once(self, key: object, make: Callable[[], Any]) -> Any:
+    def _once(self, key: object, make: Callable[[], _Made]) -> _Made:
         if key not in self._made:
             self._made[key] = make()
-        return self._made[key]
+        made: _Made = self._made[key]
+        return made
 
     def _piece_idf(self, idf: object, encoder: Encoder) -> Floats:
         """Weight of each piece of an encoder: ln((D + 1) / (d + 1)), d of D lines having it."""

@@ -17,7 +17,6 @@ from typing import IO, TYPE_CHECKING, Any, cast, overload
 from weakref import finalize
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softbleu.corpora.corpus import BLOCK
 from softbleu.corpora.labels import Documents
@@ -51,9 +50,9 @@ if TYPE_CHECKING:
     from softbleu.corpora.validation import Blank
     from softbleu.matching.ngrams import Vectors, WordTable
     from softbleu.metrics.aggregation import Aggregation
-    from softbleu.types import Integers, Progress
+    from softbleu.types import Array, Integers, Keywords, Progress
 
-    Rows = NDArray[Any]
+    Rows = Array
 
 
 MINI_BATCH = 512  # Candidates that are matched together: few enough for the cache. Results do not depend on it.
@@ -252,7 +251,7 @@ class Statistics:
             else:
                 with nullcontext() if aggregation.sum_is_enough else single_threaded_blas():
                     score = aggregation.score(rows, offsets)
-            parts: dict[str, Any] = {"in_percent": in_percent(scorer)}
+            parts: Keywords = {"in_percent": in_percent(scorer)}
             if level == "segment" and self.streamed is not None:
                 parts["segments"] = self.streamed.segments(number)
                 parts["statistics"] = self.streamed.statistics(number)
@@ -493,7 +492,7 @@ class RunOptions:
     """Options of a run; no digit of a score depends on them."""
 
     jobs: int = 1  # Processes to use (threads, where compiled kernels do the work)
-    executor: Executor | None = None  # Any other executor to use instead, e.g. that of a cluster.
+    executor: Executor | None = None  # Another executor to use instead, e.g. that of a cluster.
     kernels: KernelName = "auto"  # `numpy`, `numba`, or `auto`: whichever is faster for the size of the text
     checkpoint: str | Path | None = None
     """Folder, by path or URL, where finished parts are kept, and found again by another run of the same; the caller

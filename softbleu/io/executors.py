@@ -30,6 +30,8 @@ from softbleu.version import __version__
 
 if TYPE_CHECKING:
     from multiprocessing.synchronize import Lock
+    from types import ModuleType
+
 
 _LOCAL = "local:"
 _RETRIES = 3
@@ -53,7 +55,7 @@ _HERE = (None, "127.0.0.1", "localhost", "::1")
 
 _Task = TypeVar("_Task")
 Done = TypeVar("Done")
-_held: dict[str, Any] = {}
+_held: dict[str, object] = {}
 """Large values that this process has received, by the hash of their content; the last used are kept."""
 
 
@@ -148,7 +150,7 @@ def cluster_executor(address: str, jobs: int = 1) -> Iterator[Executor]:
     if jobs != 1:
         raise InputError(Parameter("cluster"), " says where the work is done: leave out ", Parameter("jobs"))
     with optional("dask", "A cluster"):
-        distributed: Any = import_module("distributed")
+        distributed = import_module("distributed")
     # Failures are reported in one line.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     workers, named = _workers_here(address), Parameter("cluster", address)
@@ -191,7 +193,7 @@ def _workers_here(address: str) -> int:
     return int(workers)
 
 
-def _greet(distributed: Any, address: str) -> None:
+def _greet(distributed: ModuleType, address: str) -> None:
     """Check that a scheduler answers."""
     # Imported here because it is slow, and needed only with a cluster.
     import asyncio
@@ -361,7 +363,7 @@ class _Queue(Generic[_Task, Done]):
     """Tasks in progress, in order."""
 
     def __init__(self, work: Callable[[_Task], Done], executor: Executor, contents: Mapping[str, bytes]) -> None:
-        self.waiting: deque[tuple[_Task, Future[Any]]] = deque()
+        self.waiting: deque[tuple[_Task, Future[object]]] = deque()
         self._executor, self._contents = executor, contents
         self._work: Any = work if shares_memory(executor) else _RemoteTask(work, len(contents))
         self._counted = -_RECOUNT
@@ -399,7 +401,7 @@ class _Queue(Generic[_Task, Done]):
             for _, future in self.waiting:
                 future.cancel()
 
-    def _result(self, future: Future[Any]) -> Any:
+    def _result(self, future: Future[object]) -> object:
         while processes := processes_of(self._executor):
             with suppress(TimeoutError):
                 return future.result(LOST_AFTER)

@@ -24,7 +24,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Self
 
 from softbleu.errors import InputError, VectorError
 from softbleu.io.platform import exchange, lock
@@ -41,7 +41,7 @@ from softbleu.io.reading import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from softbleu.types import Array
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _ROOTS = (_PACKAGE / "_resources", _PACKAGE.parent)
@@ -389,10 +389,10 @@ def make_cache_folder(folder: Path) -> None:
             place.mkdir(0o700, exist_ok=True)
 
 
-def kept_arrays(name: str, make: Callable[[], Mapping[str, NDArray[Any]]]) -> Mapping[str, NDArray[Any]]:
+def kept_arrays(name: str, make: Callable[[], Mapping[str, Array]]) -> Mapping[str, Array]:
     """Map cached arrays by name, such as ``graphs/<key>``; missing or damaged arrays are made."""
     folder = cache_folder()
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: dict[str, Array] = {}
 
     def save_all(place: Path) -> None:
         import numpy as np

@@ -15,7 +15,7 @@ from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import RLock, get_ident, main_thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 if sys.version_info >= (3, 12) or TYPE_CHECKING:
     from functools import cached_property as cached_property
@@ -27,7 +27,7 @@ else:
         A process that is forked while another thread computes it never waits for that thread.
         """
 
-        def __get__(self, instance: Any, owner: Any = None) -> Any:
+        def __get__(self, instance: object, owner: object = None) -> object:
             if instance is None:
                 return self
             # Where two threads compute it, both get the value of the first.
@@ -36,6 +36,9 @@ else:
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+    from multiprocessing.process import BaseProcess
+
+    from threadpoolctl import LibController
 
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
@@ -60,7 +63,7 @@ def lock() -> RLock:
 _PRINTING = lock()
 _LIMITING = lock()
 _SHARED = 0  # No thread has this number
-_limits: dict[int, tuple[int, list[tuple[Any, int]]]] = {}
+_limits: dict[int, tuple[int, list[tuple[LibController, int]]]] = {}
 """Number of entries of each thread, and of all, with the cores that libraries had before."""
 
 
@@ -99,7 +102,7 @@ def exchange(one: Path, other: Path) -> bool:
     return done == 0
 
 
-def processes_of(executor: Executor) -> list[Any] | None:
+def processes_of(executor: Executor) -> list[BaseProcess] | None:
     """Worker processes of an executor; None of one of threads, or of a cluster.
 
     A worker that is killed while it hands over a result leaves its executor waiting for the rest. Without a look at
@@ -118,7 +121,7 @@ def client_of(executor: Executor) -> Any:
     return getattr(executor, "_client", None)
 
 
-def runs_again(main: Any) -> bool:
+def runs_again(main: object) -> bool:
     """Whether a started process that imports the main module would run its code again, because it is not guarded.
 
     A script of five lines whose thread called `score(jobs=2)` ran three times, and then failed.
@@ -152,10 +155,10 @@ def end_processes(executor: Executor) -> None:
     """
     for process in processes_of(executor) or ():
         process.terminate()
-    results: Any = vars(executor)["_result_queue"]
+    results = vars(executor)["_result_queue"]
     results._writer.close()
     if sys.version_info < (3, 11, 5):  # Later ones do so themselves
-        tasks: Any = vars(executor)["_call_queue"]
+        tasks = vars(executor)["_call_queue"]
         with suppress(OSError):
             tasks._reader.close()
 
@@ -191,7 +194,7 @@ def sacrebleu_tokenizers() -> str:
     return spec.name
 
 
-def drop_output(stream: Any = None) -> None:
+def drop_output(stream: TextIO | None = None) -> None:
     """Discard output that standard output, or another stream, cannot write, so that Python does not fail at exit."""
     stream = stream or sys.stdout
     if stream is None:
@@ -238,7 +241,7 @@ def single_threaded_blas() -> Iterator[None]:
 
 
 @lru_cache(1)
-def _libraries(modules: int) -> tuple[list[Any], list[Any]]:
+def _libraries(modules: int) -> tuple[list[LibController], list[LibController]]:
     """Find the linear algebra libraries whose limit threads share, and those with a limit per thread.
 
     They are searched again when there are more modules, which may have loaded some.
@@ -250,14 +253,14 @@ def _libraries(modules: int) -> tuple[list[Any], list[Any]]:
     return [library for library in libraries.lib_controllers if library not in separate], separate
 
 
-def _limit(libraries: Sequence[Any]) -> list[tuple[Any, int]]:
+def _limit(libraries: Sequence[LibController]) -> list[tuple[LibController, int]]:
     """Limit libraries to one core, and return their numbers before."""
     before = [(library, library.get_num_threads()) for library in libraries]
     _set_cores([(library, 1) for library, cores in before if cores != 1])
     return before
 
 
-def _set_cores(cores: Iterable[tuple[Any, int]]) -> None:
+def _set_cores(cores: Iterable[tuple[LibController, int]]) -> None:
     """Set the cores of libraries from any thread; threadpoolctl 3.8 obeys only the first that set them."""
     for library, count in cores:
         let_go = getattr(library, "clear_controlling_thread", lambda **_: None)

@@ -34,15 +34,17 @@ from softbleu.io.arguments import number_from
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
-    from numpy.typing import NDArray
+    from fsspec.spec import AbstractBufferedFile, AbstractFileSystem
     from tokenizers import Tokenizer
+
+    from softbleu.types import Array, Json, JsonObject, Keywords
 
 MOST_BYTES = 64 << 20  # Of a file that is read whole
 LONGEST_LINE = "SOFTBLEU_LONGEST_LINE"  # Environment variable with the greatest number of bytes in a line of text
 _LONGEST_LINE, _MOST_LINE = 100_000_000, 1 << 40
 BLOCK_SIZE = 1 << 20  # Bytes per read
 UTF8 = ("utf-8", "ascii")
-_UNPACKERS: dict[str, tuple[re.Pattern[bytes], Callable[[Any], object]]] = {
+_UNPACKERS: dict[str, tuple[re.Pattern[bytes], Callable[[io.BufferedReader[Any]], object]]] = {
     ".gz": (re.compile(rb"\x1f\x8b"), lambda packed: gzip.GzipFile(fileobj=packed)),
     # Text may begin with BZh: the first block, or the end of an empty file, has digits of pi or of its root.
     ".bz2": (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.BZ2File),
@@ -110,7 +112,7 @@ def _refuse_size(where: str) -> NoReturn:
     raise InputError(f"{where}: larger than {MOST_BYTES >> 20} MiB: give a smaller file")
 
 
-def _zstd(packed: Any) -> Any:
+def _zstd(packed: io.BufferedReader[Any]) -> object:
     try:
         import pyarrow
     except ImportError:
@@ -132,7 +134,7 @@ class _Borrowed(io.RawIOBase):
         return self._stream.readinto(buffer)
 
 
-def unpacker_of(stream: io.BufferedReader[Any]) -> Callable[[Any], object] | None:
+def unpacker_of(stream: io.BufferedReader[Any]) -> Callable[[io.BufferedReader[Any]], object] | None:
     """Find the unpacker of a file (gzip, bzip2, xz or zstd) by its first bytes; None if it is not packed."""
     head = stream.peek(_LONGEST_MAGIC)
     return next((unpack for magic, unpack in _UNPACKERS.values() if magic.match(head)), None)
@@ -315,7 +317,7 @@ class NotJsonError(InputError):
     """The text is not JSON."""
 
 
-def parse_json(text: str, where: str, *, gaps: bool = False) -> Any:
+def parse_json(text: str, where: str, *, gaps: bool = False) -> Json:
     """Parse JSON from a place, such as a file and its line; with `gaps`, NaN becomes null.
 
     Raises `NotJsonError` for other text, `InputError` for values out of bounds and for repeated keys in an object.
@@ -339,7 +341,7 @@ def parse_json(text: str, where: str, *, gaps: bool = False) -> Any:
     return value
 
 
-def _object(where: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _object(where: str, pairs: list[tuple[str, Json]]) -> JsonObject:
     value = dict(pairs)
     if len(value) < len(pairs):
         names = [name for name, _ in pairs]
@@ -348,12 +350,12 @@ def _object(where: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path) -> Json:
     """Read a JSON file; see `parse_json`."""
     return parse_json(_read_text(path), str(path))
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> JsonObject:
     """Read a TOML file; its numbers are finite, and no text has a NUL."""
     where, text = str(path), _read_text(path)
     with _bounded(where):
@@ -365,7 +367,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     return content
 
 
-def map_array(path: Path) -> NDArray[Any]:
+def map_array(path: Path) -> Array:
     """Map an array of numbers in a ``.npy`` file (rows in order) into memory, read-only."""
     import numpy as np
 
@@ -438,7 +440,7 @@ def whole_number(where: str, what: str, value: object) -> int:
         raise InputError(f"{where}: {what} is needed, not {value!r}") from None
 
 
-def parse_score(value: Any) -> float:
+def parse_score(value: Json) -> float:
     """Parse a score whose square is a normal number; ValueError for other values.
 
     >>> parse_score("0.5"), parse_score(3)
@@ -517,11 +519,11 @@ def _floats(where: str) -> Callable[[str], float]:
     return read
 
 
-def _check_bounds(value: Any, where: str, *, names: bool = False) -> None:
+def _check_bounds(value: object, where: str, *, names: bool = False) -> None:
     """Check all parts of a value, level by level; with `names`, texts must have no NUL."""
-    level: list[Any] = [value]
+    level: list[object] = [value]
     for depth in range(MOST_DEPTH + 1):
-        below: list[Any] = []
+        below: list[object] = []
         for entry in level:
             if isinstance(entry, str):
                 if names and "\0" in entry:
@@ -574,7 +576,7 @@ def read_range(url: str, start: int, stop: int) -> bytes:
 def url_size(url: str) -> int | None:
     """Return the size of a file that can be read in ranges; None if it can only be read whole."""
 
-    def measured(files: Any, path: str) -> int | None:
+    def measured(files: AbstractFileSystem, path: str) -> int | None:
         if not _by_http(files):
             return cast("int | None", files.info(path)["size"])
         try:
@@ -590,7 +592,7 @@ def url_size(url: str) -> int | None:
     return _tried(url, measured)
 
 
-def _range(files: Any, path: str, start: int, stop: int) -> bytes:
+def _range(files: AbstractFileSystem, path: str, start: int, stop: int) -> bytes:
     if not _by_http(files):
         return cast("bytes", files.cat_file(path, start=start, end=stop))
     content = bytearray()
@@ -602,11 +604,11 @@ def _range(files: Any, path: str, start: int, stop: int) -> bytes:
     return bytes(content)
 
 
-def _by_http(files: Any) -> bool:
+def _by_http(files: AbstractFileSystem) -> bool:
     return isinstance(files.protocol, tuple) and "http" in files.protocol
 
 
-def _open(files: Any, path: str, ranges: str = "") -> Any:
+def _open(files: AbstractFileSystem, path: str, ranges: str = "") -> AbstractBufferedFile:
     """Open a file; over HTTP as a stream, of which only the bytes that are read are received."""
     if not _by_http(files):
         return files.open(path, "rb")
@@ -628,7 +630,7 @@ def open_url(url: str) -> IO[bytes]:
 class _UrlReader(io.RawIOBase):
     """A raw stream of a URL; errors name the URL."""
 
-    def __init__(self, url: str, stream: Any) -> None:
+    def __init__(self, url: str, stream: IO[bytes]) -> None:
         self._url, self._stream, self._over = url, stream, False
 
     def readable(self) -> bool:
@@ -665,7 +667,7 @@ def remove_urls(urls: list[str]) -> None:
         _tried(url, lambda files, path: files.rm_file(path), "removed")
 
 
-def _tried(url: str, work: Callable[[Any, str], _Found], done: str = "read") -> _Found:
+def _tried(url: str, work: Callable[[AbstractFileSystem, str], _Found], done: str = "read") -> _Found:
     """Do something with a file; network failures are tried again."""
     for attempt in range(1, _ATTEMPTS + 1):
         try:
@@ -681,14 +683,14 @@ def _tried(url: str, work: Callable[[Any, str], _Found], done: str = "read") -> 
     raise AssertionError
 
 
-def _file_system(url: str) -> tuple[Any, str]:
+def _file_system(url: str) -> tuple[AbstractFileSystem, str]:
     with optional("remote", f"{url}: a URL"):
-        core: Any = import_module("fsspec.core")
+        core = import_module("fsspec.core")
     files, path = core.url_to_fs(url, **{scheme: _http_options() for scheme in _HTTP.findall(url)})
     return files, path
 
 
-def _http_options() -> dict[str, Any]:
+def _http_options() -> Keywords:
     """Set how long a server may be silent, and that content is not unpacked."""
     timeout = import_module("aiohttp").ClientTimeout(total=None, sock_connect=SILENCE, sock_read=SILENCE)
     return {"client_kwargs": {"timeout": timeout, "auto_decompress": False}, "headers": _AS_IT_IS}
@@ -700,7 +702,7 @@ def _failure(url: str, error: Exception, done: str) -> InputError:
 
 def _cause(error: Exception) -> Exception:
     """Find the cause of an error: over HTTP a failing server also raises FileNotFoundError."""
-    cause: Any = error
+    cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, _NO_ANSWER) or getattr(cause, "status", 0) >= _SERVER_FAILS:
             return cast("Exception", cause)

@@ -31,9 +31,12 @@ from softbleu.io.platform import cached_property
 from softbleu.io.reading import check_plain, load_tokenizer, read_json
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
+    from ctranslate2.specs import ModelSpec
     from tokenizers import Tokenizer
 
-    from softbleu.types import Floats
+    from softbleu.types import Fields, Floats, Json
 
     Weights = dict[str, NDArray[np.float32]]
 
@@ -301,8 +304,8 @@ class _Content:
     """Content of a file: its header, and tensors by name."""
 
     name: str
-    says: Callable[[str], Any]
-    tensors: dict[str, Any]
+    says: Callable[[str], Json]
+    tensors: Fields
 
     def number(self, key: str) -> int:
         value = self.says(f"{ARCHITECTURE}.{key}")
@@ -470,7 +473,9 @@ def _weights(content: _Content, vocabulary: int) -> tuple[dict[str, NDArray[np.f
     return weights, LlamaSizes(depth, heads, groups, base, eps)
 
 
-def _specification(weights: Mapping[str, NDArray[np.float32]], sizes: LlamaSizes, kind: Any, common: Any) -> Any:
+def _specification(
+    weights: Mapping[str, NDArray[np.float32]], sizes: LlamaSizes, kind: ModuleType, common: ModuleType
+) -> ModelSpec:
     """Return ctranslate2's specification of the model, with its weights."""
     # In GGUF files, the halves of each head's rows are interleaved.
     spec = kind.from_config(

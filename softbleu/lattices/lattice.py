@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from itertools import groupby, pairwise
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -225,7 +225,7 @@ def format_line(network: WordNetwork) -> str:
     >>> format_line(WordNetwork.chain(["a", "dog"], [(1, 2, ["hound"], 0.2, "synonym")]))
     '[[["a"]],[["dog"],["hound",1,0.2,"synonym"]]]'
     """
-    states: list[list[list[Any]]] = []
+    states: list[list[list[object]]] = []
     for state, arcs in groupby(network.arcs(), attrgetter("source")):
         written = [[arc.word, arc.target - state, arc.cost, arc.kind] for arc in arcs]
         states.append([arc[:1] if arc[1:] == [1, 0.0, "reference"] else arc for arc in written])

@@ -216,7 +216,7 @@ class Expander:
 
     @cached_property
     def _tables(self) -> Any:
-        data: Any = self._rules.meteor_data
+        data = self._rules.meteor_data
         return open_tables(data)
 
     @cached_property

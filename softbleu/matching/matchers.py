@@ -142,7 +142,7 @@ def read_threshold(text: str) -> float | str | None:
 
 def threshold_setting(help: str, unset: str) -> Any:
     """Declare a threshold of similarities: a number, a quantile, or None, whose meaning is described by `unset`."""
-    kinds: dict[str, Any] = {"read": read_threshold, "unset": unset, "always_signed": True, "common": True}
+    kinds: dict[str, object] = {"read": read_threshold, "unset": unset, "always_signed": True, "common": True}
     return setting(None, help, least=0, most=1, metavar="0..1|pX", flags=("-t",), **kinds)
 
 

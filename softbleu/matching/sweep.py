@@ -186,7 +186,7 @@ def match_intervals(
 ) -> MatchIntervals:
     """Match a chunk at ascending thresholds; return the matches, each with its thresholds.
 
-    Any assignment and consumption is supported. See `Matcher.matches` and `Matcher.matched` for the parameters.
+    Every assignment and consumption is supported. See `Matcher.matches` and `Matcher.matched` for the parameters.
     """
     lowest = replace(matcher, threshold=thresholds[0])
     swept, parts = 0, list[MatchIntervals]()

@@ -29,7 +29,7 @@ from softbleu.metrics.base import Metric
 from softbleu.metrics.declared import every_setting
 from softbleu.metrics.reading import fit_metric, read_settings
 from softbleu.tables import Records
-from softbleu.types import Progress
+from softbleu.types import Fields, JsonObject, Keywords, Progress
 from softbleu.version import __version__
 
 _TEXTS = ("source", "pairs", "gold", "assessments", "rankings")  # Keys of one file
@@ -62,7 +62,7 @@ class Definition:
     name: str  # Name of its outputs: the file's name without suffix
     kind: str  # One of `KINDS`
     title: str
-    tables: Mapping[str, Any]
+    tables: Fields
 
     @classmethod
     def read(cls, path: Path) -> Definition:
@@ -78,7 +78,7 @@ class Definition:
                 raise InputError(f"{path}: {name!r} must be a table: write [{name}] on a line of its own")
         return cls(path, path.stem, kind, str(title), content)
 
-    def table(self, name: str, valid: set[str], needed: Collection[str] = ()) -> dict[str, Any]:
+    def table(self, name: str, valid: set[str], needed: Collection[str] = ()) -> JsonObject:
         """Take the table `name`, such as `data.de-en` in `data`, with keys in `valid` and all that are `needed`.
 
         Raises `InputError`: unknown or missing keys.
@@ -108,7 +108,7 @@ class Definition:
         """Return the path of a file that is named relative to the definition."""
         return str(self.path.parent / name)
 
-    def data(self) -> dict[str, dict[str, Any]]:
+    def data(self) -> dict[str, JsonObject]:
         """Read the tables of data by name: judgements and texts, as options of `softbleu.metaeval`."""
         if not self.tables.get("data"):
             raise InputError(f"{self.path}: no data: a table such as [data.de-en] names texts and judgements")
@@ -119,7 +119,7 @@ class Definition:
                 table[key] = [file for name in table[key] for file in named_files(*self._here, name)]
         return data
 
-    def _data_tables(self) -> dict[str, dict[str, Any]]:
+    def _data_tables(self) -> dict[str, JsonObject]:
         return {name: self.table(f"data.{name}", _JUDGED) for name in self.tables.get("data", {})}
 
     @property
@@ -140,17 +140,17 @@ class Definition:
                 raise InputError(f"{self.path}, [metrics]: {name!r}: {error}") from error
         return metrics
 
-    def settings(self, name: str = "settings") -> dict[str, Any]:
+    def settings(self, name: str = "settings") -> JsonObject:
         """Read the settings of all metrics, or of another table."""
         return self._located(name, self.table(name, {*every_setting(), "metric", "preset", "language"}))
 
-    def variants(self) -> dict[str, dict[str, Any]] | None:
+    def variants(self) -> dict[str, JsonObject] | None:
         """Read the variants: settings by label."""
         if "variants" not in self.tables:
             return None
         return {label: self.settings(f"variants.{label}") for label in self.tables["variants"]}
 
-    def _located(self, name: str, options: dict[str, Any]) -> dict[str, Any]:
+    def _located(self, name: str, options: JsonObject) -> JsonObject:
         """Resolve paths of vectors relative to the definition."""
         try:
             fit_metric(str(options.get("metric", "bleu")), {key: options[key] for key in options if key != "metric"})
@@ -178,7 +178,7 @@ class Definition:
         with ParallelFiles.open(candidates, references, source, encoding=encoding) as corpus:
             yield corpus
 
-    def texts(self) -> Iterator[tuple[str, dict[str, Any]]]:
+    def texts(self) -> Iterator[tuple[str, JsonObject]]:
         """Yield texts by name, as options of `softbleu.spurious`: grammars, or pairs."""
         if "grammars" not in self.tables.get("corpus", {}):
             pairs = self.table("corpus", {"pairs"}, {"pairs"})["pairs"]
@@ -223,7 +223,7 @@ class Definition:
                 yield str(Path(name).parent / path.name), path
 
 
-def _has_shape(value: Any, shape: str) -> bool:
+def _has_shape(value: object, shape: str) -> bool:
     types, _ = _SHAPES[shape]
     if shape == "a table of lists":
         return isinstance(value, dict) and all(_is_list(values, types) for values in value.values())
@@ -246,7 +246,7 @@ class Outcome:
     answers: dict[str, dict[str, MetaEvaluation]] = field(default_factory=dict)
     """Answers by question and name of the data."""
 
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> JsonObject:
         """List the inputs that the numbers were made from, and when they were made."""
         # The table has the signature of each score; here thresholds, which vary most, are left open.
         signatures = dict.fromkeys(re.sub(r"\|threshold:[^|]*", "|threshold:*", row.signature) for row in self.sweep)
@@ -290,7 +290,7 @@ def run_definition(
     definition = definition if isinstance(definition, Definition) else Definition.read(definition)
     started, clock = datetime.now(UTC), perf_counter()
     check_run(jobs, executor, progress)
-    run: dict[str, Any] = {"jobs": jobs, "executor": executor, "progress": progress}
+    run: Keywords = {"jobs": jobs, "executor": executor, "progress": progress}
     run |= {"checkpoint": checkpoint} if definition.kind == "sweep" else {}
     with keys_named(definition.section_of):
         results = KINDS[definition.kind][1](definition, **run)
@@ -332,7 +332,7 @@ def _run_metaeval(
 
 
 # Kinds of experiments: tables of their definitions, and the function that runs them
-KINDS: dict[str, tuple[tuple[str, ...], Callable[..., dict[str, Any]]]] = {
+KINDS: dict[str, tuple[tuple[str, ...], Callable[..., Keywords]]] = {
     "sweep": (("corpus", "settings", "sweep", "variants"), _run_sweep),
     "spurious": (("corpus", "settings", "spurious"), _run_spurious),
     "metaeval": (("metaeval", "data", "settings", "metrics"), _run_metaeval),

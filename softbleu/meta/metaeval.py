@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
 from softbleu.engine.runner import RunOptions
@@ -26,7 +26,7 @@ from softbleu.meta.reading import (
     read_evidence,
 )
 from softbleu.tables import Records
-from softbleu.types import Progress
+from softbleu.types import Keywords, Progress
 
 if TYPE_CHECKING:
     from softbleu.corpora.directions import Direction
@@ -163,7 +163,7 @@ def metaeval(
     0.8
     """
     check_run(jobs, executor, progress)
-    given: dict[str, Any] = {**options}
+    given: Keywords = {**options}
     inputs = Inputs(
         _taken(ScoreInputs, given),
         _taken(JudgementInputs, given),
@@ -178,7 +178,7 @@ def metaeval(
     return answer(question, evidence, settings)
 
 
-def _taken(kind: type[_Group], given: dict[str, Any]) -> _Group:
+def _taken(kind: type[_Group], given: dict[str, object]) -> _Group:
     """Make a dataclass of its fields in `given`, which are removed there."""
     names = [one.name for one in fields(kind) if one.name in given]  # type: ignore[arg-type]  # a dataclass
     return kind(**{name: given.pop(name) for name in names})
@@ -223,7 +223,7 @@ def metaeval_directions(
     question = asked if single else known_name("table of several directions", asked, POOLED)
     answers: dict[str, MetaEvaluation] = {}
     for number, direction in enumerate(directions, start=1):
-        here: dict[str, Any] = {name: _named(value, direction.name) for name, value in settings.items()}
+        here: Keywords = {name: _named(value, direction.name) for name, value in settings.items()}
         here["scores"] = [*direction.scores, *here.get("scores", ())]
         if here.get("metrics") or question == "spans":
             candidates = [f"{name}={file}" for name, file in direction.candidates.items()]
@@ -238,7 +238,7 @@ def metaeval_directions(
     return next(iter(answers.values())) if single else _together(question, answers)
 
 
-def _named(value: Any, direction: str) -> Any:
+def _named(value: object, direction: str) -> object:
     """Replace ``{direction}`` in file names."""
     if isinstance(value, str):
         return value.replace("{direction}", direction)

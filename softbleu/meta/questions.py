@@ -41,6 +41,7 @@ from softbleu.meta.agreement import (
 from softbleu.meta.evidence import Evidence, IntervalSettings
 from softbleu.results.significance import correct
 from softbleu.tables import Records, Tabular, Value
+from softbleu.types import Cells, Fields
 
 _CORRECTED = "{}, two-sided; corrected after Holm"
 _JUDGEMENTS = (Parameter("human"), ", ", Parameter("rankings"), " or ", Parameter("assessments"))
@@ -60,11 +61,11 @@ class MetaEvaluation(Tabular):
     notes: tuple[str, ...] = ()  # What was left out, and undefined correlations
     signatures: Mapping[str, str] = field(default_factory=dict)  # Signatures of the computed metrics by name
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """Return the rows of the table."""
         return self.table.records()
 
-    def described(self) -> Mapping[str, Any]:
+    def described(self) -> Fields:
         """Return facts that hold for all rows."""
         return self.table.facts
 

@@ -32,7 +32,7 @@ from softbleu.corpora.judgements import (
 from softbleu.corpora.judgements.numbering import KnownOutputs
 from softbleu.corpora.labels import Documents
 from softbleu.engine.notes import note_coverage
-from softbleu.engine.runner import RunOptions, collect_statistics
+from softbleu.engine.runner import RunOptions, Statistics, collect_statistics
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import by_text, several
 from softbleu.io.progress import note
@@ -47,6 +47,7 @@ from softbleu.metrics.signatures import metric_from_signature
 from softbleu.results.explain import unmatched_spans
 from softbleu.results.runs import broken_promises
 from softbleu.tables import Value
+from softbleu.types import Keywords
 
 Metrics = Sequence["str | Metric"] | Mapping[str, "str | Metric"]
 """Expressions, signatures or values; a text may be ``NAME=EXPRESSION``, a mapping has the names."""
@@ -368,10 +369,10 @@ def make_score_tables(
     groups: dict[Any, list[str]] = {}
     for name in metrics:
         groups.setdefault(_against(signed or {}, name), []).append(name)
-    statistics: dict[str, Any] = {}
+    statistics: dict[str, Statistics] = {}
     for against, names in groups.items():
         texts, some = compared_with(corpus, against), [metrics[name] for name in names]
-        run: Any = {"keep_rows": level != "corpus", "level": level}
+        run: Keywords = {"keep_rows": level != "corpus", "level": level}
         collected = collect_statistics(texts, some, options or RunOptions(), **run)
         statistics |= zip(names, collected, strict=True)
     for name in metrics:
@@ -403,7 +404,7 @@ def read_metrics(metrics: Metrics, language: str | None = None, signed: Signed |
     """
     pairs: Iterable[Any] = (split_name(m) if isinstance(m, str) else (None, m) for m in metrics)
     named_metrics: dict[str, Metric] = {}
-    settings: dict[str, Any] = {} if language is None else {"language": language}
+    settings: Keywords = {} if language is None else {"language": language}
     for label, text in metrics.items() if isinstance(metrics, Mapping) else pairs:
         signature = str(text) if isinstance(text, str) and ":" in text.partition("(")[0] else None
         metric = fit_metric(text, settings).metric if signature is None else metric_from_signature(signature)

@@ -45,7 +45,7 @@ from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.settings import DEFAULT_ENCODER
 from softbleu.tables import Records, Tabular, Value
 from softbleu.text.tokens import Whitespace
-from softbleu.types import Progress
+from softbleu.types import Cells, Keywords, Progress
 
 if TYPE_CHECKING:
     from softbleu.metrics.keywords import MatchSettings
@@ -55,7 +55,7 @@ GRAMMAR = "modifiers"
 COUNT = 2000
 PAIRINGS = ("paraphrase", "halves")
 PLAIN = "plain"
-VARIANTS: dict[str, dict[str, Any]] = {  # Settings by the name of the variant; several are joined by `+`
+VARIANTS: dict[str, dict[str, object]] = {  # Settings by the name of the variant; several are joined by `+`
     PLAIN: {},
     "optimal": {"assignment": "optimal"},
     "aligned": {"composition": "aligned"},
@@ -89,13 +89,13 @@ class MatcherVariant:
         return cast("SoftMatcher", matcher_of(self.metric))
 
 
-def find_variant(name: str) -> dict[str, Any]:
+def find_variant(name: str) -> Keywords:
     """Find the settings of a variant, or of several joined by `+`.
 
     >>> find_variant("aligned+neighbours")
     {'composition': 'aligned', 'neighbours': 10}
     """
-    settings: dict[str, Any] = {}
+    settings: Keywords = {}
     for part in name.split("+"):
         if part not in VARIANTS:
             raise UnknownNameError("variant", part, VARIANTS)
@@ -105,7 +105,7 @@ def find_variant(name: str) -> dict[str, Any]:
     return settings
 
 
-def make_variants(base: Mapping[str, Any], matchers: Sequence[str], names: Sequence[str]) -> list[MatcherVariant]:
+def make_variants(base: Mapping[str, object], matchers: Sequence[str], names: Sequence[str]) -> list[MatcherVariant]:
     """Make every variant of every matcher. InputError: a name that is not valid, or a matcher of exact matches.
 
     Parameters
@@ -435,7 +435,7 @@ class SpuriousCredit(Tabular):
     analyses: list[Analysis]
     facts: dict[str, str]
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """Rows of the summary."""
         return self.table().records()
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from decimal import Context, Decimal, InvalidOperation, localcontext
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from softbleu.config.declare import format_value
 from softbleu.config.earlier import renamed_parameters
@@ -27,7 +27,7 @@ from softbleu.metrics.protocols import ReadsRows
 from softbleu.metrics.reading import fit_metric
 from softbleu.metrics.result import Coverage, Result
 from softbleu.tables import Records, Tabular
-from softbleu.types import Progress
+from softbleu.types import Cells, Fields, Progress
 
 if TYPE_CHECKING:
     from softbleu.engine.plan import GivenMetrics
@@ -56,7 +56,7 @@ class SweepRow:
     varied: dict[str, str | float | None]  # Settings that differ between points, by name
     threshold: float | None  # As a number, even for a quantile
     score: float  # 0 to 100
-    numbers: dict[str, Any]  # Precisions, lengths and so on, by the metric
+    numbers: Cells  # Precisions, lengths and so on, by the metric
     signature: str  # Everything the score depends on
     higher_is_better: bool = True
     coverage: Coverage | None = None
@@ -65,15 +65,15 @@ class SweepRow:
 class SweepRows(Tabular, list[SweepRow]):
     """The rows of a sweep: a list with table methods."""
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """A row per system and point; signatures are left out."""
         return [{name: row[name] for name in row if name != "signature"} for row in table_of(self).records()]
 
 
 def sweep_points(
-    base: Mapping[str, Any],
-    vary: Mapping[str, Sequence[Any]],
-    variants: Mapping[str, Mapping[str, Any]] | None = None,
+    base: Fields,
+    vary: Mapping[str, Sequence[object]],
+    variants: Mapping[str, Fields] | None = None,
 ) -> list[SweepPoint]:
     """Make a grid of every variant with all combinations of values; settings that a metric lacks do not multiply it.
 
@@ -116,13 +116,13 @@ def read_thresholds(texts: Sequence[str]) -> list[float | str]:
     return list(dict.fromkeys(thresholds))
 
 
-def read_variations(texts: Sequence[str]) -> dict[str, list[Any]]:
+def read_variations(texts: Sequence[str]) -> dict[str, list[object]]:
     """Read values of settings, each text `NAME=V1,V2`; a value with a comma is quoted.
 
     >>> read_variations(["order=2,4", 'vectors-postprocess=none,"mean,pc:2"'])
     {'order': [2, 4], 'vectors_postprocess': ['none', 'mean,pc:2']}
     """
-    varied: dict[str, list[Any]] = {}
+    varied: dict[str, list[object]] = {}
     known = every_setting()
     for text in texts:
         key, equals, values = text.partition("=")
@@ -171,7 +171,7 @@ def sweep(
     source: Iterable[str] | None = None,
     *,
     metrics: GivenMetrics = "bleu",
-    vary: Mapping[str, Sequence[Any]],
+    vary: Mapping[str, Sequence[object]],
     gold: Sequence[GoldSegment] | None = None,
     against: Against = "references",
     jobs: int = 1,
@@ -256,7 +256,7 @@ def _varied(points: Sequence[SweepPoint]) -> list[str]:
     return [name for name, different in values.items() if len(different) > 1 and name not in _IN_TABLE]
 
 
-def _plain(name: str, value: Any) -> str | float | None:
+def _plain(name: str, value: object) -> str | float | None:
     if name == "vectors":
         # Tables show only the name; the signature has the content.
         return Path(value).name if isinstance(value, str | Path) else type(value).__name__
@@ -266,7 +266,7 @@ def _plain(name: str, value: Any) -> str | float | None:
 def _row(point: SweepPoint, metric: Metric, result: Result, varied: Sequence[str]) -> SweepRow:
     name = metric.label if isinstance(metric, ReadsRows) else metric.name
     settings = {"metric": name, **{setting.name: value for setting, value in metric.settings()}}
-    shown: dict[str, Any] = {name: settings[name] for name in ("metric", "matcher") if name in settings}
+    shown: Cells = {name: settings[name] for name in ("metric", "matcher") if name in settings}
     if metric.vector_choice.quantile:
         shown["quantile"] = metric.vector_choice.quantile
     shown |= {name: _plain(name, settings.get(name)) for name in varied}

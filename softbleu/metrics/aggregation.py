@@ -63,7 +63,7 @@ class Aggregation(ABC):
         Both are the same in all methods.
         """
 
-    def summed(self, rows: Integers, offsets: Integers) -> Any:
+    def summed(self, rows: Integers, offsets: Integers) -> Integers | Floats:
         """Add up the rows that count, to a row for `Metric.score`; for `rows` and `offsets` see `chosen`."""
         total: Integers = rows[self.chosen(rows, offsets)].sum(axis=0)
         return total
@@ -84,7 +84,7 @@ class Aggregation(ABC):
         """Score each row, maybe with more numbers than a sum has."""
         return self.metric.columns(rows)
 
-    def segment_scores(self, rows: Integers, offsets: Integers) -> Sequence[Any]:
+    def segment_scores(self, rows: Integers, offsets: Integers) -> Sequence[Score]:
         """Score each segment by its chosen row; for `rows` and `offsets` see `chosen`."""
         return self.singles(rows[self.chosen(rows, offsets)])
 
@@ -109,7 +109,7 @@ class Aggregation(ABC):
         """Choose the rows whose sum a corpus is scored from; None if it takes more. See `chosen`."""
         return rows[self.chosen(rows, offsets)]
 
-    def drawn(self, systems: Sequence[Any], offsets: Integers) -> Any:
+    def drawn(self, systems: Sequence[Integers], offsets: Integers) -> Any:
         """Prepare the rows of each of some systems for resampling; `offsets` divides them into segments.
 
         Returns `ChosenSums`, or an object with its methods that is made of other numbers.
@@ -206,7 +206,7 @@ class MeanOfReferences(Aggregation):
         """All rows, of segments with one reference each."""
         return rows if len(rows) == len(offsets) - 1 else None
 
-    def segment_scores(self, rows: Integers, offsets: Integers) -> Sequence[Any]:
+    def segment_scores(self, rows: Integers, offsets: Integers) -> Sequence[Score]:
         """Score each segment: the mean over its references."""
         means = self.metric.columns(np.add.reduceat(rows, offsets[:-1]) / np.diff(offsets)[:, None])
         scores, bounds = self.metric.columns(rows).score, pairwise(offsets.tolist())
@@ -242,14 +242,14 @@ class SampledReferences(MeanOfReferences):
         """Mean score of the sums of samples, with their standard deviation and interval."""
         scores = self.metric.columns(sums).score
         mean, deviation = float(scores.mean()), float(scores.std())
-        more: dict[str, Any] = {"standard_deviation": deviation, "interval": normal_interval(mean, deviation)}
+        more: dict[str, object] = {"standard_deviation": deviation, "interval": normal_interval(mean, deviation)}
         return replace(scored(self.metric, sums.mean(axis=0)), score=mean, **more)
 
     def stream(self) -> RowStream:
         """Draw as rows come."""
         return DrawnRows(self)
 
-    def drawn(self, systems: Sequence[Any], offsets: Integers) -> ChosenSums:
+    def drawn(self, systems: Sequence[Integers], offsets: Integers) -> ChosenSums:
         """Prepare rows of every reference, and which of them each sample draws."""
         counts = np.diff(offsets)
         if counts.max() == 1:

@@ -247,7 +247,7 @@ class StringMetric(Metric):
             ]
         )
 
-    def _counts(self, value: object) -> Any:
+    def _counts(self, value: object) -> object:
         if isinstance(value, tuple | list | np.ndarray):
             return value
         if not isinstance(value, float | int | np.number):

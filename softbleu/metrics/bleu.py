@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -22,11 +22,9 @@ from softbleu.text.coded import Tokens
 from softbleu.text.tokens import Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import WordTable
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Array, Floats, Integers
 
 Smoothing = Literal["none", "floor", "add-k", "exp"]
 Denominator = Literal["order", "all", "reference"]
@@ -156,7 +154,7 @@ class Bleu(MatcherMetric):
         totals = 2 + self.order
         return rows[..., 2:totals], np.concatenate((rows[..., :2], rows[..., totals:]), axis=-1)
 
-    def _rows_of(self, lengths: Integers, closest: Any, matched: Any) -> NDArray[Any]:
+    def _rows_of(self, lengths: Integers, closest: Integers, matched: Integers) -> Array:
         return np.column_stack((lengths, closest, matched, self._totals(lengths, closest)))
 
     def _totals(self, candidate: Integers, reference: Integers) -> Integers:
@@ -299,7 +297,7 @@ def _each(function: Callable[[float], float], values: Floats) -> Floats:
     return np.fromiter(map(function, values.ravel().tolist()), np.float64, values.size).reshape(values.shape)
 
 
-def _distinct_rows(rows: Integers | Floats) -> tuple[Integers | Floats, Any]:
+def _distinct_rows(rows: Integers | Floats) -> tuple[Integers | Floats, Integers | slice]:
     """Distinct rows among many of whole numbers, and the place of each row among them; or just the rows.
 
     >>> [part.tolist() for part in _distinct_rows(np.repeat([[7, 0], [2, 5]], _MANY, axis=0))][0]

@@ -33,6 +33,7 @@ from softbleu.text.tokens import TOKENIZERS, Tokenizer, Whitespace
 
 if TYPE_CHECKING:
     from softbleu.metrics.keywords import PartFields
+    from softbleu.types import Fields
 else:
     # Only type checkers need fields for the settings of parts.
     PartFields = Declared
@@ -90,7 +91,7 @@ class MetricClass(ABCMeta):
 
 
 @cache
-def _fields_of(kind: Any) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+def _fields_of(kind: type) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     """Return names of the fields of a class of metrics; of fields with parts; of fields that are no settings."""
     own = {setting.field: setting for setting in own_settings(kind)}
     names = frozenset(declared.name for declared in fields(kind) if declared.init)
@@ -143,7 +144,7 @@ class DeclaredMetric(PartFields, metaclass=MetricClass):
     def __repr__(self) -> str:
         return str(self)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Leave out values that are kept, such as the scorer of sentences."""
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
@@ -188,13 +189,13 @@ class DeclaredMetric(PartFields, metaclass=MetricClass):
 
 
 @cache
-def _shared_defaults(kind: type[DeclaredMetric]) -> dict[str, Any]:
+def _shared_defaults(kind: type[DeclaredMetric]) -> dict[str, object]:
     """Defaults of a class of metrics for the settings that all tokenizers and vectors have."""
     shared = [setting.default for setting in own_settings(kind) if setting.shared]
     return {setting.name: value for part in shared for setting, value in part.settings()}
 
 
-def _written(value: object) -> Any:
+def _written(value: object) -> object:
     """Write a value for an expression: a file by its path, a value in memory by its name or its kind."""
     if value is None or isinstance(value, str | int | float):
         return value
@@ -206,7 +207,7 @@ def _written(value: object) -> Any:
 _M = TypeVar("_M", bound=DeclaredMetric)
 
 
-def changed(metric: _M, settings: Mapping[str, Any], *, plain: bool = False) -> _M:
+def changed(metric: _M, settings: Fields, *, plain: bool = False) -> _M:
     """Return a metric with other settings; see `DeclaredMetric.replaced`.
 
     `plain` leaves out the settings that the metric takes by itself for vectors in context, or without vectors.
@@ -246,7 +247,7 @@ def known_settings(metric: DeclaredMetric, settings: Mapping[str, object]) -> di
     return {setting.name: setting for setting in all_settings(type(metric), parts, shared=True)}
 
 
-def idle_settings(metric: DeclaredMetric, settings: Mapping[str, Any]) -> set[str]:
+def idle_settings(metric: DeclaredMetric, settings: Fields) -> set[str]:
     """List the names of `settings` that have no effect on a metric, which does not have them.
 
     Raises `UnknownNameError` and `InputError` for names that no metric has, and for wrong values.
@@ -283,10 +284,10 @@ def taken_settings(metric: DeclaredMetric, in_context: bool, without_vectors: bo
 
 def _language_settings(
     metric: DeclaredMetric, settings: Mapping[str, object], language: Language, *, plain: bool
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the settings that a language implies: itself, and unless `plain` tokens and similarity."""
     names = known_settings(metric, settings)
-    spoken: dict[str, Any] = {"language": language.code} if "language" in names else {}
+    spoken: dict[str, object] = {"language": language.code} if "language" in names else {}
     if plain:
         return spoken
     requires = metric.revised({**spoken, **settings}).requires

@@ -23,7 +23,7 @@ _Made = TypeVar("_Made")
 _MOST = float(1 << 63)  # Of numbers in rows, which add up
 
 
-def is_ours(kind: type[Any]) -> bool:
+def is_ours(kind: type) -> bool:
     """Tell whether a class of metrics is of this package, not of another one."""
     return kind.__module__.startswith("softbleu.")
 
@@ -33,7 +33,7 @@ def failure_of(metric: Any, wrong: str, where: str = "") -> InputError:
     return InputError(f"metric {metric.name!r} of {type(metric).__module__} fails{where}: {wrong}")
 
 
-def scored_by_row(score: Callable[[Any, Any], Score]) -> Callable[..., ScoreColumns[Score]]:
+def scored_by_row(score: Callable[[object, object], Score]) -> Callable[..., ScoreColumns[Score]]:
     """Make the method `columns` of a metric that has a method `score` of single rows."""
 
     def columns(metric: object, rows: Integers | Floats) -> ScoreColumns[Score]:
@@ -42,7 +42,7 @@ def scored_by_row(score: Callable[[Any, Any], Score]) -> Callable[..., ScoreColu
     return columns
 
 
-def checked_columns(columns: Callable[[Any, Any], ScoreColumns[Score]]) -> Callable[..., ScoreColumns[Score]]:
+def checked_columns(columns: Callable[[object, object], ScoreColumns[Score]]) -> Callable[..., ScoreColumns[Score]]:
     """Make a method `columns` whose errors name the metric."""
 
     @wraps(columns)
@@ -52,7 +52,7 @@ def checked_columns(columns: Callable[[Any, Any], ScoreColumns[Score]]) -> Calla
     return checked
 
 
-def _checked(metric: object, compute: Callable[[Any], _Made], numbers: object, method: str) -> _Made:
+def _checked(metric: object, compute: Callable[[object], _Made], numbers: object, method: str) -> _Made:
     try:
         return compute(numbers)
     except (SoftbleuError, MemoryError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -28,11 +28,9 @@ from softbleu.text.tokens import Blanks, Tokenizer, data_setting, meteor_languag
 from softbleu.thesaurus.resources import MeteorTables, open_tables, stem
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk
-    from softbleu.types import Flags, Floats, Integers
+    from softbleu.types import Array, Flags, Floats, Integers
 
 _WORDS = """
     's 't a about after all also an and are as at be been but by can could first for from had has have he her his i if
@@ -52,11 +50,11 @@ class MeteorWords:
     language: str = "en"
     lowercase: bool = False  # Whether words are looked up in lower case, not as they are written
 
-    def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+    def of(self, words: Sequence[str]) -> Mapping[str, Array]:
         """Compute the features of these words."""
         words = [word.lower() for word in words] if self.lowercase else words
         # Of any language: the program has lists of other languages, but was seen to look at this one only.
-        features: dict[str, NDArray[Any]] = {
+        features: dict[str, Array] = {
             "meteor_function": np.array([w.lower() in METEOR_FUNCTION_WORDS for w in words], bool)
         }
         features["meteor_word"] = np.array([code(word) for word in words], np.int64)

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -37,7 +37,7 @@ class Capability(ABC):  # noqa: B024 - those below have the methods
     """Base of capabilities: a metric that has all methods of one offers it, whatever its base classes."""
 
     @classmethod
-    def __subclasshook__(cls, other: type[Any]) -> bool:
+    def __subclasshook__(cls, other: type) -> bool:
         """Whether a class has these methods, with as many arguments: a setting of the same name is none."""
         settings = getattr(other, "__dataclass_fields__", {})
         for name in cls.__abstractmethods__:
@@ -50,7 +50,7 @@ class Capability(ABC):  # noqa: B024 - those below have the methods
         return True
 
 
-def _takes_all(method: Callable[..., Any], wanted: Callable[..., Any]) -> bool:
+def _takes_all(method: Callable[..., object], wanted: Callable[..., object]) -> bool:
     """Whether a method can be called with the arguments of another."""
     try:
         inspect.signature(method).bind(*inspect.signature(wanted).parameters)

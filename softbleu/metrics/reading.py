@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from softbleu.config.declare import Setting, all_settings, check_given, parse_expression, split_name
 from softbleu.errors import InputError, Parameter, UnknownNameError, keys_named
 from softbleu.matching.matchers import MATCHERS
 from softbleu.metrics.base import METRICS, Metric
 from softbleu.metrics.declared import changed, idle_settings
+from softbleu.types import Fields, Keywords
 
 _BETWEEN = re.compile(r"[,;|&](?![^(]*\))|(?<=\w)\+(?=\w)")
 
@@ -84,7 +85,7 @@ def _check_single(expression: str) -> None:
         raise InputError(f"{expression!r}: separate metrics by spaces, as in ", several)
 
 
-def read_settings(text: str) -> tuple[str, dict[str, Any]]:
+def read_settings(text: str) -> tuple[str, Keywords]:
     """Read the name of the metric and the settings of an expression, and the name it is `called` by: `NAME=METRIC`.
 
     >>> read_settings("soft=xleu(threshold=0.5, lowercase=yes)")
@@ -102,7 +103,7 @@ def read_settings(text: str) -> tuple[str, dict[str, Any]]:
         _check_single(expression)
         raise METRICS.unknown(head, MATCHERS.names())
     known = {setting.name: setting for setting in settings_of({"metric": head, **texts})}
-    settings: dict[str, Any] = {} if called is None else {"called": called}
+    settings: dict[str, object] = {} if called is None else {"called": called}
     for name, value in texts.items():
         if name not in known and name not in ("preset", "language"):
             valid = [*known, "preset", "language"]
@@ -115,6 +116,6 @@ def read_settings(text: str) -> tuple[str, dict[str, Any]]:
     return head.lower(), settings
 
 
-def settings_of(named: Mapping[str, Any]) -> list[Setting]:
+def settings_of(named: Fields) -> list[Setting]:
     """All settings of the metric that is named there, over the matcher and tokenizer that are named there."""
     return list(all_settings(METRICS.find(named.get("metric", "bleu")), named, shared=True))

@@ -38,11 +38,9 @@ from softbleu.text.meteor import MeteorData, needed_data
 from softbleu.text.tokens import data_setting
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import WordTable
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Array, Floats, Integers
 
 _MOST_LINES = 1 << 17  # Lines whose judgements are remembered
 _AT_ONCE = 1 << 11
@@ -191,7 +189,7 @@ def _weight(criterion: str, index: int) -> Any:
 class SurfaceForms:
     """Surface forms of words: their bytes, and where each begins."""
 
-    def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+    def of(self, words: Sequence[str]) -> Mapping[str, Array]:
         """Bytes of all words in UTF-8, and their bounds."""
         parts = [word.encode(errors=_ANY) for word in words]
         bounds = np.cumsum([0, *map(len, parts)])

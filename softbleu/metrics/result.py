@@ -15,7 +15,9 @@ from softbleu.metrics.score import DocumentScore, ReferenceScore, Score
 from softbleu.tables import Tabular, format_rows
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import DTypeLike
+
+    from softbleu.types import Array, Cells, Integers
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ class Coverage:
     reference_known: int
     zero_words: int
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Cells:
         """Counts by name."""
         return {
             "candidate": {"tokens": self.candidate_tokens, "known": self.candidate_known},
@@ -91,7 +93,7 @@ class Result(Tabular):
     segments: Sequence[Score] | None = None
     references: tuple[ReferenceScore, ...] | None = None
     documents: tuple[DocumentScore, ...] | None = None
-    statistics: Iterable[Any] | None = field(default=None, repr=False, compare=False)
+    statistics: Iterable[Integers] | None = field(default=None, repr=False, compare=False)
     in_percent: bool = True
 
     @property
@@ -101,7 +103,7 @@ class Result(Tabular):
             (name for name in ("segments", "references", "documents") if getattr(self, name) is not None), None
         )
 
-    def parts(self) -> Iterator[tuple[dict[str, Any], Score]]:
+    def parts(self) -> Iterator[tuple[Cells, Score]]:
         """Scores of segments, references or documents, each with its labels."""
         for segment, score in enumerate(self.segments or (), start=1):
             yield {"segment": segment}, score
@@ -110,7 +112,7 @@ class Result(Tabular):
         for document in self.documents or ():
             yield {"document": document.document, "segments": document.segments}, document.score
 
-    def counted_parts(self) -> Iterator[tuple[dict[str, Any], Score, dict[str, Any]]]:
+    def counted_parts(self) -> Iterator[tuple[Cells, Score, Cells]]:
         """Parts, each with its row of statistics where it has one: a reader adds these up to the corpus score."""
         rows = repeat(None) if self.statistics is None else self.statistics
         for (labels, score), row in zip(self.parts(), rows, strict=False):
@@ -135,7 +137,7 @@ class Result(Tabular):
     def __round__(self, digits: int | None = None) -> float:
         return round(self.score, digits)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Make an array of the score, so that NumPy computes with results."""
         return np.asarray(self.score, dtype=dtype)
 
@@ -155,7 +157,7 @@ class Result(Tabular):
         """Show the score in a line, and the signature."""
         return f"{self.label} = {self.score:.2f} | {self.short_signature}"
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """Make one row, or a row per segment, reference or document if these have scores."""
         named = {"system": self.name, "metric": self.metric}
         if self.parts_of is None:
@@ -164,11 +166,11 @@ class Result(Tabular):
         rows = [{**named, **labels, **score.as_dict()} for labels, score in self.parts()]
         return [{name: value for name, value in row.items() if name != "chosen"} for row in rows]
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> Cells:
         """The signature."""
         return {"signature": self.signature}
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Cells:
         """Make plain data: every number by name, and and `segments`, `references` or `documents` if any."""
         content = {"system": self.name, "metric": self.metric, **self.numbers.as_dict(), "signature": self.signature}
         if self.coverage is not None:
@@ -192,21 +194,21 @@ class Results(Tabular, list[Result]):
                 return result
         raise UnknownNameError("system", key, list(dict.fromkeys(result.name for result in self)))
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """Make the rows of `Result.records` for all results."""
         return [row for result in self for row in result.records()]
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> Cells:
         """Signatures by metric."""
         return {f"signature of {result.metric}": result.short_signature for result in self}
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Cells:
         """Make plain data: `systems`, a list of `Result.to_dict`."""
         return {"systems": [result.to_dict() for result in self]}
 
     def _table(self, form: str) -> str:
         """Show systems as rows and metrics as columns."""
-        rows: dict[str, dict[str, Any]] = {}
+        rows: dict[str, dict[str, object]] = {}
         for result in self:
             rows.setdefault(result.name, {"system": result.name})[result.metric] = result.score
         return format_rows(list(rows.values()), form, 2 if all(result.in_percent for result in self) else 4)

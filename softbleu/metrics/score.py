@@ -12,7 +12,9 @@ import numpy as np
 from softbleu.io.platform import cached_property
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from softbleu.types import Array, Cells
 
 Unit = Literal["score", "per cent", "ratio", "count", "tokens", "text"]
 _COLUMN = "column"
@@ -45,7 +47,7 @@ class Score:
     def __float__(self) -> float:
         return self.score
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Cells:
         """Return the fields by name, in full precision; a missing score is None."""
         return {name: None if value != value else value for name, value in asdict(self).items()}
 
@@ -60,9 +62,9 @@ class Score:
             shown.append(Column(declared.name, *declared.metadata.get(_COLUMN, plain)))
         return shown
 
-    def shown(self) -> dict[str, Any]:
+    def shown(self) -> Cells:
         """Return the numbers beside the score by their headers in tables; a list has a number for each order."""
-        entries: dict[str, Any] = {}
+        entries: dict[str, object] = {}
         for shown_column in self.columns():
             value = getattr(self, shown_column.name)
             if shown_column.short and isinstance(value, list):
@@ -95,7 +97,7 @@ class ScoreColumns(Sequence[AnyScore], Generic[AnyScore]):
         self._kind, self._given = kind, others
 
     @cached_property
-    def _others(self) -> dict[str, NDArray[Any]]:
+    def _others(self) -> dict[str, Array]:
         return {name: np.asarray(values() if callable(values) else values) for name, values in self._given.items()}
 
     @classmethod

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.metrics.result import Results
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Flags, Floats, Integers
 
 Statistic = Literal["mean", "median", "sum"]
 Missing = Literal["refuse", "leave-out"]
@@ -225,7 +225,7 @@ class Scores(Metric):
         rows = np.stack([table.statistics[system] for system in systems])
         return np.concatenate([np.where(there[:, None], rows, 0), counts], axis=2)
 
-    def _tell(self, where: str, systems: Sequence[str], gaps: Any) -> None:
+    def _tell(self, where: str, systems: Sequence[str], gaps: Flags) -> None:
         """Name segments without a score: in a note, or in an InputError if they are refused."""
         places = [
             f"{systems[system]} segment {segment + 1}" for system, segment in np.argwhere(gaps)[:_NAMED].tolist()
@@ -286,7 +286,7 @@ class AllRows(SumOfRows):
         """Rows are not added up block by block."""
         return False
 
-    def summed(self, rows: Any, offsets: Integers) -> Any:
+    def summed(self, rows: Integers, offsets: Integers) -> Any:
         """Add up scores and counts, in the order of the segments."""
         # Columns one after the other, so that their sums are those of NumPy to the last digit.
         if not self._segments:
@@ -307,12 +307,12 @@ class AllRows(SumOfRows):
     def _segments(self) -> bool:
         return self.metric.has_segments
 
-    def segment_scores(self, rows: Any, offsets: Integers) -> Sequence[Any]:
+    def segment_scores(self, rows: Integers, offsets: Integers) -> Sequence[Score]:
         """Score each segment. InputError: there are corpus results only."""
         self._need_segments()
         return super().segment_scores(rows, offsets)
 
-    def segment_numbers(self, rows: Any, offsets: Integers) -> Floats:
+    def segment_numbers(self, rows: Integers, offsets: Integers) -> Floats:
         """Scores of the segments alone. InputError: there are corpus results only."""
         self._need_segments()
         return super().segment_numbers(rows, offsets)

@@ -26,7 +26,7 @@ def order_setting(default: int) -> Any:
 
 def tokenizer_setting(tokenizer: Tokenizer) -> Any:
     """Declare the tokenizer that a metric has unless another is given; settings name it in `tokenize`."""
-    more: dict[str, Any] = {"earlier": ("tok",), "always_signed": True, "common": True, "kw_only": True}
+    more: dict[str, object] = {"earlier": ("tok",), "always_signed": True, "common": True, "kw_only": True}
     return setting(tokenizer, "How lines are split into tokens (see `softbleu tokenizers`)", name="tokenize", **more)
 
 

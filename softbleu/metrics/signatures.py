@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from softbleu.config.declare import all_settings, format_expression, own_settings, parse_signature
 from softbleu.errors import InputError, UnknownNameError
@@ -57,7 +57,7 @@ def metric_from_signature(signature: str, **settings: object) -> Metric:
     by_key = {key: one for one in all_settings(metric, parts, shared=True) for key in (one.key, *one.earlier)}
     # Short signatures of earlier versions left these out where they had the defaults of then.
     earlier = {"tokenize": "none", "threshold": 0.0, "penalty": "exact"}
-    signed: dict[str, Any] = {name: value for name, value in earlier.items() if name in by_key}
+    signed: dict[str, object] = {name: value for name, value in earlier.items() if name in by_key}
     for key, value in pairs.items():
         if key not in by_key:
             raise UnknownNameError("signature key", key, sorted(by_key))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from softbleu.thesaurus.resources import open_tables
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Array, Floats, Integers
 
 Credit = Literal["greedy", "clipped", "both"]
 _GREEDY: dict[Credit, float] = {"greedy": 1.0, "clipped": 0.0, "both": 0.5}  # Share of greedy credit
@@ -255,7 +255,7 @@ class Softbleu(Metric):
         means = scores.sum(axis=1) / np.maximum(counted.sum(axis=1), 1)
         return ScoreColumns(SoftbleuScore, means, precisions=precisions, recalls=recalls, order_scores=scores)
 
-    def _parts(self, rows: NDArray[Any]) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
+    def _parts(self, rows: Array) -> tuple[Floats, Floats, Floats, NDArray[np.bool_]]:
         """Precision, recall and F of each order in per cent, and whether it counts: (rows, order) each."""
         by_order = rows.reshape(len(rows), self.order, 4).astype(float)
         matched, proposed, recalled, wanted = np.moveaxis(by_order, 2, 0)

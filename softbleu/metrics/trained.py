@@ -13,7 +13,7 @@ from itertools import pairwise
 from operator import or_
 from pathlib import Path
 from string import punctuation
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -38,11 +38,9 @@ from softbleu.text.coded import Tokens
 from softbleu.text.tokens import Tokenizer, Whitespace, make_tokenizer
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import WordTable
-    from softbleu.types import Flags, Floats, Integers
+    from softbleu.types import Array, Fields, Flags, Floats, Integers
 
 DEFAULT_HEAD = "minilm-l6"
 _FOLDER, _FILE, _FORMAT = "heads", "head.json", 2
@@ -139,7 +137,7 @@ class TrainedHead(Content):
             if content["format"] not in (_EARLIER, _FORMAT):
                 raise ValueError(f"format {content['format']!r}, not {_FORMAT}")
             metrics = tuple(map(str, content["metrics"]))
-            priced: Mapping[str, Any] = content["prices"]
+            priced: Fields = content["prices"]
             wrong = [name for name in priced if name not in (*FEATURES, *metrics)]
             none = [0.0] * len(POWERS)
             prices = tuple(tuple(map(parse_score, priced.get(name, none))) for name in (*FEATURES, *metrics))
@@ -182,7 +180,7 @@ _ALIGNED = 12  # Of `FEATURES` those of aligned words or pieces, which come firs
 class PairWords:
     """Features of words: `pair_negations`, `pair_numbers`, `pair_capitals`, `pair_unknown`: number of a form or 0."""
 
-    def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+    def of(self, words: Sequence[str]) -> Mapping[str, Array]:
         """Compute the features of these words."""
         forms: dict[str, int] = {}
         known = _word_list()

@@ -15,7 +15,7 @@ from dataclasses import replace
 from html import escape
 from importlib.resources import files
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -263,7 +263,7 @@ def _name(threshold: float) -> str:
 
 
 def _system(page: Page, number: int, result: Result) -> dict[str, object]:
-    score: Any = result.numbers
+    score = result.numbers
     coverage = result.coverage
     if page.matches.order:
         names = ("precisions", "brevity_penalty", "candidate_length", "reference_length", "totals")

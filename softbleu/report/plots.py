@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from softbleu.meta.experiments import Outcome
     from softbleu.meta.questions import MetaEvaluation
     from softbleu.meta.spurious import Analysis
+    from softbleu.types import Keywords
 
 Key = TypeVar("Key")
 MOST_SYSTEMS = 3  # Systems that have panels of their own; more are averaged
@@ -125,7 +126,7 @@ MOST_BESIDE_POINTS = 15  # Names that are written beside their points; more or l
 LONGEST_BESIDE_POINTS = 12
 _LONGEST_UPRIGHT = 5
 _LEGEND_ROWS = 40
-_STYLE: dict[str, Any] = {
+_STYLE: dict[str, object] = {
     "svg.hashsalt": "softbleu",
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
@@ -220,7 +221,7 @@ class _Style:
     width: float
     height: float  # Of a panel, in inches
 
-    def of(self, name: str) -> dict[str, Any]:
+    def of(self, name: str) -> Keywords:
         """Return the style of a name."""
         number = self.numbers[name]
         return {"label": str(number), "color": _COLOURS[number % len(_COLOURS)]}
@@ -233,7 +234,7 @@ class _Style:
         """Write around a panel, in lines that are no longer than it is, and keep the labels of two axes apart."""
         x_label, y_label, note = (getattr(panel, name, "") for name in ("x_label", "y_label", "note"))
         # A dollar sign in a name is no formula.
-        size: dict[str, Any] = {"parse_math": False, "fontsize": "small" if self.width < 3 else "medium"}
+        size: Keywords = {"parse_math": False, "fontsize": "small" if self.width < 3 else "medium"}
         in_inch = 13 if self.width < 3 else 11
         wide, high = int(in_inch * self.width), int(in_inch * self.height)
         axes.set_title("\n".join(filter(None, (_wrap(panel.title, wide), _wrap(note, wide)))), **size)
@@ -316,7 +317,7 @@ def _add_legend(figure: Figure, grid: Sequence[Axes], names: Sequence[str], *, n
     labels = [str(number) for number in range(len(names))]
     handles = [handle_of.get(label) or Line2D([], [], linestyle="none") for label in labels]
     columns = -(-len(names) // _LEGEND_ROWS)
-    look: dict[str, Any] = {"handlelength": 0, "handletextpad": 0} if numbered else {"handlelength": 3}
+    look: dict[str, object] = {"handlelength": 0, "handletextpad": 0} if numbered else {"handlelength": 3}
     legend = figure.legend(handles, labels, loc="outside right upper", fontsize="small", ncols=columns, **look)
     # As labels they would be read as formulas, or left out if they begin with `_`.
     for number, (text, name) in enumerate(zip(legend.get_texts(), names, strict=True), start=1):

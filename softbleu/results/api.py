@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, TypedDict, Unpack, overload
 
 from softbleu.config.earlier import renamed_parameters
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.edits import GoldSegment
     from softbleu.kernels import KernelName
     from softbleu.metrics.keywords import Settings
-    from softbleu.types import Progress
+    from softbleu.types import Keywords, Progress
 
     _Texts = Iterable[str | GoldSegment]
     _Systems = Mapping[str, _Texts]
@@ -88,7 +88,7 @@ def score_corpus(
     jobs
         Processes to use (threads, where compiled kernels do the work); the digits do not depend on it.
     executor
-        Any other executor to use instead, e.g. that of a cluster.
+        Another executor to use instead, e.g. that of a cluster.
     kernels
         `numpy`, `numba`, or `auto`: whichever is faster for the size of the text.
     checkpoint
@@ -225,7 +225,7 @@ def score(
     jobs
         Processes to use; the digits do not depend on it.
     executor
-        Any other executor to use instead.
+        Another executor to use instead.
     progress
         True for a bar, in notebooks too; or a function of the segments done and of all segments.
     settings
@@ -316,7 +316,7 @@ def compare(
     if documents is not None and significance is None:
         significance = SignificanceSettings(documents=corpus.documents)
     with shown(progress) as shower:
-        run: Any = {"jobs": jobs, "executor": executor, "progress": shower}
+        run: Keywords = {"jobs": jobs, "executor": executor, "progress": shower}
         tables = compare_corpus(corpus, wanted, baseline=baseline, significance=significance, **run)
     return tables if isinstance(metrics, list | tuple) else tables[0]
 

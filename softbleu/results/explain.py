@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.edits import JudgedEdit, JudgedEdits
     from softbleu.metrics.keywords import Settings
     from softbleu.metrics.protocols import ClosestPath, WordPair
-    from softbleu.types import Flags, Floats
+    from softbleu.types import Cells, Fields, Flags, Floats
 
 
 _LIMIT = Limit("explain", "words", 1 << 20, "a document of 3,000 words with 20 references: 63,000")
@@ -188,7 +188,7 @@ class Explanation:
 class Explanations(Tabular, list[Explanation]):
     """Explanations of several segments: a list that can be looked at as a table."""
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """One row per candidate n-gram, step of a path, finding, or edit and missed gold edit.
 
         Where numbers of a line make the score, they are rows, too, of kind `total`; `chrf` has no others.
@@ -526,7 +526,7 @@ class UnmatchedSpans(Tabular):
     table: SpanTable
     texts: Mapping[str, Sequence[str]]  # Of each system
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """A row per span, segments from 1, characters from 0."""
         return [
             {
@@ -542,7 +542,7 @@ class UnmatchedSpans(Tabular):
             for start, end, severity in output.spans
         ]
 
-    def described(self) -> Mapping[str, Any]:
+    def described(self) -> Fields:
         """The metric."""
         return {"metric": self.metric}
 
@@ -565,7 +565,7 @@ def unmatched_spans(
     corpus
         Outputs and their references.
     metric
-        Any metric that shows its matches, or aligns words.
+        A metric that shows its matches, or aligns words.
     severity
         Of all spans: `minor` or `major`.
     least_similarity

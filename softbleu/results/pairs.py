@@ -7,10 +7,9 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softbleu.config.earlier import renamed_parameters
 from softbleu.corpora.records import TextList
@@ -24,11 +23,13 @@ from softbleu.metrics.protocols import at_level
 from softbleu.tables import Tabular
 
 if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.runner import Rows
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.result import Coverage
-    from softbleu.types import Floats, Progress
+    from softbleu.types import Array, Cells, Floats, Progress
 
 _LIMIT = Limit(
     "comparing all", "pairs of texts", 10_000_000, "1,000 candidates with one another: 1,000,000", "make it shorter"
@@ -49,10 +50,10 @@ class PairScores(Tabular):
     references: Sequence[str]  # What they are called; numbers, unless they have names
     coverage: Coverage | None = None  # Of all texts together; None when no similarity was looked at
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         return np.array(self.scores, dtype)
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """A row per candidate, a column per reference; the name of the row stands in `candidate`, or `candidate_`."""
         column = "candidate"
         while column in self.references:

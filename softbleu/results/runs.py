@@ -7,7 +7,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 
 from softbleu.config.declare import parse_signature
 from softbleu.corpora.files import open_text
@@ -16,6 +15,7 @@ from softbleu.errors import InputError, Parameter
 from softbleu.io.reading import parse_score
 from softbleu.metrics.reading import settings_of
 from softbleu.tables import Tabular
+from softbleu.types import Cells
 
 
 def broken_promises(promised: Mapping[str, str], made: str, but: Collection[str] = ()) -> Iterator[str]:
@@ -70,11 +70,11 @@ class RunDifference(Tabular):
     incomparable: dict[str, str]  # Of metrics whose scores cannot be compared, why
     compared: int  # Scores of systems and lines that both have
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """A row a change."""
         return [vars(change) for change in self.changes]
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> Cells:
         """Number of scores that both have, and metrics that cannot be compared."""
         reasons = [f"{metric}: {why}" for metric, why in self.incomparable.items()]
         return {"scores in both": self.compared, "cannot be compared": reasons or "none"}

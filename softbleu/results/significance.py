@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields, replace
 from math import comb
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Literal, Self, get_args
 
 import numpy as np
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.runner import Statistics
     from softbleu.metrics import Metric
-    from softbleu.types import Floats, Integers, Progress
+    from softbleu.types import Cells, Fields, Floats, Integers, Keywords, Progress
 
 
 Test = Literal["randomization", "bootstrap"]
@@ -193,7 +193,7 @@ class SignificanceSettings:
         """
         pairs = {} if signature is None else parse_signature(signature)
         names = [declared.name for declared in fields(cls)]
-        said: dict[str, Any] = {name: pairs[f"test-{name}"] for name in names if f"test-{name}" in pairs}
+        said: Keywords = {name: pairs[f"test-{name}"] for name in names if f"test-{name}" in pairs}
         for name in ("samples", "trials", "seed"):
             if name in said:
                 try:
@@ -247,7 +247,7 @@ class ComparisonTable(Tabular):
     def _by_names(self) -> dict[tuple[str, str], Pair]:
         return {(pair.name, pair.other): pair for pair in self.pairs}
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """A row per system."""
         return [
             {
@@ -272,7 +272,7 @@ class ComparisonTable(Tabular):
 class ComparisonTables(Tabular, list[ComparisonTable]):
     """Tables by several metrics, one each; together they are shown as one."""
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """A row per system and metric."""
         return [{"metric": table.metric, **row} for table in self for row in table.records()]
 
@@ -323,7 +323,7 @@ def compare_systems(
         for number in baselines:
             p_values[number] = paired_bootstrap(resampled, scores, number, as_sacrebleu=as_sacrebleu)
     else:
-        run: dict[str, Any] = {"progress": progress, "documents": settings.documents}
+        run: Keywords = {"progress": progress, "documents": settings.documents}
         p_values = approximate_randomization(
             statistics, metric, trials, settings.seed, baselines, as_sacrebleu=as_sacrebleu, **run
         )
@@ -628,11 +628,11 @@ class RunTable(Tabular):
     rows: Sequence[SystemRuns]
     signatures: Mapping[str, str]  # By metric
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[Cells]:
         """A row per metric and system."""
         return [vars(row) for row in self.rows]
 
-    def described(self) -> Mapping[str, Any]:
+    def described(self) -> Fields:
         """Signatures by metric."""
         return self.signatures
 

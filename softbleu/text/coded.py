@@ -15,7 +15,7 @@ from softbleu.errors import InputError
 from softbleu.io.platform import cached_property
 
 if TYPE_CHECKING:
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Array, Floats, Integers
 
 _BLOCK = 1 << 14  # Words whose parts are coded at once
 _SMALL = 1 << 12  # Pairs of a segment whose decays are cached: 64 MB at most, 12 MB for 100,000 lines of WMT13
@@ -87,7 +87,7 @@ class Tokens:
 class TextLines(Tokens):
     """Coded lines with their text."""
 
-    texts: NDArray[Any]
+    texts: Array
 
     def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: Any) -> Self:
         return type(self)(codes, offsets, self.texts[lines])
@@ -170,7 +170,7 @@ def _decays(height: int, width: int, rate: float) -> Floats:
     return decays
 
 
-def chosen_places(bounds: NDArray[np.int64], chosen: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def chosen_places(bounds: NDArray[np.int64], chosen: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the positions of the entries of chosen lines, and the bounds of these lines."""
     lengths = bounds[chosen + 1] - bounds[chosen]
     offsets = np.zeros(len(chosen) + 1, np.int64)
@@ -219,7 +219,7 @@ class Vocabulary(dict[str, int]):
 class WordParts:
     """Parts of words: word w has ``codes[bounds[w]:bounds[w + 1]]``."""
 
-    codes: NDArray[Any]
+    codes: Array
     bounds: NDArray[np.int64]
 
     @cached_property

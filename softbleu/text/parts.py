@@ -7,12 +7,14 @@ from functools import lru_cache
 from itertools import chain
 from operator import add
 from string import punctuation
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softbleu.text.coded import WordParts, sorted_once
+
+if TYPE_CHECKING:
+    from softbleu.types import Array
 
 _PARTS = 1 << 14  # Words whose parts are cached
 _MANY = range(1 << 10, 1 << 17)
@@ -85,11 +87,11 @@ WORD_PARTS: dict[str, Callable[[str], Sequence[str]]] = {
 class WordFeature(Protocol):
     """A feature of words that is computed once per corpus; features are values that compare equal."""
 
-    def of(self, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+    def of(self, words: Sequence[str]) -> Mapping[str, Array]:
         """Return the features of `words` by name."""
 
 
-def word_features(part: str | WordFeature, words: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+def word_features(part: str | WordFeature, words: Sequence[str]) -> Mapping[str, Array]:
     """Compute a feature of words: parts and bounds for a name of `WORD_PARTS`, or the arrays of a `WordFeature`.
 
     >>> {name: found.tolist() for name, found in word_features("punctuation", ["so", "so."]).items()}

@@ -471,7 +471,7 @@ class ChangedTokenizer(Tokenizer):
         """List the settings of the inner tokenizer."""
         return self.inner.settings(without)
 
-    def revised(self, settings: Mapping[str, Any]) -> Tokenizer:  # type: ignore[override]  # the metric changes it again
+    def revised(self, settings: Mapping[str, object]) -> Tokenizer:  # type: ignore[override]  # the metric changes it again
         """Return `inner` with other settings."""
         return self.inner.revised(settings)
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 from xml.parsers import expat
 
 import numpy as np
@@ -21,7 +21,7 @@ from softbleu.io.progress import note
 from softbleu.io.reading import whole_number
 
 if TYPE_CHECKING:
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Floats, Integers, Keywords
 
 _LIMIT = Limit("rankings", "systems", 1000, "100 systems", "leave some out")
 Row = tuple[int, str, str, int, str]  # Segment, two systems, the outcome for the first, annotator
@@ -199,7 +199,7 @@ def read_rankings(
     first = usual if start is None else start
     if outputs is not None:
         judged = [(one.segment, shown) for one, shown in zip(rankings, groups, strict=True)]
-        how: dict[str, Any] = {"usual": usual, "given": start, "switch": Parameter("rankings_start")}
+        how: Keywords = {"usual": usual, "given": start, "switch": Parameter("rankings_start")}
         first = find_start(name, judged, outputs, **how)
     plain = (
         replace(one, segment=one.segment - first, groups=shown) for one, shown in zip(rankings, groups, strict=True)
@@ -242,7 +242,7 @@ class _Items:
         self.parser.StartElementHandler = self._open
         self.parser.EndElementHandler = self._close
 
-    def _open(self, tag: str, attributes: dict[str, Any]) -> None:
+    def _open(self, tag: str, attributes: dict[str, str]) -> None:
         where = f"{self._name}, line {self.parser.CurrentLineNumber}"
         if tag == "ranking-item":
             self._item, self._groups = (where, attributes), []
@@ -281,7 +281,7 @@ def _read_xml(name: str, lines: Iterable[str], least: int | None) -> tuple[int, 
     return 0, items.rankings
 
 
-def _attribute(where: str, attributes: Mapping[str, str], tag: str, key: str) -> str:
+def _attribute(where: str, attributes: dict[str, str], tag: str, key: str) -> str:
     if key not in attributes:
         raise InputError(f"{where}: <{tag}> lacks {key}")
     return attributes[key]

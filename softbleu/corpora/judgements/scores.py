@@ -35,7 +35,7 @@ from softbleu.io.platform import cached_property
 from softbleu.io.reading import parse_score, without_packing
 
 if TYPE_CHECKING:
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Fields, Floats, Integers, Json, Keywords
 
 _COLUMNS = {
     2: ("system", "score"),
@@ -167,7 +167,7 @@ class _Entry(NamedTuple):
     metric: str  # Signature or name of the metric; empty where the row has none
     better: str
     system: str
-    segment: Any  # Number or name, as in the file; None for the score of a system
+    segment: Json  # Number or name, as in the file; None for the score of a system
     score: float
     document: str
     statistics: Sequence[float] | None  # Statistics behind the score of the segment
@@ -338,7 +338,7 @@ def in_order_of(first: ScoreTable, table: ScoreTable) -> ScoreTable:
     order = [places[key] for key in orders[0]]
     segments = {system: scores[order] for system, scores in table.segments.items()}
     statistics = {system: rows[order] for system, rows in table.statistics.items()}
-    same: Any = {"documents": first.documents, "segment_names": first.segment_names}
+    same: Keywords = {"documents": first.documents, "segment_names": first.segment_names}
     return replace(table, segments=segments, statistics=statistics, **same)
 
 
@@ -352,7 +352,7 @@ def _in_documents(documents: Sequence[str]) -> list[tuple[str, int]]:
     return numbered
 
 
-def _entry(where: str, row: Mapping[str, Any], name: str) -> _Entry:
+def _entry(where: str, row: Fields, name: str) -> _Entry:
     segment, system = row.get("segment"), row.get("system")
     signature = str(row.get("signature") or "")
     metric = row.get("metric") or _signed_metric(signature)
@@ -386,7 +386,7 @@ def _signed_metric(signature: str) -> str:
     return signed.get("metric", "") if matcher == "exact" or signed.get("metric") != "bleu" else matcher
 
 
-def _statistics(where: str, cell: Any) -> Sequence[float] | None:
+def _statistics(where: str, cell: Json) -> Sequence[float] | None:
     """Read a row of statistics, a list or a text of numbers; None without one."""
     numbers = cell.split() if isinstance(cell, str) else cell
     if not numbers:
@@ -435,7 +435,7 @@ def _is_number(segment: object) -> bool:
     return isinstance(segment, int | float) or re.fullmatch(r"\s*-?\d+(\.0+)?\s*", str(segment)) is not None
 
 
-def _repeated(keys: Iterable[Any]) -> bool:
+def _repeated(keys: Iterable[object]) -> bool:
     """Whether a key is there twice."""
     listed = list(keys)
     return len(set(listed)) < len(listed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from softbleu.corpora.judgements.numbering import LinesBySystem
 from softbleu.corpora.judgements.programs import comet, mqm, pearmut, wmt
@@ -23,6 +23,7 @@ from softbleu.corpora.judgements.tables import (
 )
 from softbleu.errors import InputError
 from softbleu.io.reading import whole_number, without_packing
+from softbleu.types import Json
 
 MINOR, MAJOR = "minor", "major"
 _SEVERITIES = {MINOR: MINOR, MAJOR: MAJOR, "critical": MAJOR}
@@ -163,7 +164,7 @@ def _span_rows(name: str, text: LinesOrRows) -> Iterator[TableRow]:
         yield where, row
 
 
-def _span(where: str, marked: Any) -> MarkedSpan | None:
+def _span(where: str, marked: Json) -> MarkedSpan | None:
     """Read a span; None for omissions. Raises InputError for other values."""
     inclusive = isinstance(marked, dict)
     cells = [marked.get(key) for key in ("start_i", "end_i", "severity")] if inclusive else list(marked)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,11 @@ from softbleu.io.reading import (
     whole_number,
     without_packing,
 )
+from softbleu.types import Fields, Json
+
+if TYPE_CHECKING:
+    from pyarrow import ChunkedArray
+    from pyarrow.parquet import ParquetFile
 
 SCORED = ("score", "human", "z", "z.scr", "mqm", "mqm_avg_score", "esa", "da", "raw", "raw.scr", "overall")
 """Columns of scores; the first in a table is read."""
@@ -44,9 +49,9 @@ _READ = {
     *("rater", "seg_id", "doc", "sid", *chain.from_iterable(_LANGUAGES)),
 }
 """Columns that mean something in a table of judgements; of others there may be several of one name."""
-TableRow = tuple[str, Mapping[str, Any]]
+TableRow = tuple[str, Fields]
 """Place of a row, and its values by column name."""
-Values = Sequence[tuple[str, Any]]
+Values = Sequence[tuple[str, Json]]
 """Values of JSON with their places: the whole file, or its lines."""
 ColumnsOf = Callable[[Sequence[str]], tuple[Sequence[str], bool]]
 _DIRECTION = re.compile(r"[a-z]{2,3}-[a-z]{2,3}")
@@ -77,7 +82,7 @@ def meanings(columns: Sequence[str], kept: Collection[str] = ()) -> list[str]:
     return [taken.get(column, column) for column in lower]
 
 
-def with_direction(row: Mapping[str, Any]) -> Mapping[str, Any]:
+def with_direction(row: Fields) -> Fields:
     """Add the direction to a row that has both languages in separate columns."""
     if row.get("lp") not in (None, ""):
         return row
@@ -92,7 +97,7 @@ class ParquetRows:
     """A Parquet file, whose wanted columns are read in batches."""
 
     name: str
-    file: Any  # A `pyarrow.parquet.ParquetFile`
+    file: ParquetFile
 
     @classmethod
     def of(cls, name: str) -> ParquetRows:
@@ -144,7 +149,7 @@ class ParquetRows:
                 if part.path_in_schema.partition(".")[0] in wanted and unpacked > most:
                     refuse_line(f"{self.name}, column {part.path_in_schema}", longest)
 
-    def _texts(self, column: Any, number: int) -> list[str]:
+    def _texts(self, column: ChunkedArray, number: int) -> list[str]:
         longest = longest_line()
         if hasattr(column, "dictionary"):
             values = [_text(value) for value in column.dictionary.to_pylist()]
@@ -160,7 +165,7 @@ LinesOrRows = Sequence[str] | ParquetRows
 """Content of a file: its lines, or rows of Parquet."""
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return "" if value is None else " ".join(str(value).split())
 
 

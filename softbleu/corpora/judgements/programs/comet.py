@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
 
 from softbleu.corpora.files import name_files
 from softbleu.corpora.judgements.tables import TableRow
 from softbleu.errors import InputError
+from softbleu.types import Fields
 
 METRIC = "COMET"
 # Since version 1.1 the file is named, and tabs replace blanks.
@@ -43,7 +43,7 @@ def log_rows(name: str, text: Sequence[str], system: str) -> tuple[Iterator[Tabl
     return rows(), not files
 
 
-def is_by_file(value: Any) -> bool:
+def is_by_file(value: object) -> bool:
     """Whether a value is an object of lists of segments by file, each an object or a number."""
     return (
         isinstance(value, dict)
@@ -54,7 +54,7 @@ def is_by_file(value: Any) -> bool:
     )
 
 
-def file_rows(name: str, files: Mapping[str, Any]) -> Iterator[TableRow]:
+def file_rows(name: str, files: Fields) -> Iterator[TableRow]:
     """Read lists of segments by file, whose numbers are scores by metric."""
     systems = {path: system for system, path in name_files(list(files)).items()}
     for path, segments in files.items():
@@ -69,7 +69,7 @@ def file_rows(name: str, files: Mapping[str, Any]) -> Iterator[TableRow]:
                 yield where, {"system": systems[path], "metric": metric, "segment": number, "score": score}
 
 
-def xcomet_rows(name: str, files: Mapping[str, Any]) -> Iterator[TableRow]:
+def xcomet_rows(name: str, files: Mapping[str, object]) -> Iterator[TableRow]:
     """Read xCOMET's `errors` of the segments of each file."""
     systems = {path: system for system, path in name_files(list(files)).items()}
     for path, segments in files.items():

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from softbleu.corpora.judgements.tables import PLACES, TableRow, Values, meanings
 from softbleu.errors import InputError
+from softbleu.types import Fields, JsonObject
 
 _SAMPLE = ("doc_id", "target")  # Keys of a sample of lm-evaluation-harness
 _PREDICTED = {"prediction", "hypothesis"}  # Keys of a segment of MetricX
@@ -15,14 +15,14 @@ _ASIDE = ("doc", "doc_id", "filter", "version", "target", "better")
 """Keys with numbers that are no scores."""
 
 
-def is_sample(row: Mapping[str, Any]) -> bool:
+def is_sample(row: Fields) -> bool:
     """Whether an object is a segment with scores by the names of its keys."""
     if {*_SAMPLE} <= row.keys() or row.keys() >= _PREDICTED:
         return True
     return "score" not in row and "segment" in meanings(list(row)) and bool(_numbers(row))
 
 
-def is_unnamed(rows: Sequence[Mapping[str, Any]]) -> bool:
+def is_unnamed(rows: Sequence[Fields]) -> bool:
     """Whether no row names its system."""
     return not any("system" in _placed(row) for row in rows)
 
@@ -50,26 +50,26 @@ def sample_rows(values: Values, system: str) -> Iterator[TableRow]:
             yield where, {**about, "metric": named, "segment": segment, "score": score, **better}
 
 
-def _placed(row: Mapping[str, Any]) -> dict[str, Any]:
+def _placed(row: Fields) -> JsonObject:
     """Return the system, segment and so on that a row names."""
     if {*_SAMPLE} <= row.keys():
         return {"segment": row["doc_id"]}
     return {name: row[key] for key, name in zip(row, meanings(list(row)), strict=True) if name in PLACES}
 
 
-def _numbers(row: Mapping[str, Any]) -> dict[str, Any]:
+def _numbers(row: Fields) -> JsonObject:
     """Return the scores of a row: numbers other than the segment and so on."""
     names = dict(zip(row, meanings(list(row)), strict=True))
     known = {key: value for key, value in row.items() if isinstance(value, int | float) and key not in _ASIDE}
     return {key: value for key, value in known.items() if names[key] not in PLACES}
 
 
-def _documents_are_segments(rows: Sequence[Mapping[str, Any]]) -> bool:
+def _documents_are_segments(rows: Sequence[Fields]) -> bool:
     """Whether documents number the segments of each system, all from 0 or 1, where nothing else does."""
     placed = [_placed(row) for row in rows]
     if any("segment" in one or not isinstance(one.get("document"), int) for one in placed):
         return False
-    listed: dict[Any, list[int]] = {}
+    listed: dict[object, list[int]] = {}
     for one in placed:
         listed.setdefault(one.get("system"), []).append(one["document"])
     return all(_is_count(numbers) for numbers in listed.values())

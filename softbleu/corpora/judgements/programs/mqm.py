@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from softbleu.corpora.judgements.tables import LinesOrRows, TableRow, table_rows
 from softbleu.errors import InputError
 from softbleu.io.progress import note
+from softbleu.types import Fields
 
 MQM_COLUMNS = ("system", "rater", "target", "category", "severity")
 
@@ -28,7 +28,7 @@ def mqm_rows(name: str, text: LinesOrRows) -> Iterator[TableRow]:
     if number is None:
         needed = "seg_id or globalSegId, the number of a segment in the whole test set"
         raise InputError(f"{name}, line 1: MQM needs a column {needed} (docSegId counts within documents)")
-    judged: dict[tuple[str, str, str], tuple[str, str, list[float], list[Any]]] = {}
+    judged: dict[tuple[str, str, str], tuple[str, str, list[float], list[object]]] = {}
     unknown: Counter[str] = Counter()
     for where, row in rows:
         key = row["system"], row[number], row["rater"]
@@ -42,7 +42,7 @@ def mqm_rows(name: str, text: LinesOrRows) -> Iterator[TableRow]:
     for severity, count in unknown.items():
         note(f"{name}: severity {severity!r} is none of {', '.join(_WEIGHTS)}, and costs nothing (errors: {count:,})")
     for (system, segment, rater), (where, document, costs, spans) in judged.items():
-        placed: Mapping[str, Any] = {"annotator": rater, "document": document, "spans": spans}
+        placed: Fields = {"annotator": rater, "document": document, "spans": spans}
         yield where, {"system": system, "segment": segment, "score": 0.0 - sum(costs), **placed}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from softbleu.corpora.judgements.tables import TableRow, Values, json_values, meanings
 from softbleu.errors import InputError
@@ -27,7 +26,7 @@ def own_rows(name: str, values: Values) -> Iterator[TableRow]:
         yield where, row
 
 
-def _flat(name: str, whole: Any) -> Iterator[Any]:
+def _flat(name: str, whole: object) -> Iterator[object]:
     if not isinstance(whole, dict) or not isinstance(whole.get("systems"), list):
         yield whole
         return

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from softbleu.corpora.judgements.numbering import LinesBySystem
 from softbleu.corpora.judgements.programs.mqm import mqm_cost
 from softbleu.corpora.judgements.tables import TableRow, Values
 from softbleu.errors import InputError
 from softbleu.io.progress import note
+from softbleu.types import Fields, Json, JsonObject
 
 _ASIDE = ("welcome_", "random_", "goodbye_")  # Pages of Pearmut that are no part of the data
 _TAKEN_BACK = "__RESET__"
@@ -28,7 +28,7 @@ def pearmut_rows(name: str, values: Values, texts: LinesBySystem | None) -> Iter
     Without scores, MQM's are used. A segment is the line that has the outputs of an item, or else
     its number.
     """
-    pages: dict[tuple[str, str, str], tuple[str, Any]] = {}
+    pages: dict[tuple[str, str, str], tuple[str, Json]] = {}
     for where, value in values:
         if not isinstance(value, dict):
             raise InputError(f"{where}: an object with items and annotations is needed")
@@ -63,14 +63,14 @@ def pearmut_rows(name: str, values: Values, texts: LinesBySystem | None) -> Iter
                 yield where, {"system": system, **place, "score": score, "document": document, "spans": marked}
 
 
-def _note_lost(name: str, lost: Sequence[Mapping[str, Any]]) -> None:
+def _note_lost(name: str, lost: Sequence[Mapping[str, object]]) -> None:
     """Print a note about judged items whose systems have no outputs."""
     if lost:
         systems = ", ".join(sorted({system for by_system in lost for system in by_system}))
         note(f"{name}: no outputs are given of {systems}: left out (items: {len(lost):,})")
 
 
-def _judged_items(where: str, value: Any) -> Iterator[tuple[str, Any, Any, dict[str, dict[str, Any]]]]:
+def _judged_items(where: str, value: Json) -> Iterator[tuple[str, Json, Json, dict[str, JsonObject]]]:
     """Yield the judged items of a page, with annotations by system."""
     items, said = value.get("item"), value.get("annotation")
     if not isinstance(items, list) or not isinstance(said, list) or len(items) != len(said):
@@ -84,7 +84,7 @@ def _judged_items(where: str, value: Any) -> Iterator[tuple[str, Any, Any, dict[
             yield where, value, item, {name: one for name, one in by_system.items() if isinstance(one, dict)}
 
 
-def _scores_of(judged: Sequence[tuple[str, dict[str, Any]]]) -> Callable[[dict[str, Any]], Any] | None:
+def _scores_of(judged: Sequence[tuple[str, JsonObject]]) -> Callable[[JsonObject], Json] | None:
     """Return the scores, which may be in the only slider; None if nobody scored."""
     if any(said.get("score") is not None for _, said in judged):
         return lambda said: said.get("score")
@@ -95,25 +95,25 @@ def _scores_of(judged: Sequence[tuple[str, dict[str, Any]]]) -> Callable[[dict[s
     return (lambda said: (said.get("sliders") or {}).get(*places)) if places else None
 
 
-def _sliders(where: str, said: Mapping[str, Any]) -> Mapping[str, Any]:
+def _sliders(where: str, said: Mapping[str, object]) -> Mapping[str, object]:
     sliders = said.get("sliders") or {}
     if not isinstance(sliders, dict):
         raise InputError(f"{where}: sliders are an object of numbers by name, not {sliders!r}")
     return sliders
 
 
-def _outputs(item: Mapping[str, Any]) -> dict[str, str]:
+def _outputs(item: Fields) -> dict[str, str]:
     """Texts of an item, by system."""
     return {system: str(text) for system, text in (item.get("tgt") or {}).items()}
 
 
-def _item_id(item: Mapping[str, Any]) -> str:
+def _item_id(item: Fields) -> str:
     return str(item.get("item_id", item.get("src")))
 
 
 def _numbering(
-    name: str, items: Sequence[Mapping[str, Any]], texts: LinesBySystem | None
-) -> Callable[[str, Mapping[str, Any]], int | None]:
+    name: str, items: Sequence[Fields], texts: LinesBySystem | None
+) -> Callable[[str, Mapping[str, object]], int | None]:
     """Find numbers of the segments of items, from 1: lines with their outputs, or else their ids, or their order."""
     ids = list(dict.fromkeys(map(_item_id, items)))
     ends = [match and int(match[0]) for match in (re.search(r"[0-9]{1,9}$", one) for one in ids)]
@@ -131,7 +131,7 @@ def _numbering(
             places.setdefault((system, " ".join(line.split())), []).append(number)
     systems = {system for system, _ in places}
 
-    def line_of(where: str, item: Mapping[str, Any]) -> int | None:
+    def line_of(where: str, item: Mapping[str, object]) -> int | None:
         said = {system: " ".join(text.split()) for system, text in _outputs(item).items()}
         outputs = {(system, text) for system, text in said.items() if system in systems}
         if not outputs:
@@ -144,7 +144,7 @@ def _numbering(
     return line_of
 
 
-def _in_text(where: str, spans: Sequence[Any], text: str) -> list[tuple[Any, Any, Any, Any]]:
+def _in_text(where: str, spans: Sequence[Json], text: str) -> list[tuple[Json, Json, Json, Json]]:
     """Convert the spans of a page to characters of the text: start, end, severity, category.
 
     A page counts units of UTF-16, and positions after the text for omissions.

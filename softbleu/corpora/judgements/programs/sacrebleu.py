@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from softbleu.corpora.files import name_files
 from softbleu.corpora.judgements.tables import TableRow, Values, meanings
 from softbleu.errors import InputError
+from softbleu.types import Fields
 
 _PRINTED = re.compile(r"([A-Za-z][\w-]*\+{0,2})([|+]\S*)? = (-?\d+(?:\.\d+)?)(?=\s|$).*")
 _NUMBER = re.compile(r"\s*(-?\d+(?:\.\d+)?)(?:\s.*)?", re.DOTALL)
 _BASELINE = "Baseline: "
 
 
-def is_score(row: Mapping[str, Any]) -> bool:
+def is_score(row: Fields) -> bool:
     """Whether an object is a score that sacrebleu wrote."""
     return row.keys() >= {"name", "score", "signature"} and not {"system", "segments"} & row.keys()
 
@@ -43,7 +43,7 @@ def printed_rows(name: str, text: Sequence[str], system: str) -> Iterator[TableR
     return _placed(listed, system)
 
 
-def _placed(scores: Sequence[tuple[str, str, Any, str]], system: str) -> Iterator[TableRow]:
+def _placed(scores: Sequence[tuple[str, str, object, str]], system: str) -> Iterator[TableRow]:
     totals, counts = Counter(metric for _, metric, _, _ in scores), Counter[str]()
     for where, metric, score, signature in scores:
         segment = {"segment": counts[metric]} if totals[metric] > 1 else {}
@@ -51,7 +51,7 @@ def _placed(scores: Sequence[tuple[str, str, Any, str]], system: str) -> Iterato
         yield where, {"system": system, "metric": metric, "score": score, "signature": signature, **segment}
 
 
-def is_row(row: Mapping[str, Any]) -> bool:
+def is_row(row: Fields) -> bool:
     """Whether an object is the row of a system in the table of several, its scores texts or objects."""
     system = row.get("system", row.get("System"))
     scores = [value for key, value in row.items() if key not in ("system", "System")]
@@ -70,7 +70,7 @@ def system_rows(values: Values) -> Iterator[TableRow]:
                 yield where, {"system": systems[file], "metric": key.partition(" (")[0], "score": _score_in(value)}
 
 
-def _score_in(value: Any) -> Any:
+def _score_in(value: object) -> object:
     """Find the score in a cell: a text that begins with it, or an object that has it."""
     if isinstance(value, dict):
         return value.get("score")

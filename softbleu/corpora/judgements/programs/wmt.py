@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 from softbleu.corpora.judgements.tables import LinesOrRows, TableRow, Values, meanings, table_rows
 from softbleu.errors import InputError
 from softbleu.io.reading import parse_json, whole_number
+from softbleu.types import JsonObject
 
 
 def document_rows(values: Values, system: str) -> Iterator[TableRow]:
@@ -60,7 +60,7 @@ def _after(where: str, line: object) -> int:
     return whole_number(where, "the number of a line", line) + 1
 
 
-def compiled_row(where: str, value: Any) -> TableRow:
+def compiled_row(where: str, value: object) -> TableRow:
     """WMT24, compiled: an object per judgement."""
     if not isinstance(value, dict) or not {"esa_score", "line_id", "system"} <= value.keys():
         raise InputError(f"{where}: an object with esa_score, line_id and system is needed")
@@ -91,7 +91,7 @@ def humeval_rows(values: Values) -> Iterator[TableRow]:
                 yield where, {"system": system, **place, **annotator, "score": judged["human"], "spans": spans}
 
 
-def _rounds(where: str, said: Any) -> Iterator[dict[str, Any]]:
+def _rounds(where: str, said: object) -> Iterator[JsonObject]:
     """Split annotations of an output into rounds: keys such as `human1`, `annotator1` and `errors1`, then 2."""
     if not isinstance(said, dict):
         raise InputError(f"{where}: annotations of a system are an object, not {said!r}")
