@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from softbleu.analysis.differences import ChosenLine, ChosenLines
     from softbleu.language import Finding
     from softbleu.metrics.protocols import ClosestPath
-    from softbleu.results.explain import Explanation, NgramMatch
+    from softbleu.results.explain import Explanation, LeftReference, NgramMatch
 
 _STYLES = {"=": "32", "~": "33", "-": "90", "+": "90"}  # Green, yellow, grey, grey: codes of a terminal
 _VERDICTS = {"hit": "32", "wrong": "31", "over": "33", "missed": "90"}
@@ -24,12 +24,17 @@ _FOUND = {"misspelt": "31", "error": "31", "unlikely": "33", "lost": "33"}  # Re
 
 def explain_json(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
     """Write one JSON object, one segment per line; positions count from 0, segments from 1."""
-    return json_document({}, segments=map(asdict, explanations))
+    return json_document({}, segments=map(_as_dict, explanations))
 
 
 def explain_jsonl(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
     """Write one JSON object per explained segment."""
-    yield from (f"{dump(asdict(explanation))}\n" for explanation in explanations)
+    yield from (f"{dump(_as_dict(explanation))}\n" for explanation in explanations)
+
+
+def _as_dict(explanation: Explanation) -> dict[str, object]:
+    """Return plain data; only explanations of partial scores say where references are left."""
+    return {name: value for name, value in asdict(explanation).items() if name != "left" or value is not None}
 
 
 def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
@@ -75,6 +80,8 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
     for number, reference in enumerate(explanation.references, start=1):
         name = "path" if explanation.path else f"reference {number}" if several else "reference"
         heads.append([name, _words(reference)])
+    if explanation.left is not None:
+        heads += _left(explanation.left)
     score = "" if explanation.score is None else f": {explanation.score:.{digits}f}"
     lines = [(BOLD, f"segment {explanation.segment}, {one_line(explanation.system)}{score}")]
     lines += [("", line) for line in lay_out(heads, [False, False])]
@@ -100,6 +107,18 @@ def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
         right = [False, False, True, False, *([False] if several else [])]
         lines += _in_columns(rows, right, _STYLES, 1)
     return lines
+
+
+def _left(left: LeftReference) -> list[list[str]]:
+    """Format how much of each reference has been reached, and where the candidate leaves them."""
+    named = f"reference {left.reference_number + 1}" if len(left.lengths) > 1 else "the reference"
+    ends = [f"{end:,} of {length:,} tokens" for end, length in zip(left.reached, left.lengths, strict=True)]
+    if left.place is None:
+        said = f"nowhere: a beginning of {named}"
+    else:
+        there = "ends before" if left.expected is None else f"has '{left.expected}'"
+        said = f"at token {left.place + 1:,}, '{left.word}', where {named} {there}"
+    return [["reached", ", ".join(ends)], ["left", one_line(said)]]
 
 
 def _in_columns(

@@ -21,6 +21,7 @@ from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import Limit, is_whole_number, listed
 from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import SCALE
+from softbleu.kernels.prefixes import reached
 from softbleu.language.values import Finding
 from softbleu.metrics.base import Metric
 from softbleu.metrics.edits import SAME_EDIT, JudgedEdit, JudgedEdits, touch
@@ -38,8 +39,10 @@ from softbleu.metrics.protocols import (
 )
 from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.score import Score
+from softbleu.results.fractions import common_beginning
 from softbleu.results.significance import segment_numbers
 from softbleu.tables import Tabular, spread
+from softbleu.text.coded import Vocabulary
 from softbleu.text.tokens import token_places
 
 if TYPE_CHECKING:
@@ -126,6 +129,18 @@ class MarkedText:
 
 
 @dataclass(frozen=True)
+class LeftReference:
+    """Place at which an unfinished candidate leaves its references, and how far it came; places are tokens from 0."""
+
+    place: int | None  # Token of the candidate that continues no reference; None for a beginning of one
+    word: str | None  # That token
+    reference_number: int  # The reference that is followed furthest
+    expected: str | None  # The token that this reference has there; None at its end
+    reached: tuple[int, ...]  # Tokens of each reference that the candidate has come to
+    lengths: tuple[int, ...]  # Tokens of each reference
+
+
+@dataclass(frozen=True)
 class Explanation:
     """All matches of one segment of one system."""
 
@@ -148,6 +163,7 @@ class Explanation:
     """Words of the candidate with aligned words of the best reference, for metrics that align words."""
 
     marked: tuple[MarkedText, ...] = ()  # The text with what judges or programs mark, where spans are given
+    left: LeftReference | None = None  # Where the candidate leaves the references, of partial scores
 
     def figures(self) -> Iterator[Finding]:
         """The numbers that the score is made of, as findings of kind `total`, then the findings."""
@@ -262,12 +278,38 @@ def explain_corpus(
     plan = make_plan(metrics)
     note_text(corpus, plan.metrics)
     explanations = _explained(corpus, plan, segments)
+    if plan.only.partial:
+        picked = pick_segments(corpus, segments)
+        explanations = Explanations(
+            replace(one, left=_left(plan.only, picked, one.system, segments.index(one.segment)))
+            for one in explanations
+        )
     if not spans:
         return explanations
     texts = pick_segments(corpus, segments).candidates
     return Explanations(
         replace(one, marked=tuple(_marked(spans, one, texts[one.system][segments.index(one.segment)])))
         for one in explanations
+    )
+
+
+def _left(metric: Metric, texts: Segments, system: str, place: int) -> LeftReference:
+    """Find where a candidate leaves the references."""
+    tokenizer, codes = metric.tokenizer, Vocabulary()
+    candidate = list(tokenizer.split(texts.candidates[system][place]))
+    lines = [list(tokenizer.split(tokenizer.reference(line))) for line in texts.present()[place]]
+    ends = reached(codes.encode([candidate] * len(lines)), codes.encode(lines)).tolist()
+    shared = [common_beginning(candidate, line) for line in lines]
+    longest = max(shared)
+    followed = lines[shared.index(longest)]
+    leaves = longest < len(candidate)
+    return LeftReference(
+        longest if leaves else None,
+        candidate[longest] if leaves else None,
+        shared.index(longest),
+        followed[longest] if leaves and longest < len(followed) else None,
+        tuple(ends),
+        tuple(map(len, lines)),
     )
 
 

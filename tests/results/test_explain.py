@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from dataclasses import astuple
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,8 @@ from softbleu.errors import InputError
 from softbleu.matching.ngrams import shared_counts
 from softbleu.metrics.reading import read_metric
 from softbleu.report import WRITERS, Layout
-from softbleu.results.explain import explain_corpus
+from softbleu.report.explanations import explain_json, explain_text
+from softbleu.results.explain import explain, explain_corpus
 from softbleu.results.pairs import pair_systems, score_pairs, score_systems
 from softbleu.results.runs import Change, RunOfMetric, diff_files, diff_runs, read_run
 from softbleu.text.coded import Vocabulary
@@ -263,3 +265,24 @@ def test_lines_of_json_have_no_signature(tmp_path: Path) -> None:
     (tmp_path / "gleu.json").write_text("".join(WRITERS["json"]([scored], Layout())), encoding="utf-8")
     lines = read_run(str(tmp_path / "gleu.json"))["gleu"].lines
     assert list(lines) == [("candidate", "1 reference 1"), ("candidate", "1 reference 2")]
+
+
+def test_partial_score_says_where_the_output_leaves_the_references() -> None:
+    references = [["the cat sat on the mat", "the cats"]] * 3
+    outputs = ["the cat lay on", "the", "the cats sat"]
+    found = explain(outputs, references, metrics="chrf", partial=True, segments=[1, 2, 3])
+    assert [astuple(one.left) for one in found if one.left] == [
+        (2, "lay", 0, "sat", (4, 2), (6, 2)),
+        (None, None, 0, None, (1, 1), (6, 2)),
+        (2, "sat", 1, None, (3, 2), (6, 2)),
+    ]
+    text = "".join(explain_text(found, Layout()))
+    assert "reached      4 of 6 tokens, 2 of 2 tokens" in text
+    shown = [line.split(maxsplit=1)[1] for line in text.splitlines() if line.startswith("left")]
+    assert shown == [
+        "at token 3, 'lay', where reference 1 has 'sat'",
+        "nowhere: a beginning of reference 1",
+        "at token 3, 'sat', where reference 2 ends before",
+    ]
+    assert '"left"' not in "".join(explain_json(explain(["a"], ["a"]), Layout()))
+    assert '"left": {"place": 2' in "".join(explain_json(found, Layout()))
