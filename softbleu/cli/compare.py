@@ -17,8 +17,9 @@ from softbleu.corpora.labels import Documents
 from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError, known_name
 from softbleu.meta.reading import read_marks
-from softbleu.report import COMPARERS, FRACTION_WRITERS, MATRIX_WRITERS, PAGES
+from softbleu.report import COMPARERS, CURVE_PAGES, FRACTION_WRITERS, MATRIX_WRITERS, PAGES
 from softbleu.report.comparisons import COMPARISON_COLUMNS, draw_latencies, draw_pairs, note_few, write_distribution
+from softbleu.report.curve_page import make_curve_page
 from softbleu.report.curves import draw_fractions
 from softbleu.report.explanations import LINE_WRITERS
 from softbleu.report.pages import make_comparison_page
@@ -177,16 +178,12 @@ def compare(options: CompareOptions) -> None:
 
 def _compare_fractions(options: CompareOptions) -> None:
     """Test systems at fractions of their outputs."""
-    unused = {
-        name: getattr(options, name) for name in ("all_pairs", "columns", "distribution", "resume", "top", "spans")
-    }
-    if other := next((name.replace("_", "-") for name, value in unused.items() if value), None):
+    names = ("all_pairs", "columns", "distribution", "resume", "top", "spans")
+    if other := next((name.replace("_", "-") for name in names if getattr(options, name)), None):
         raise InputError(f"--{other} goes with whole outputs: leave it out, or --partial and --fractions")
-    inputs = options.input_files()
-    output, picture = (
-        options.open_output(FRACTION_WRITERS.find(options.output_format)),
-        options.open_picture(options.plot, inputs),
-    )
+    page_wanted = options.output_format in CURVE_PAGES
+    write: Form = (CURVE_PAGES if page_wanted else FRACTION_WRITERS).find(options.output_format)
+    output, picture = options.open_output(write), options.open_picture(options.plot, options.input_files())
     plan = partial_plan(options.plan(also=["seed"]))
     documents = Documents.read(options.documents, options.encoding) if options.documents else None
     asked = {"test": options.test, "compatible": options.compatible, "trials": options.trials}
@@ -195,8 +192,9 @@ def _compare_fractions(options: CompareOptions) -> None:
         run = RunOptions(progress=progress, **options.workers)
         baseline = options.baseline or signed
         tests = compare_fractions(corpus, plan, options.shares, baseline=baseline, significance=how, options=run)
-    picture(draw_fractions, tests)
-    output.write(tests)
+        picture(draw_fractions, tests)
+        tokenizer = plan.metrics[0].tokenizer
+        output.write(make_curve_page(corpus, tests, tokenizer, options.title) if page_wanted else tests)
 
 
 def _write_view(options: CompareOptions) -> None:

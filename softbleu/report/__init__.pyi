@@ -1,5 +1,6 @@
 """Names of the package, and the modules that are loaded when they are first used."""
 
+from . import curve_page as curve_page
 from . import html as html
 from . import plots as plots
 from .comparisons import COMPARERS as COMPARERS
@@ -8,6 +9,7 @@ from .curves import CURVE_WRITERS as CURVE_WRITERS
 from .curves import FRACTION_WRITERS as FRACTION_WRITERS
 from .curves import prefix_records as prefix_records
 from .formats import CHECK_WRITERS as CHECK_WRITERS
+from .formats import CURVE_PAGES as CURVE_PAGES
 from .formats import PAGES as PAGES
 from .pages import make_comparison_page as make_comparison_page
 from .pages import make_page as make_page

@@ -10,6 +10,7 @@ from softbleu.report.records import RECORD_WRITERS, Formats, Layout, Writers
 
 if TYPE_CHECKING:
     from softbleu.corpora.checks import Oddities
+    from softbleu.report.curve_page import CurvePage
     from softbleu.report.pages import Page
 
 
@@ -21,6 +22,12 @@ def _write_odd_segments(odd: Oddities, layout: Layout) -> Iterator[str]:
     return report.html.write_odd_segments(odd, layout)
 
 
+def _write_curve_page(page: CurvePage, layout: Layout) -> Iterator[str]:
+    return report.curve_page.write_curve_page(page, layout)
+
+
 PAGES: Writers[Page] = Formats({"html": _write_page})
 """Formats of pages."""
+CURVE_PAGES: Writers[CurvePage] = Formats({"html": _write_curve_page})
+"""Formats of pages of partial scores."""
 CHECK_WRITERS: Writers[Any] = Formats({**RECORD_WRITERS, "html": _write_odd_segments})

@@ -292,9 +292,14 @@ def _content_hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
 
 
-def _static_page(title: str, summary: str, content: Iterable[str], *scripts: str) -> Iterator[str]:
+def static_page(title: str, summary: str, content: Iterable[str], *scripts: str) -> Iterator[str]:
     """Make a page of HTML content that loads nothing and runs only these scripts."""
-    parts = {"title": _plain(title), "summary": _plain(summary), "version": __version__, "content": content}
+    parts = {
+        "title": visible_html(title),
+        "summary": visible_html(summary),
+        "version": __version__,
+        "content": content,
+    }
     return _filled("static.html", scripts, parts)
 
 
@@ -302,24 +307,25 @@ def write_odd_segments(odd: Oddities, layout: Layout) -> Iterator[str]:
     """Write a page without scripts that needs no other file and no network."""
     systems = "1 system" if len(odd.systems) == 1 else f"{len(odd.systems)} systems"
     found = f"{odd.segments:,} segments each, {len(odd.oddities):,} oddities"
-    return _static_page(f"Odd segments of {systems}", found, _odd_content(odd))
+    return static_page(f"Odd segments of {systems}", found, _odd_content(odd))
 
 
 def _odd_content(odd: Oddities) -> Iterator[str]:
     table = Records.of(odd)
-    yield from _section("Systems", _plain_table(table.columns, table.rows))
+    yield from page_section("Systems", plain_table(table.columns, table.rows))
     by_check = {name: [entry for entry in odd.oddities if entry.check == name] for name in table.columns[3:]}
     for name, entries in by_check.items():
-        yield from _section(name, _details(entries))
+        yield from page_section(name, _details(entries))
 
 
-def _plain(text: str) -> str:
+def visible_html(text: str) -> str:
     """Escape a text for HTML, with all characters visible."""
     return escape(one_line(text))
 
 
-def _section(title: str, content: Iterable[str]) -> Iterator[str]:
-    yield f"<section>\n<h2>{_plain(title)}</h2>\n"
+def page_section(title: str, content: Iterable[str]) -> Iterator[str]:
+    """Make a section of a page from HTML content."""
+    yield f"<section>\n<h2>{visible_html(title)}</h2>\n"
     yield from content
     yield "</section>\n"
 
@@ -329,22 +335,23 @@ def _details(entries: Sequence[Oddity]) -> Iterator[str]:
     ranked = sorted(entries, key=lambda entry: entry.system)
     for system, group in groupby(ranked, key=lambda entry: entry.system):
         rows = [[entry.segment, entry.detail, entry.output] for entry in group]
-        yield f"<details><summary>{_plain(system)}: {len(rows):,}</summary>\n"
-        yield from _plain_table(["segment", "detail", "output"], rows)
+        yield f"<details><summary>{visible_html(system)}: {len(rows):,}</summary>\n"
+        yield from plain_table(["segment", "detail", "output"], rows)
         yield "</details>\n"
 
 
-def _plain_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+def plain_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    """Make a table of texts and whole numbers."""
     cells = (
         "".join(
             f'<td class="number">{cell:,}</td>'
             if isinstance(cell, int)
-            else f'<td dir="auto">{_plain(str(cell))}</td>'
+            else f'<td dir="auto">{visible_html(str(cell))}</td>'
             for cell in row
         )
         for row in rows
     )
-    return _html_table('class="scroll"', map(_plain, columns), cells)
+    return _html_table('class="scroll"', map(visible_html, columns), cells)
 
 
 def _html_table(frame: str, heads: Iterable[str], rows: Iterable[str]) -> Iterator[str]:
@@ -409,7 +416,7 @@ def directions_page(
         Title of the page.
     """
     title = title or f"{len(table.systems)} systems, {len(table.directions)} directions"
-    return _static_page(title, "", _direction_content(table, layout, pages), "sort.js")
+    return static_page(title, "", _direction_content(table, layout, pages), "sort.js")
 
 
 def _direction_content(table: DirectionTable, layout: Layout, pages: Mapping[str, str]) -> Iterator[str]:
@@ -418,7 +425,7 @@ def _direction_content(table: DirectionTable, layout: Layout, pages: Mapping[str
     linked = [pages.get(column.rpartition(" ")[2]) for column in made.columns]
     rows = []
     for number, (system, *scores) in enumerate(made.rows):
-        name = _plain(str(system))
+        name = visible_html(str(system))
         cells = [f'<th scope="row" data-value="{name}"><bdi>{name}</bdi></th>']
         for place, score in enumerate(scores, start=1):
             cells.append(
@@ -427,9 +434,9 @@ def _direction_content(table: DirectionTable, layout: Layout, pages: Mapping[str
                 )
             )
         rows.append("".join(cells))
-    heads = (f'<button type="button">{_plain(column)}</button>' for column in made.columns)
+    heads = (f'<button type="button">{visible_html(column)}</button>' for column in made.columns)
     yield from _html_table('class="scroll wide" role="region" aria-label="Scores"', heads, rows)
-    yield from (f'<p class="note">{_plain(note)}</p>\n' for note in made.notes)
+    yield from (f'<p class="note">{visible_html(note)}</p>\n' for note in made.notes)
 
 
 def _score_cell(score: Value, page: str | None, digits: int, *, best: bool) -> str:

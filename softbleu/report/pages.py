@@ -182,7 +182,9 @@ def _scored(
     """Score the metrics of a page; the runner is prepared to sweep the first of them."""
     plan = make_plan(wanted)
     if any(metric.partial for metric in plan.metrics):
-        raise InputError("an HTML page shows whole outputs: leave out ", Parameter("partial"))
+        level, by = Parameter("level", "prefix"), Parameter("partial")
+        said = "this page marks matches in whole outputs; another one has curves of unfinished outputs ("
+        raise InputError(said, level, " makes it): leave out ", by)
     metrics, thresholds = plan.metrics, Thresholds.of(plan.metrics[0])
     swept = [metrics[0].revised({"threshold": threshold}) for threshold in thresholds.values[:1]]
     if swept:

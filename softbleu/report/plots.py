@@ -148,7 +148,7 @@ _METADATA: dict[str, dict[str, str | None]] = {
 }
 _MARKERS = "osD^vP*X<>"
 _DASHES = ("-", "--", ":", "-.")
-_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 """Colours for any colour vision (Okabe and Ito 2008), repeated by markers."""
 _GREY = "#999999"
 
@@ -224,7 +224,7 @@ class _Style:
     def of(self, name: str) -> Keywords:
         """Return the style of a name."""
         number = self.numbers[name]
-        return {"label": str(number), "color": _COLOURS[number % len(_COLOURS)]}
+        return {"label": str(number), "color": COLOURS[number % len(COLOURS)]}
 
     def dashes(self, name: str) -> str:
         """Return the dashes of a name."""
@@ -369,7 +369,7 @@ def _draw_scatter(axes: Axes, picture: Scatter, style: _Style) -> None:
     xs, ys = zip(*picture.points, strict=True) if picture.points else ((), ())
     for (x, y), (of_x, of_y) in zip(picture.points, picture.intervals, strict=bool(picture.intervals)):
         axes.plot(of_x, (y, y), (x, x), of_y, color=_GREY, linewidth=1, zorder=1)
-    axes.scatter(xs, ys, color=_COLOURS[0], s=18 if picture.names else 6, alpha=1 if picture.names else 0.5)
+    axes.scatter(xs, ys, color=COLOURS[0], s=18 if picture.names else 6, alpha=1 if picture.names else 0.5)
     # Room for text beside the points.
     axes.margins(0.12)
 
@@ -402,7 +402,7 @@ def _name_points(axes: Axes, picture: Scatter, style: _Style) -> None:
 
 
 def _draw_ranks(axes: Axes, picture: Ranks, style: _Style) -> None:
-    colours = dict(zip(picture.coloured, _COLOURS, strict=False))
+    colours = dict(zip(picture.coloured, COLOURS, strict=False))
     indices = range(len(picture.places))
     for name, ranks in sorted(picture.ranks.items(), key=lambda ranked: ranked[0] in colours):
         width = 1.8 if name in colours else 1.0

@@ -24,7 +24,7 @@ def test_json_is_the_python_interface(command, files):
     with ParallelFiles.open(["candidate.txt"], ["reference.txt"]) as corpus:
         expected = explain_corpus(corpus, measure, [2, 3])
     segments = json.loads(json.dumps([asdict(explanation) for explanation in expected]))
-    assert all(segment.pop("left") is None for segment in segments)  # Only partial scores say where references are left
+    assert all(segment.pop("left") is None for segment in segments)  # Only of partial scores
     assert found == {"schema": 1, "segments": segments}
 
 

@@ -158,5 +158,5 @@ def test_explanation_shows_the_beginning_that_counts():
 
 
 def test_pages_of_partial_scores_are_refused():
-    with pytest.raises(InputError, match="an HTML page shows whole outputs"):
+    with pytest.raises(InputError, match="this page marks matches in whole outputs"):
         make_page(Segments.of(["a cat"], ["a cat sat"]), [read_metric("chrf", partial=True)])

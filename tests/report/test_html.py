@@ -18,8 +18,11 @@ from softbleu.corpora.checks import Oddities, Oddity
 from softbleu.errors import one_line
 from softbleu.metrics.reading import read_metric
 from softbleu.report import Layout
+from softbleu.report.curve_page import make_curve_page, write_curve_page
 from softbleu.report.html import escape_json, pack, write_html, write_odd_segments
 from softbleu.report.pages import make_comparison_page, make_page
+from softbleu.results.fractions import compare_fractions
+from softbleu.results.significance import SignificanceSettings
 
 HOSTILE = "</script><script>alert(1)</script><!-- {{data}} \"double\" 'single' & \u2028 \u202e back \u202c \x00"
 VECTORS = {"cat": [1.0, 0.2], "dog": [0.9, 0.3], "mat": [0.0, 1.0]}
@@ -61,6 +64,22 @@ def test_a_page_of_odd_lines_has_them_as_text_alone() -> None:
     assert plain.names.count("details") == 2
     ((policy,), (style,)) = plain.policies, plain.digests
     assert f"default-src 'none'; style-src {style}" in policy
+
+
+def test_a_page_of_unfinished_outputs_has_curves_tests_and_places_where_outputs_part_as_text_alone() -> None:
+    def made(system: str, lines: list[str]) -> str:
+        corpus = Segments.of({"A": ["a cat sat here", "it is"], system: lines}, ["a cat sat there", "it is"])
+        tests = compare_fractions(corpus, "chrf", significance=SignificanceSettings(samples=20, trials=20))
+        page = make_curve_page(corpus, tests, read_metric("bleu").tokenizer)
+        return "".join(write_curve_page(page, Layout()))
+
+    plain, hostile = made("B", ["a cat lay", "it is"]), made(HOSTILE, [HOSTILE, "it is"])
+    assert Elements(plain).names == Elements(hostile).names
+    assert Elements(plain).names.count("svg") == 3  # A curve, and the colours of two systems
+    ((policy,), (style,)) = Elements(plain).policies, Elements(plain).digests
+    assert f"default-src 'none'; style-src {style}" in policy
+    assert "<p>1 of 2 outputs are the same.</p>" in plain
+    assert '<td class="number">2</td><td class="number">4</td><td dir="auto">sat here</td>' in plain
 
 
 def data_of(html: str):
