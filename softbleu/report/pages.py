@@ -182,9 +182,8 @@ def _scored(
     """Score the metrics of a page; the runner is prepared to sweep the first of them."""
     plan = make_plan(wanted)
     if any(metric.partial for metric in plan.metrics):
-        level, by = Parameter("level", "prefix"), Parameter("partial")
         said = "this page marks matches in whole outputs; another one has curves of unfinished outputs ("
-        raise InputError(said, level, " makes it): leave out ", by)
+        raise InputError(said, Parameter("level", "prefix"), " makes it): leave out ", Parameter("partial"))
     metrics, thresholds = plan.metrics, Thresholds.of(plan.metrics[0])
     swept = [metrics[0].revised({"threshold": threshold}) for threshold in thresholds.values[:1]]
     if swept:
