@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from softbleu.cli.command import command
+from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import ReferenceFiles, SourceFile
 from softbleu.cli.options import Encoded, TableFormat
-from softbleu.config.declare import setting
 from softbleu.corpora.parallel import cut_file
 from softbleu.corpora.resegment import group_lines
 from softbleu.errors import InputError

@@ -6,10 +6,9 @@ from typing import Literal
 
 import typer
 
-from softbleu.cli.command import command
+from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import SourceFile, TextFiles
 from softbleu.cli.options import Encoded, PageFormat
-from softbleu.config.declare import setting
 from softbleu.corpora.checks import check_files
 from softbleu.report import CHECK_WRITERS, PAGES
 from softbleu.tables import Records

@@ -15,7 +15,8 @@ from typer.core import TyperCommand, TyperOption
 
 from softbleu.cli.settings import SettingOption, flags_of
 from softbleu.cli.words import OptionValues
-from softbleu.config.declare import Declared, Setting, format_value, own_settings, setting
+from softbleu.config.declare import Declared, Setting, format_value, own_settings
+from softbleu.config.declare import setting as setting  # Modules of commands take it from here
 from softbleu.errors import InputError, Parameter, SoftbleuError
 from softbleu.io.arguments import allow
 from softbleu.io.progress import MANY, ProgressBar, note
@@ -43,6 +44,7 @@ class Options(Declared):
     """
 
     panel: ClassVar[str] = "Output"  # Stands last
+    more: ClassVar[Sequence[SettingOption]] = ()  # Options of the settings of what the command makes
 
     quiet: bool = setting(False, flags=("-q",))
     debug: bool = setting(False)
@@ -66,12 +68,12 @@ class Options(Declared):
     @classmethod
     def setting_options(cls, values: OptionValues, wanted: Collection[str]) -> list[SettingOption]:
         """Find options of settings with these spellings; `values` are all that the command line names."""
-        return cls.help_options(None)
+        return [*cls.more]
 
     @classmethod
     def help_options(cls, values: OptionValues | None, *, plug_ins: bool = True) -> list[SettingOption]:
         """Find options of settings that help shows for a command line; without its values, all."""
-        return []
+        return [*cls.more]
 
     def check(self) -> None:
         """Check that no name of a file is empty, which would stand for this folder, or for no option at all."""

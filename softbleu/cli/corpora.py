@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
-from softbleu.cli.command import command
+from softbleu.cli.command import command, setting
 from softbleu.cli.options import Encoded, Output
-from softbleu.config.declare import setting
 from softbleu.errors import InputError
 
 if TYPE_CHECKING:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from softbleu.cli.command import command
+from softbleu.cli.command import command, setting
 from softbleu.cli.options import Digits, Encoded, TableFormat
-from softbleu.config.declare import setting
 from softbleu.report.comparisons import difference_records
 from softbleu.results.runs import diff_files
 

@@ -6,11 +6,10 @@ from functools import partial
 from urllib.parse import quote
 
 from softbleu.analysis.directions import score_directions
-from softbleu.cli.command import command
+from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import MetricNames, Outside
 from softbleu.cli.options import Digits, Encoded, Jobs, LanguageCode, TitledPage
 from softbleu.cli.output import Form, Target
-from softbleu.config.declare import setting
 from softbleu.corpora.corpus import Against, Corpus
 from softbleu.corpora.directions import Direction, read_directions
 from softbleu.engine.plan import Plan

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from softbleu.cli.command import command
+from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Tokenize
 from softbleu.cli.options import Encoded, Output
-from softbleu.config.declare import setting
 from softbleu.config.languages import find_language
 from softbleu.corpora import ParallelFiles, write_m2
 from softbleu.engine.notes import foreign_text

@@ -6,32 +6,24 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TypedDict
 
-from softbleu.cli.command import command
+from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Lowercase
-from softbleu.cli.options import Encoded, PrintedFormat, TableFormat
+from softbleu.cli.options import AnyFormat, Encoded, TableFormat
 from softbleu.cli.output import STDOUT
 from softbleu.cli.parts import MATCHING, options_for
-from softbleu.cli.settings import SettingOption
-from softbleu.cli.words import OptionValues
-from softbleu.config.declare import setting
 from softbleu.corpora import read_words
 from softbleu.corpora.files import open_text
 from softbleu.embeddings import open_vectors
-from softbleu.embeddings.catalogue import describe_encoder, describe_vectors, find_entry, read_catalogue
+from softbleu.embeddings.catalogue import describe_catalogue, describe_set
 from softbleu.embeddings.choice import VectorChoice
-from softbleu.embeddings.convert import TrainingSettings, convert_vectors, train_vectors
+from softbleu.embeddings.convert import TrainingSettings, convert_to_store, train_vectors
 from softbleu.embeddings.neighbours import nearest_words
 from softbleu.embeddings.vectors import StoreType
-from softbleu.encoders import is_encoder, open_encoder
-from softbleu.encoders.base import parse_layers
-from softbleu.encoders.convert import convert_encoder, is_model
 from softbleu.engine.prepare import compare_words
-from softbleu.errors import InputError
 from softbleu.io.files import check_apart, hash_files
+from softbleu.report import RECORD_WRITERS
 
-OUTCOMES = ("duplicates", "zero_rows", "damaged_rows", "unusable_words", "passed_over")
 _IDLE = ("normalize", "layers", "exact_words", "context")  # Settings of vectors without effect on a pair of words
-_LISTED = ("name", "kind", "language", "state", "licence", "words", "dimension", "download_megabytes")
 
 
 class StoreFacts(TypedDict):
@@ -43,7 +35,7 @@ class StoreFacts(TypedDict):
     force: bool
 
 
-class Store(PrintedFormat, panel="Store"):
+class Store(AnyFormat, panel="Store"):
     """A store of vectors to be written.
 
     Attributes
@@ -58,6 +50,8 @@ class Store(PrintedFormat, panel="Store"):
         Licence of the set
     force
         Replace a store that is there already
+    format
+        Output format: {names}
     """
 
     dtype: StoreType = setting("float16")
@@ -65,6 +59,7 @@ class Store(PrintedFormat, panel="Store"):
     set_source: str | None = setting(None, name="source", unset="the file names")
     licence: str = setting("not stated", metavar="TEXT")
     force: bool = setting(False)
+    format: str | None = setting("text", flags=("-f",), complete=lambda: RECORD_WRITERS, panel="Output")
 
     @property
     def facts(self) -> StoreFacts:
@@ -112,39 +107,21 @@ def convert(options: ConvertOptions) -> None:
     """
     output = options.open_output()
     check_apart(options.target, [file for file in (options.vocabulary, options.aligned) if file])
-    of_model = is_model(options.source_file)
-    # Options of one kind alone.
-    alone: dict[str, object] = {"layers": options.layers}
-    if of_model:
-        alone = {"aligned": options.aligned, "limit": options.limit, "vocabulary": options.vocabulary}
-        alone["keep-lengths"] = options.keep_lengths or None
-    if strange := [name for name, value in alone.items() if value is not None]:
-        kind = "encoders" if of_model else "word vectors"
-        raise InputError(f"--{strange[0]} means nothing for {kind}: leave it out")
-    facts = {"store": options.target, "dtype": options.dtype}
-    if of_model:
-        layers = None if options.layers is None else parse_layers(options.layers)
-        encoder = convert_encoder(
-            options.source_file, options.target, layers=layers, source=options.set_source, **options.facts
-        )
-        depths = [("kept", encoder.architecture.depth), ("left out", encoder.left_out)]
-        output.write_table(("what", "layers"), depths, facts | {"recommended": ",".join(map(str, encoder.layers))})
-        return
+    vocabulary = None if options.vocabulary is None else read_words(options.vocabulary)
     with options.progress("converting", many=1 << 26) as progress:
-        done = convert_vectors(
+        table = convert_to_store(
             options.source_file,
             options.target,
-            aligned=[options.aligned] if options.aligned else [],
-            normalize=not options.keep_lengths,
+            layers=options.layers,
+            aligned=options.aligned,
             limit=options.limit,
-            vocabulary=None if options.vocabulary is None else read_words(options.vocabulary),
+            vocabulary=vocabulary,
+            keep_lengths=options.keep_lengths,
             source=options.set_source,
             progress=progress,
             **options.facts,
         )
-    counts = {"kept": done.words, **{kind: getattr(done, kind) for kind in OUTCOMES}}
-    rows = [(kind.replace("_", " "), count, done.examples.get(kind)) for kind, count in counts.items()]
-    output.write_table(("what", "words", "first"), rows, facts)
+    output.write(table)
 
 
 class InfoOptions(TableFormat):
@@ -165,12 +142,7 @@ class InfoOptions(TableFormat):
 @command
 def info(options: InfoOptions) -> None:
     """Describe a set of vectors: size, source, licence, content hash, similarity of random words."""
-    output = options.open_output()
-    if is_encoder(options.vectors):
-        facts = describe_encoder(open_encoder(options.vectors), verify=options.verify)
-    else:
-        facts = describe_vectors(open_vectors(options.vectors), verify=options.verify)
-    output.write_table((), (), facts, digits=6)
+    options.open_output().write(describe_set(options.vectors, verify=options.verify))
 
 
 class SimilarityOptions(TableFormat):
@@ -186,11 +158,7 @@ class SimilarityOptions(TableFormat):
 
     one: str = setting(argument=True, metavar="A")
     other: str = setting(argument=True, metavar="B")
-
-    @classmethod
-    def help_options(cls, values: OptionValues | None, *, plug_ins: bool = True) -> list[SettingOption]:
-        """Make the options of the vectors' settings."""
-        return options_for(VectorChoice, MATCHING, without=_IDLE)
+    more = options_for(VectorChoice, MATCHING, without=_IDLE)
 
 
 @command
@@ -225,11 +193,7 @@ class NeighboursOptions(Encoded, TableFormat):
     threshold: float | None = setting(None, flags=("-t",), panel=MATCHING)
     limit: int | None = setting(None, unset="all", panel=MATCHING)
     digits: int = setting(4)
-
-    @classmethod
-    def help_options(cls, values: OptionValues | None, *, plug_ins: bool = True) -> list[SettingOption]:
-        """Make the options of the vectors' settings."""
-        return options_for(VectorChoice, MATCHING, "vectors", "vector_case")
+    more = options_for(VectorChoice, MATCHING, "vectors", "vector_case")
 
 
 @command
@@ -262,11 +226,7 @@ class TrainOptions(Encoded, Lowercase, Store):
 
     corpus: tuple[str, ...] = setting(argument=True, metavar="CORPUS", file="read")
     output_folder: str = setting(flags=("--output", "-o"), metavar="DIR", file="written", panel="Store")
-
-    @classmethod
-    def help_options(cls, values: OptionValues | None, *, plug_ins: bool = True) -> list[SettingOption]:
-        """Make the options of the settings of training."""
-        return options_for(TrainingSettings, "Training")
+    more = options_for(TrainingSettings, "Training")
 
 
 @command
@@ -309,12 +269,4 @@ class ListOptions(TableFormat):
 @command
 def list_sets(options: ListOptions) -> None:
     """List known sets of word vectors, and encoders: bundled, or for download."""
-    output = options.open_output()
-    if options.wanted is None:
-        rows = [[getattr(entry, field) for field in _LISTED] for entry in read_catalogue()]
-        output.write_table((*_LISTED[:-1], "download_MB"), rows, digits=0)
-        return
-    entry = find_entry(options.wanted)
-    known = {field: value for field, value in asdict(entry).items() if field != "get" and value is not None}
-    steps = {f"step_{number}": command for number, command in enumerate(entry.get, start=1)}
-    output.write_table((), (), {**known, "state": entry.state, **steps}, digits=0)
+    options.open_output().write(describe_catalogue(options.wanted))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from softbleu.cli.command import command
+from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Settings
 from softbleu.cli.options import Digits, Encoded, Run, TableFormat
 from softbleu.cli.output import Target
 from softbleu.cli.parts import MATCHING, about_matches
 from softbleu.cli.settings import SettingOption
-from softbleu.config.declare import setting
 from softbleu.corpora.grammar import grammar_names
 from softbleu.engine.checkpoint import check_checkpoint, remove_checkpoint
 from softbleu.errors import known_name

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from softbleu.analysis import choose_lines
 from softbleu.analysis.differences import LineKind
-from softbleu.cli.command import command
+from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Annotated, ByDocument, Marked, Resegment
 from softbleu.cli.options import Digits, TableFormat
-from softbleu.config.declare import setting
 from softbleu.errors import InputError
 from softbleu.meta.reading import read_marks
 from softbleu.report.explanations import EXPLAINERS

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from softbleu.cli.command import command
+from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Scoring, TextFiles
 from softbleu.cli.options import Digits, Encoded, Jobs, TableFormat
-from softbleu.config.declare import setting
 from softbleu.corpora import ParallelFiles, name_files
 from softbleu.corpora.records import read_lists
 from softbleu.engine.notes import note_text

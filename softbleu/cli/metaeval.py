@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, cast
 
-from softbleu.cli.command import command
+from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import ByDocument, Directed, GoldFile, TextFiles, metric_names
 from softbleu.cli.options import Digits, Encoded, LanguageCode, Long, Run, TableFormat
-from softbleu.config.declare import setting
 from softbleu.corpora.directions import read_directions
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.progress import note

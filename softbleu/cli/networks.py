@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Literal
 
-from softbleu.cli.command import command
+from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Lowercase, ReferenceFiles
 from softbleu.cli.options import AnyFormat, Encoded, Output
 from softbleu.cli.parts import options_for
-from softbleu.cli.settings import SettingOption
-from softbleu.cli.words import OptionValues
-from softbleu.config.declare import setting
 from softbleu.corpora.files import open_text
 from softbleu.errors import InputError
 from softbleu.lattices.files import draw_meanings, networks_of, read_network
@@ -40,11 +37,7 @@ class MakeOptions(ReferenceFiles, Lowercase, Encoded, Output):
     grammar: str | None = setting(None, metavar="NAME", panel="Input")
     count: int = setting(100, panel="Input")
     seed: int = setting(0, panel="Input")
-
-    @classmethod
-    def help_options(cls, values: OptionValues | None, *, plug_ins: bool = True) -> list[SettingOption]:
-        """Make the options of the rules."""
-        return options_for(NetworkRules, "Rules")
+    more = options_for(NetworkRules, "Rules")
 
 
 @command

@@ -143,18 +143,6 @@ class AnyFormat(Defaults):
         return Destination(target, form, layout, kept)
 
 
-class PrintedFormat(AnyFormat):
-    """Format of results on standard output.
-
-    Attributes
-    ----------
-    format
-        Output format: {names}
-    """
-
-    format: str | None = setting("text", flags=("-f",), complete=lambda: RECORD_WRITERS)
-
-
 class TableFormat(Output, AnyFormat):
     """Format of a table, and the file that it is written to.
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from softbleu.cli.command import command
+from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Input, Resegment
 from softbleu.cli.options import Digits, TableFormat
-from softbleu.config.declare import setting
 from softbleu.results.explain import unmatched_spans
 from softbleu.tables import Records
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from softbleu.cli.command import command
+from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import ByDocument, Input, Outside
 from softbleu.cli.options import Digits, Long, Run, TableFormat
 from softbleu.cli.settings import SettingOption
-from softbleu.config.declare import setting
 from softbleu.engine.plan import Plan
 from softbleu.errors import InputError
 from softbleu.matching import MATCHERS

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from softbleu.embeddings.choice import bundled_names, kept_quantiles
+from softbleu.embeddings.choice import bundled_names, kept_quantiles, open_vectors
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.vectors import StoreSource, VectorSource, store_fingerprint
-from softbleu.encoders import encoder_names
+from softbleu.encoders import encoder_names, is_encoder, open_encoder
 from softbleu.encoders.base import Encoder
 from softbleu.encoders.store import ENCODER_FILES, encoder_fingerprint
 from softbleu.encoders.stored import StoredEncoder
 from softbleu.errors import UnknownNameError, VectorError
 from softbleu.io.files import required_resource
 from softbleu.io.reading import read_toml
+from softbleu.tables import Records
 
 Fact = str | int | float | None
 
@@ -62,6 +63,31 @@ def find_entry(name: str) -> CatalogueEntry:
     if name not in entries:
         raise UnknownNameError("vector set", name, entries)
     return entries[name]
+
+
+def describe_catalogue(name: str | None = None) -> Records:
+    """Make a table of the known sets, or of the facts about one, and of the steps to get it.
+
+    >>> describe_catalogue("glove-6b-100d").facts["state"]
+    'bundled'
+    """
+    if name is None:
+        fields = ("name", "kind", "language", "state", "licence", "words", "dimension", "download_megabytes")
+        rows = [[getattr(entry, field) for field in fields] for entry in read_catalogue()]
+        return Records((*fields[:-1], "download_MB"), rows, digits=0)
+    entry = find_entry(name)
+    known = {field: value for field, value in asdict(entry).items() if field != "get" and value is not None}
+    steps = {f"step_{number}": command for number, command in enumerate(entry.get, start=1)}
+    return Records((), (), {**known, "state": entry.state, **steps}, digits=0)
+
+
+def describe_set(location: str, *, verify: bool = False) -> Records:
+    """Make a table of facts about vectors or an encoder; see `describe_vectors`."""
+    if is_encoder(location):
+        facts = describe_encoder(open_encoder(location), verify=verify)
+    else:
+        facts = describe_vectors(open_vectors(location), verify=verify)
+    return Records((), (), facts, digits=6)
 
 
 def describe_vectors(source: VectorSource, *, verify: bool = False) -> dict[str, Fact]:

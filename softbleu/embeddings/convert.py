@@ -27,8 +27,11 @@ from softbleu.embeddings.vectors import (
     new_place,
     open_writer,
 )
+from softbleu.encoders.base import parse_layers
+from softbleu.encoders.convert import convert_encoder, is_model
 from softbleu.errors import InputError, Parameter, VectorError, optional
 from softbleu.io.files import TemporaryFolder
+from softbleu.tables import Records
 from softbleu.types import Progress
 
 MOST_TOKENS = 10_000  # Tokens after which gensim drops the rest of a line; longer segments are split
@@ -46,6 +49,65 @@ class Conversion:
     unusable_words: int  # Words left out that are empty, contain a line break or are not UTF-8
     passed_over: int  # Words left out because they are not in `vocabulary`
     examples: dict[str, str]  # First word of each kind
+
+
+def convert_to_store(
+    location: str,
+    directory: str,
+    *,
+    layers: str | None = None,
+    aligned: str | None = None,
+    limit: int | None = None,
+    vocabulary: Collection[str] | None = None,
+    keep_lengths: bool = False,
+    dtype: StoreType = "float16",
+    name: str | None = None,
+    source: str | None = None,
+    licence: str = "not stated",
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Records:
+    """Convert vectors, or a model into an encoder, and count what is kept; see `convert_vectors`, `convert_encoder`.
+
+    Raises `InputError`: an argument that has no effect on vectors, or on a model.
+    """
+    facts = {"store": directory, "dtype": dtype}
+    if not is_model(location):
+        _refuse("word vectors", layers=layers)
+        done = convert_vectors(
+            location,
+            directory,
+            aligned=[aligned] if aligned else [],
+            dtype=dtype,
+            normalize=not keep_lengths,
+            limit=limit,
+            vocabulary=vocabulary,
+            name=name,
+            source=source,
+            licence=licence,
+            force=force,
+            progress=progress,
+        )
+        counts = asdict(done)
+        first = counts.pop("examples")
+        rows = [
+            ("kept" if kind == "words" else kind.replace("_", " "), counts[kind], first.get(kind)) for kind in counts
+        ]
+        return Records(("what", "words", "first"), rows, facts)
+    _refuse("encoders", aligned=aligned, limit=limit, vocabulary=vocabulary, keep_lengths=keep_lengths or None)
+    chosen = None if layers is None else parse_layers(layers)
+    encoder = convert_encoder(
+        location, directory, layers=chosen, dtype=dtype, name=name, source=source, licence=licence, force=force
+    )
+    depths = [("kept", encoder.architecture.depth), ("left out", encoder.left_out)]
+    return Records(("what", "layers"), depths, facts | {"recommended": ",".join(map(str, encoder.layers))})
+
+
+def _refuse(kind: str, **given: object) -> None:
+    """Refuse arguments that have no effect on what is converted."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(Parameter(name), f" means nothing for {kind}: leave it out")
 
 
 def convert_vectors(
