@@ -45,7 +45,6 @@ from softbleu.corpora.validation import (
 from softbleu.errors import InputError, Parameter, counted, known_name
 from softbleu.io.arguments import by_text, check_run, check_texts, listed, several
 from softbleu.io.files import TemporaryFolder
-from softbleu.io.reading import is_url
 
 Texts = Iterable[str | GoldSegment] | Mapping[str, Iterable[str | GoldSegment]]
 """One candidate per segment (a list, a column of a data frame, a generator), or a mapping from system names to these.
@@ -346,7 +345,7 @@ def read_together(blocks: Sequence[Segments | FileBlock]) -> Sequence[Segments |
     """Join blocks, and read the text of files named by URLs for all of them at once."""
     blocks = list(joined(blocks))
     files = [block for block in blocks if isinstance(block, FileBlock)]
-    if len(files) < len(blocks) or not any(is_url(part.place) for part in files[0].parts):
+    if len(files) < len(blocks) or not any(isinstance(part.place, str) for part in files[0].parts):
         return blocks
     columns = [read_parts(parts) for parts in zip(*(block.parts for block in files), strict=True)]
     return [block.with_parts(parts) for block, parts in zip(files, zip(*columns, strict=True), strict=True)]

@@ -77,7 +77,7 @@ class TextPart:
 
     def carried(self) -> TextPart:
         """Attach the text, except of a URL, for workers that cannot read this machine's files."""
-        return self if is_url(self.place) else replace(self, text=self._bytes())
+        return self if isinstance(self.place, str) else replace(self, text=self._bytes())
 
     def _bytes(self) -> bytes:
         return _read_bytes(self.place, self.start, self.stop) if self.text is None else self.text
@@ -104,7 +104,7 @@ class TextPart:
 def read_parts(parts: Sequence[TextPart]) -> list[TextPart]:
     """Attach the text of consecutive parts of a URL, with one request; return parts of local files unchanged."""
     first = parts[0].start
-    if not is_url(parts[0].place):
+    if not isinstance(parts[0].place, str):
         return list(parts)
     text = _read_bytes(parts[0].place, first, parts[-1].stop)
     return [replace(part, text=text[part.start - first : part.stop - first]) for part in parts]
@@ -271,13 +271,16 @@ def read_words(name: str, encoding: str = "utf-8") -> list[str]:
 
 
 @contextmanager
-def _stream(name: str) -> Iterator[tuple[io.BufferedReader[Any], bool]]:
-    """Open a file, URL, pipe or standard input, decompressed; also return whether it is plain and can be reread."""
+def _stream(name: str) -> Iterator[tuple[io.BufferedReader[Any], Path | str | None]]:
+    """Open a file, URL, pipe or standard input, decompressed; also return the place where it can be reread, if any.
+
+    A path is the place of a file, and text is the URL of one.
+    """
     name, _ = split_text(str(name))
-    path = Path(name)
-    if not is_url(name) and name != STDIN and not path.exists():
+    path, remote = Path(name), is_url(name)
+    if not remote and name != STDIN and not path.exists():
         raise InputError(f"no such file: {name}")
-    if not is_url(name) and path.is_dir():
+    if not remote and path.is_dir():
         raise InputError(f"{name} is a folder: name a file in it")
     if name == STDIN and sys.stdin is None:
         raise InputError("standard input (-) is closed")
@@ -287,18 +290,20 @@ def _stream(name: str) -> Iterator[tuple[io.BufferedReader[Any], bool]]:
                 # Standard input cannot be rewound: peek at the beginning of packed files, and leave it open.
                 stream: Any = io.BufferedReader(cast("io.RawIOBase", sys.stdin.buffer), BLOCK_SIZE)
                 stack.callback(stream.detach)
-            elif is_url(name):
+            elif remote:
                 opened = stack.enter_context(open_url(name))
                 stream = stack.enter_context(io.BufferedReader(cast("io.RawIOBase", opened), BLOCK_SIZE))
             else:
                 stream = stack.enter_context(path.open("rb"))
             if unpack := unpacker_of(stream):
                 unpacked = stack.enter_context(cast("io.RawIOBase", unpack(stream)))
-                yield io.BufferedReader(unpacked, BLOCK_SIZE), False
+                yield io.BufferedReader(unpacked, BLOCK_SIZE), None
+            elif remote:
+                yield stream, None if url_size(name) is None else name
             else:
-                yield stream, url_size(name) is not None if is_url(name) else path.is_file() and name != STDIN
+                yield stream, path if path.is_file() and name != STDIN else None
     except OSError as error:
-        if is_url(name):
+        if remote:
             raise
         raise InputError(f"cannot read {name}: {error.strerror}") from None
 
@@ -308,12 +313,12 @@ def _plain(
 ) -> tuple[Path | str, Mapping[SegmentKey, int] | None]:
     """Return the place of the text in plain UTF-8, the file itself or a copy in the folder, and `TextFile.keys`."""
     encoding = encoding_of(encoding)
-    with decoding(name, encoding), _stream(name) as (stream, plain_file):
+    with decoding(name, encoding), _stream(name) as (stream, place):
         marked = begins_markup(stream.peek(_HEAD))
-        if plain_file and encoding in UTF8 and not marked:
-            if not is_url(name) and stream.peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
+        if place is not None and encoding in UTF8 and not marked:
+            if isinstance(place, Path) and stream.peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
                 raise InputError(f"{name}: text in UTF-16, not UTF-8: give ", Parameter("encoding", "utf-16"))
-            return name if is_url(name) else Path(name), None
+            return place, None
         copy, keys = folder / f"{len(list(folder.iterdir()))}.txt", None
         with copy.open("wb") as out:
             if marked:

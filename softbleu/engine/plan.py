@@ -14,7 +14,7 @@ from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.matching.matchers import SoftMatcher
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.protocols import ReadsRows, matcher_of, resolved
-from softbleu.metrics.reading import check_metric, fit_metric, read_metric, read_settings
+from softbleu.metrics.reading import check_metric, class_of, fit_metric, read_metric, read_settings
 from softbleu.metrics.requirements import Requirements, lacking
 from softbleu.metrics.settings import DEFAULT_ENCODER
 
@@ -115,8 +115,9 @@ def make_given(
                 # What is given is no quantile of the signature's.
                 wanted = with_threshold(wanted, 0.0)
         else:
-            wanted, texts = read_settings(wanted)
-            settings = texts | chosen(wanted, texts.get("matcher"), texts.get("tokenize"))
+            name, texts = read_settings(wanted)
+            settings = texts | chosen(name, texts.get("matcher"), texts.get("tokenize"))
+            wanted = class_of(name, settings)()
         metric, unused = fit_metric(wanted, settings)
         if not metric.requires.vectors:
             unused |= {setting.name for setting in all_settings(VectorChoice)}
@@ -224,7 +225,8 @@ def with_threshold(metric: M, threshold: float | str, quantile: str | None = Non
 
 def distinct(metrics: Iterable[Metric]) -> list[Metric]:
     """Metrics of which one that is named twice is computed once."""
-    return list({key_of(metric): metric for metric in metrics}.values())
+    several = list(metrics)
+    return list({key_of(metric): metric for metric in several}.values()) if len(several) > 1 else several
 
 
 def key_of(metric: Metric) -> tuple[object, ...]:

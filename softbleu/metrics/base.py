@@ -176,15 +176,11 @@ class MatcherMetric(Metric, MatcherFields):
         """Matcher, which decides which words or n-grams match."""
         return cast("Matcher", self.matcher)
 
-    @property
+    @cached_property
     def requires(self) -> Requirements:
         """Inputs that the matcher looks at."""
-        # Asked for dozens of times in a run.
-        known: dict[str, Requirements] = vars(self)
-        if "_requires" not in known:
-            needs = self.matching.needs_vectors(self.order), self.matching.needs_frequencies(self.order)
-            known["_requires"] = Requirements(vectors=needs[0], frequency=needs[1])
-        return known["_requires"]
+        needs = self.matching.needs_vectors(self.order), self.matching.needs_frequencies(self.order)
+        return Requirements(vectors=needs[0], frequency=needs[1])
 
 
 class EditMetric(Metric):

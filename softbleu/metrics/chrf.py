@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from softbleu.config.declare import setting
+from softbleu.io.platform import cached_property
 from softbleu.matching.ngrams import Chunk, shared_counts
 from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import Metric
@@ -72,7 +73,7 @@ class Chrf(Metric):
         """Name chrF, chrF+ or chrF++, and beta unless it is 2."""
         return f"chrF{min(self.word_order, 2) * '+'}" + ("" if self.beta == 2 else f" (beta {self.beta:g})")
 
-    @property
+    @cached_property
     def requires(self) -> Requirements:
         """The characters of words, and words without their punctuation."""
         return Requirements(parts=("characters", *(["punctuation"] if self.word_order else [])))
@@ -88,8 +89,9 @@ class Chrf(Metric):
         columns: list[Integers] = []
         for candidates, references, order in self._sides(single.candidates, single.references, words):
             matches = kernels.clipped_counts(candidates, references, single.segment_offsets, order)
+            sides = candidates.lengths, references.lengths
             for n in range(order):
-                proposed, other = (np.maximum(tokens.lengths - n, 0) for tokens in (candidates, references))
+                proposed, other = (np.maximum(lengths - n, 0) for lengths in sides)
                 # As in sacrebleu, a candidate's n-grams do not count where the reference has none.
                 columns += [np.where(other > 0, proposed, 0), other, matches[:, n]]
         rows = np.column_stack(columns)

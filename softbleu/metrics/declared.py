@@ -212,6 +212,8 @@ def changed(metric: _M, settings: Fields, *, plain: bool = False) -> _M:
 
     `plain` leaves out the settings that the metric takes by itself for vectors in context, or without vectors.
     """
+    if not settings:
+        return metric
     settings = dict(settings)
     if "called" in settings:
         metric = replace(metric, called=settings.pop("called"))
