@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from softbleu.analysis import choose_lines
 from softbleu.analysis.differences import LineKind
 from softbleu.cli.command import command, setting
@@ -12,7 +10,7 @@ from softbleu.cli.options import Digits, TableFormat
 from softbleu.errors import InputError
 from softbleu.meta.reading import read_marks
 from softbleu.report.explanations import EXPLAINERS
-from softbleu.results.explain import explain_corpus
+from softbleu.results.explain import explain_corpus, parse_segments
 
 
 class ExplainOptions(Annotated, Resegment, ByDocument, TableFormat, Marked, Digits):
@@ -56,25 +54,3 @@ def explain(options: ExplainOptions) -> None:
         marks = read_marks(options.spans, corpus, options.encoding)
         explanations = explain_corpus(corpus, plan.metrics[0], chosen, spans=marks)
     output.write(explanations)
-
-
-def parse_segments(texts: Sequence[str], total: int) -> list[int]:
-    """Read numbers and ranges of segments of the corpus, each segment once, in the order given.
-
-    >>> parse_segments(["7", "1-3", "2", "10"], 10)
-    [7, 1, 2, 3, 10]
-    """
-    numbers: dict[int, None] = {}
-    for text in texts:
-        first, dash, last = text.partition("-")
-        ends = (first, last if dash else first)
-        if not all(end.isascii() and end.isdigit() and len(end) < 19 for end in ends):
-            raise InputError(f"--segment takes a number from 1, or a range such as 4-9, not {text!r}")
-        start, stop = map(int, ends)
-        if start > stop:
-            raise InputError(f"--segment {text}: the range ends before it starts")
-        for number in (start, stop):
-            if not 1 <= number <= total:
-                raise InputError(f"no segment {number}: the corpus has segments 1 to {total}")
-        numbers.update(dict.fromkeys(range(start, stop + 1)))
-    return list(numbers)

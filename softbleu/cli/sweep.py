@@ -7,15 +7,12 @@ from softbleu.cli.inputs import ByDocument, Input, Outside
 from softbleu.cli.options import Digits, Long, Run, TableFormat
 from softbleu.cli.settings import SettingOption
 from softbleu.engine.plan import Plan
-from softbleu.errors import InputError
 from softbleu.matching import MATCHERS
-from softbleu.meta import SweepPoint, sweep_corpus, sweep_points
-from softbleu.meta.sweep import read_thresholds, read_variations, table_of
-from softbleu.metrics.reading import read_settings
+from softbleu.meta import SweepPoint, sweep_corpus
+from softbleu.meta.sweep import USUAL_MATCHERS, read_points, table_of
 from softbleu.metrics.scores import read_outside
 from softbleu.report.plots import check_ranks, draw_ranks, draw_sweep
 
-SWEPT = ("exact", "sleu", "vleu", "xleu")
 GRID = "0:0.95:0.05"
 
 
@@ -37,7 +34,7 @@ class SweepOptions(Input, Outside, ByDocument, TableFormat, Long, Digits, Run):
     """
 
     matchers: tuple[str, ...] = setting(
-        (), name="matcher", unset=", ".join(SWEPT), complete=MATCHERS.names, panel="Matching"
+        (), name="matcher", unset=", ".join(USUAL_MATCHERS), complete=MATCHERS.names, panel="Matching"
     )
     thresholds: tuple[str, ...] = setting((), unset=GRID, flags=("-t",), metavar="LIST", panel="Matching")
     vary: tuple[str, ...] = setting((), metavar="NAME=V1,V2", panel="Score")
@@ -49,25 +46,6 @@ class SweepOptions(Input, Outside, ByDocument, TableFormat, Long, Digits, Run):
         """Return whether the command has the option of a setting."""
         return option.setting.name not in ("matcher", "threshold")
 
-    def points(self) -> list[SweepPoint]:
-        """Make a point of every metric with every matcher, or its own, at every threshold and all variations."""
-        grid, more = read_thresholds(self.thresholds or [GRID]), read_variations(self.vary)
-        points: list[SweepPoint] = []
-        for metric in self.metrics or ["bleu"]:
-            head, texts = read_settings(metric)
-            names = self.matchers or ([texts["matcher"]] if "matcher" in texts else SWEPT)
-            settings = self.settings_of((head, *names))
-            for name in more:
-                if name in texts or name in settings:
-                    raise InputError(f"{name} has one value already: leave it out, or --vary {name}")
-            points += sweep_points({"metric": metric, **settings}, {"matcher": names, "threshold": grid, **more})
-        if self.scores:
-            points = [SweepPoint("", one) for one in read_outside(self.scores, self.lower, self.encoding)] + points
-        for name in more:
-            if not any(one.name == name for point in points for one, _ in point.metric.settings()):
-                raise InputError(f"--vary {name}: no metric and no matcher here has that setting")
-        return points
-
 
 @command
 def sweep(options: SweepOptions) -> None:
@@ -77,7 +55,11 @@ def sweep(options: SweepOptions) -> None:
     """
     output, inputs = options.open_output(checkpoint=".sweep"), options.input_files()
     plot, plot_ranks = (options.open_picture(name, inputs) for name in (options.plot, options.plot_ranks))
-    points = options.points()
+    outside = read_outside(options.scores, options.lower, options.encoding) if options.scores else []
+    points = [SweepPoint("", metric) for metric in outside]
+    points += read_points(
+        options.metrics or ["bleu"], options.matchers, options.thresholds or [GRID], options.vary, options.settings_of
+    )
     with (
         options.open_corpus(Plan(tuple(point.metric for point in points))) as corpus,
         options.progress("systems", many=1) as progress,

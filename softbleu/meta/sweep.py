@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from decimal import Context, Decimal, InvalidOperation, localcontext
@@ -24,7 +24,7 @@ from softbleu.io.progress import shown
 from softbleu.metrics.base import Metric
 from softbleu.metrics.declared import every_setting
 from softbleu.metrics.protocols import ReadsRows
-from softbleu.metrics.reading import fit_metric
+from softbleu.metrics.reading import fit_metric, read_settings
 from softbleu.metrics.result import Coverage, Result
 from softbleu.tables import Records, Tabular
 from softbleu.types import Cells, Fields, Progress
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.keywords import Settings
 
 MOST_STEPS = 10_001
+USUAL_MATCHERS = ("exact", "sleu", "vleu", "xleu")
 _SWEPT = ("metric", "matcher", "threshold")
 _IN_TABLE = (*_SWEPT, "quantile")
 """Settings with their own column in every table; other settings have one if they vary."""
@@ -97,6 +98,38 @@ def sweep_points(
             # Vectors in memory cannot be hashed, nor always compared.
             points[label, key_of(metric)] = SweepPoint(label, metric)
     return list(points.values())
+
+
+def read_points(
+    metrics: Sequence[str],
+    matchers: Sequence[str],
+    thresholds: Sequence[str],
+    vary: Sequence[str],
+    chosen: Callable[[Sequence[str]], Mapping[str, object]],
+) -> list[SweepPoint]:
+    """Make a point of every metric with every matcher, at every threshold and all variations, each given as text.
+
+    Without `matchers` each metric has its own, or `USUAL_MATCHERS`. Settings are `chosen` by the names of a metric
+    and its matchers.
+
+    >>> points = read_points(["bleu"], ["exact", "sleu"], ["0.5"], ["order=2,3"], lambda _: {})
+    >>> [str(point.metric) for point in points]
+    ['bleu(order=2)', 'bleu(order=3)', 'sleu(threshold=0.5, order=2)', 'sleu(threshold=0.5, order=3)']
+    """
+    grid, more = read_thresholds(thresholds), read_variations(vary)
+    points: list[SweepPoint] = []
+    for metric in metrics:
+        head, texts = read_settings(metric)
+        names = matchers or ([texts["matcher"]] if "matcher" in texts else USUAL_MATCHERS)
+        settings = chosen((head, *names))
+        for name in more:
+            if name in texts or name in settings:
+                raise InputError(f"{name} has one value already: leave it out, or ", Parameter("vary", name))
+        points += sweep_points({"metric": metric, **settings}, {"matcher": names, "threshold": grid, **more})
+    for name in more:
+        if not any(one.name == name for point in points for one, _ in point.metric.settings()):
+            raise InputError(Parameter("vary", name), ": no metric and no matcher here has that setting")
+    return points
 
 
 def read_thresholds(texts: Sequence[str]) -> list[float | str]:

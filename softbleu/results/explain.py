@@ -257,6 +257,28 @@ def explain(
 
 
 @renamed_parameters(metric="metrics")
+def parse_segments(texts: Sequence[str], total: int) -> list[int]:
+    """Read numbers and ranges of segments of the corpus, each segment once, in the order given.
+
+    >>> parse_segments(["7", "1-3", "2", "10"], 10)
+    [7, 1, 2, 3, 10]
+    """
+    numbers: dict[int, None] = {}
+    for text in texts:
+        first, dash, last = text.partition("-")
+        ends = (first, last if dash else first)
+        if not all(end.isascii() and end.isdigit() and len(end) < 19 for end in ends):
+            raise InputError(Parameter("segments"), f" takes a number from 1, or a range such as 4-9, not {text!r}")
+        start, stop = map(int, ends)
+        if start > stop:
+            raise InputError(Parameter("segments", text), ": the range ends before it starts")
+        for number in (start, stop):
+            if not 1 <= number <= total:
+                raise InputError(f"no segment {number}: the corpus has segments 1 to {total}")
+        numbers.update(dict.fromkeys(range(start, stop + 1)))
+    return list(numbers)
+
+
 def explain_corpus(
     corpus: Corpus,
     metrics: GivenMetric | Plan = "bleu",
