@@ -52,7 +52,7 @@ def setting_options(names: tuple[str, ...] | None = None, *, plug_ins: bool = Tr
         _add(made, kind, METRIC)
     for metric in metrics:
         _add(made, metric, metric().label)
-    registries: tuple[Registry, ...] = (METRICS, MATCHERS, TOKENIZERS)
+    registries: tuple[Registry[Any], ...] = (METRICS, MATCHERS, TOKENIZERS)
     for registry in registries if plug_ins and names is None else ():
         for kind in registry.classes():
             if kind.name not in registry.built_in:
@@ -96,7 +96,7 @@ def options_of(values: OptionValues) -> list[SettingOption]:
     if not named:
         return [option for option in setting_options(()).values() if option.setting.common]
     read = _metrics_in(values) or [read_settings("bleu")]
-    kinds = {head: METRICS.find(head) for head, _ in read}
+    kinds: dict[str, type[Any]] = {head: METRICS.find(head) for head, _ in read}
     metrics = [kind() for kind in kinds.values()]
     matchers = {*values.get("--matcher", ()), *(texts["matcher"] for _, texts in read if "matcher" in texts)}
     if not matchers and any(hasattr(metric, "matcher") for metric in metrics):

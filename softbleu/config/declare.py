@@ -21,7 +21,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from numbers import Integral, Real
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, Union, get_args, get_origin
 from urllib.parse import quote, unquote
 
 from softbleu.errors import REMOVED, InputError, Parameter, UnknownNameError, known_name
@@ -169,11 +169,6 @@ def _as_float(value: Real) -> float:
         return float(value)
     except OverflowError:
         return math.inf
-
-
-def is_whole(setting: Setting, value: object) -> bool:
-    """Whether a value is one that the field itself holds: no name of a part, and no setting of one."""
-    return setting.part is None or value is None or isinstance(value, Declared)
 
 
 def _is_a(value: object, kind: type) -> bool:
@@ -341,14 +336,17 @@ def _hint(owner: type, declared: Field[Any]) -> Any:
         return Any
 
 
-class Registry:
+_Kind = TypeVar("_Kind", bound=Declared)
+
+
+class Registry(Generic[_Kind]):
     """Declared classes by name: of a package of ours, and of other packages' entry points."""
 
     def __init__(
         self,
         kind: str,
         package: str,
-        base: type[Declared],
+        base: type[_Kind],
         elsewhere: Mapping[str, tuple[str | Parameter, ...]] | None = None,
     ) -> None:
         self.kind, self._package, self._base = kind, package, base
@@ -357,7 +355,7 @@ class Registry:
         _REGISTRIES[kind] = self
 
     @property
-    def built_in(self) -> dict[str, type[Declared]]:
+    def built_in(self) -> dict[str, type[_Kind]]:
         """Our own, by name."""
         return _declared_in(self._package, self._base)
 
@@ -370,7 +368,7 @@ class Registry:
         wanted = name.lower()
         return self._own(wanted) is not None or wanted in entry_points_of(self.group)
 
-    def find(self, name: str) -> type[Any]:
+    def find(self, name: str) -> type[_Kind]:
         """Find a class by its name, in any case; the error lists valid names, or why it cannot be used."""
         wanted = name.lower()
         head, colon, _ = wanted.partition(":")
@@ -391,16 +389,16 @@ class Registry:
                 return InputError(f"{self.kind} {name!r}: ", *advice)
         return UnknownNameError(self.kind, name, valid)
 
-    def make(self, name: str, **options: object) -> Any:
+    def make(self, name: str, **options: object) -> _Kind:
         """Make a value from its name and its options; options that are None keep their defaults."""
-        kind: type[Declared] = self.find(name)
+        kind = self.find(name)
         known = [setting.name for setting in own_settings(kind)]
         for key in options:
             if options[key] is not None and key not in known:
                 raise InputError(f"{self.kind} {name!r} has no option {key!r}; it has: {', '.join(known) or 'none'}")
         return kind(**{key: value for key, value in options.items() if value is not None})
 
-    def _own(self, name: str) -> type[Declared] | None:
+    def _own(self, name: str) -> type[_Kind] | None:
         """One of our own; the module of its name is looked at first, for a start that loads no other."""
         module = f"{self._package}.{name}"
         if name.isidentifier() and find_spec(module) is not None:
@@ -409,7 +407,7 @@ class Registry:
                 return declared[name]
         return self.built_in.get(name)
 
-    def classes(self) -> list[type[Declared]]:
+    def classes(self) -> list[type[_Kind]]:
         """Return all that can be used, our own first."""
         usable = list(self.built_in.values())
         for name, entry in entry_points_of(self.group).items():
@@ -419,21 +417,21 @@ class Registry:
                     usable.append(self._load(entry))
         return usable
 
-    def _load(self, entry: EntryPoint) -> type[Any]:
+    def _load(self, entry: EntryPoint) -> type[_Kind]:
         try:
-            loaded = entry.load()
+            loaded: type[_Kind] = entry.load()
             usable = issubclass(loaded, self._base) and loaded.name == entry.name and own_settings(loaded) is not None
         except Exception as error:
             raise InputError(f"{self.kind} {entry.name!r} of {entry.value} cannot be loaded: {error}") from error
         if not usable:
             raise InputError(f"{self.kind} {entry.name!r} of {entry.value} is no {self._base.__name__} of that name")
-        return loaded  # type: ignore[no-any-return]
+        return loaded
 
 
-_REGISTRIES: dict[str, Registry] = {}
+_REGISTRIES: dict[str, Registry[Any]] = {}
 
 
-def registry(kind: str) -> Registry:
+def registry(kind: str) -> Registry[Any]:
     """Return the registry of a kind of declared values: `metric`, `matcher` or `tokenizer`."""
     return _REGISTRIES[kind]
 
@@ -455,17 +453,17 @@ def entry_points_of(group: str) -> dict[str, EntryPoint]:
 
 
 @cache
-def _declared_in(package: str, base: type[Declared]) -> dict[str, type[Declared]]:
+def _declared_in(package: str, base: type[_Kind]) -> dict[str, type[_Kind]]:
     """Concrete classes of a kind that the modules of a package declare, by name."""
     from pkgutil import iter_modules
 
-    declared: dict[str, type[Declared]] = {}
+    declared: dict[str, type[_Kind]] = {}
     for info in iter_modules(import_module(package).__path__, f"{package}."):
         declared |= _declared_by(info.name, base)
     return dict(sorted(declared.items()))
 
 
-def _declared_by(module: str, base: type[Declared]) -> dict[str, type[Declared]]:
+def _declared_by(module: str, base: type[_Kind]) -> dict[str, type[_Kind]]:
     declared = {
         vars(kind).get("name", ""): kind
         for kind in vars(import_module(module)).values()

@@ -151,21 +151,22 @@ def resolve_metric(metric: Metric, known: dict[object, Any] | None = None) -> Me
     matcher = matcher_of(metric)
     if metric.requires.vectors or isinstance(matcher, SoftMatcher):
         choice = metric.vector_choice
-        found = _once(known, ("choice", choice.key), choice.resolved)
+        found = once(known, ("choice", choice.key), choice.resolved)
         layers, exact_words = found.layers, found.exact_words
         if (choice.layers, choice.exact_words) != (layers, exact_words):
             metric = replace(metric, vector_choice=replace(choice, layers=layers, exact_words=exact_words))
     choice, asked = metric.vector_choice, threshold_of(metric)
     if isinstance(matcher, SoftMatcher) and asked is None:
-        recommended = _once(known, ("recommended", choice.key), choice.recommended_threshold)
+        recommended = once(known, ("recommended", choice.key), choice.recommended_threshold)
         return with_threshold(metric, matcher.least_similarity if recommended is None else float(recommended))
     if not isinstance(asked, str):
         return metric
-    threshold = _once(known, ("quantile", asked, choice.key), lambda: choice.threshold_at(asked))
+    threshold = once(known, ("quantile", asked, choice.key), lambda: choice.threshold_at(asked))
     return with_threshold(metric, threshold, asked)
 
 
-def _once(known: dict[object, Any], key: object, find: Callable[[], _Found]) -> _Found:
+def once(known: dict[object, Any], key: object, find: Callable[[], _Found]) -> _Found:
+    """Return the value of a key, which is found when it is first asked for."""
     if key not in known:
         known[key] = find()
     found: _Found = known[key]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache, partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,7 @@ from softbleu.engine.encode import (
     once_a_line,
     task_batches,
 )
-from softbleu.engine.plan import check_requirements, make_plan
+from softbleu.engine.plan import check_requirements, make_plan, once
 from softbleu.errors import InputError, VectorError
 from softbleu.io.executors import Held, hold, run_in_order, shares_memory
 from softbleu.io.files import TemporaryFolder
@@ -75,8 +75,6 @@ if TYPE_CHECKING:
     from softbleu.metrics.base import Metric
     from softbleu.metrics.score import Score
     from softbleu.types import Array, Flags, Floats, Integers, Keywords
-
-_Made = TypeVar("_Made")
 
 TextBefore = tuple[tuple[int, ...], ...]  # Codes of the words of some lines
 _WORDS = "words.json"
@@ -381,19 +379,20 @@ class PreparedCorpus:
         """Make the table of the words: vectors by `choice` and features that `requires` names, each made once."""
         features: dict[str, Array] = {}
         if requires.idf is not None and requires.pieces:
-            features["piece_idf"] = self._once(
-                ("pieces", requires.idf, choice.key), lambda: self._piece_idf(requires.idf, choice.encoder)
+            features["piece_idf"] = once(
+                self._made,
+                ("pieces", requires.idf, choice.key),
+                lambda: self._piece_idf(requires.idf, choice.encoder),
             )
         elif requires.idf is not None:
-            features["rarity"] = self._once(("rarity", requires.idf), lambda: self._rarity(requires.idf))
+            features["rarity"] = once(self._made, ("rarity", requires.idf), lambda: self._rarity(requires.idf))
         for part in requires.parts:
-            features |= self._once(("parts", part), partial(word_features, part, self.words))
+            features |= once(self._made, ("parts", part), partial(word_features, part, self.words))
         where = choice.key if requires.vectors else None
         asked = requires.frequency, requires.pieces, requires.idf, requires.parts
-        made: CorpusWords = self._once(
-            ("table", where, *asked), lambda: self._compared(choice, requires).with_features(features)
+        return once(
+            self._made, ("table", where, *asked), lambda: self._compared(choice, requires).with_features(features)
         )
-        return made
 
     def _compared(self, choice: VectorChoice, requires: Requirements) -> CorpusWords:
         """Make the values by which words are compared."""
@@ -407,14 +406,8 @@ class PreparedCorpus:
             return CorpusWords.without_vectors(choice, self.words, frequencies=frequencies)
         if self.select is None and choice.in_context:
             return CorpusWords.in_context(choice, self.words, frequencies=frequencies)
-        measured = self._once(("vectors", choice.key), partial(self.select or choice.select, self.words))
+        measured = once(self._made, ("vectors", choice.key), partial(self.select or choice.select, self.words))
         return CorpusWords.of(measured, int((tokens > 0).sum()), normalize=choice.normalize, frequencies=frequencies)
-
-    def _once(self, key: object, make: Callable[[], _Made]) -> _Made:
-        if key not in self._made:
-            self._made[key] = make()
-        made: _Made = self._made[key]
-        return made
 
     def _piece_idf(self, idf: object, encoder: Encoder) -> Floats:
         """Weight of each piece of an encoder: ln((D + 1) / (d + 1)), d of D lines having it."""

@@ -316,7 +316,7 @@ class XleuMatcher(SoftMatcher):
         return range(1, max_order + 1)
 
 
-MATCHERS = Registry("matcher", "softbleu.matching", Matcher)
+MATCHERS = Registry("matcher", "softbleu.matching", Matcher)  # type: ignore[type-abstract]  # none is made of it
 
 
 def make_matcher(name: str, **options: object) -> Matcher:
@@ -330,8 +330,7 @@ def make_matcher(name: str, **options: object) -> Matcher:
     Traceback (most recent call last):
     softbleu.errors.InputError: matcher 'exact' has no option 'threshold'; it has: none
     """
-    matcher: Matcher = MATCHERS.make(name, **options)
-    return matcher
+    return MATCHERS.make(name, **options)
 
 
 def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors) -> list[Matches]:

@@ -275,7 +275,7 @@ _ELSEWHERE = {  # By names that others have, spelt in small letters and with hyp
         " (docs/guide/scores.md)",
     ),
 }
-METRICS = Registry("metric", "softbleu.metrics", Metric, _ELSEWHERE)
+METRICS = Registry("metric", "softbleu.metrics", Metric, _ELSEWHERE)  # type: ignore[type-abstract]  # none is made of it
 
 _READING, _SETTINGS = "softbleu.metrics.reading", "softbleu.metrics.settings"
 __getattr__ = moved_names(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from inspect import Parameter as Argument
@@ -48,7 +48,7 @@ class SettingsSignature(Signature):
     def format(self, **_: object) -> str:
         """Write one setting per line, by group."""
         groups = {"matcher": "matching", "tokenize": "text", "preset": "papers"}
-        kinds: dict[str, list[type[Declared]]]
+        kinds: Mapping[str, Sequence[type[Declared]]]
         kinds = {"matching": MATCHERS.classes(), "text": TOKENIZERS.classes(), "vectors": [VectorChoice]}
         for title, owners in kinds.items():
             groups |= {setting.name: title for owner in owners for setting in all_settings(owner, shared=True)}
@@ -332,7 +332,7 @@ def _check_language(metric: DeclaredMetric, language: Language) -> None:
 
 def preset_names() -> list[str]:
     """List the names of the settings of papers, including metrics of other packages."""
-    named = (name for owner in registry("metric").classes() for name in owner.presets)  # type: ignore[attr-defined]
+    named = (name for owner in registry("metric").classes() for name in owner.presets)
     return [name for name in named if name not in (IN_CONTEXT, WITHOUT_VECTORS)]
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from contextlib import suppress
 from inspect import getdoc
-from typing import Any
 
 from softbleu.errors import InputError
 from softbleu.matching.matchers import MATCHERS
-from softbleu.metrics.base import METRICS
+from softbleu.metrics.base import METRICS, Metric
 from softbleu.metrics.declared import data_language
 from softbleu.metrics.protocols import ReadsRows, matcher_of
 from softbleu.metrics.reading import read_metric
@@ -52,12 +51,11 @@ def describe_tokenizers() -> Records:
     >>> describe_tokenizers().rows[-1]
     ('zh', 'Chinese characters; other text as 13a (by sacrebleu).', 'zh')
     """
-    classes: list[Any] = TOKENIZERS.classes()
-    rows = [(kind.name, _about(kind), kind.language or "any") for kind in classes]
+    rows = [(kind.name, _about(kind), kind.language or "any") for kind in TOKENIZERS.classes()]
     return Records(("name", "tokens", "language"), rows)
 
 
-def _metric_row(metric: Any) -> tuple[str | None, ...]:
+def _metric_row(metric: Metric) -> tuple[str | None, ...]:
     requires = metric.requires
     needs = [
         name

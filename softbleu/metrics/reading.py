@@ -69,7 +69,7 @@ def check_metric(metric: object) -> None:
 
 def class_of(name: str, settings: Mapping[str, object]) -> type[Metric]:
     """Find the class of a metric by its name: BLEU over some matchers, which `settings` may name, has its own."""
-    kind: type[Metric] = METRICS.find(name)
+    kind = METRICS.find(name)
     matcher = settings.get("matcher")
     named = (own for own in kind.__subclasses__() if own.__module__ == kind.__module__ and own.name == kind.name)
     return next((own for own in named if matcher == own.__name__.lower()), kind)

@@ -51,7 +51,7 @@ def metric_from_signature(signature: str, **settings: object) -> Metric:
         for key, value in read_signature(signature).items()
         if key not in _NOT_SETTINGS and not key.startswith("test-")
     }
-    metric: type[Metric] = METRICS.find(pairs.pop("metric", "bleu"))
+    metric = METRICS.find(pairs.pop("metric", "bleu"))
     names = {key: one.name for one in own_settings(metric) for key in (one.key, *one.earlier)}
     parts = {names[key]: value for key, value in pairs.items() if key in names}
     by_key = {key: one for one in all_settings(metric, parts, shared=True) for key in (one.key, *one.earlier)}

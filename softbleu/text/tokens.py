@@ -482,7 +482,7 @@ class TextTokenizer(ChangedTokenizer):
 
 
 _ELSEWHERE = {"spbleu(-1k)?": ("spBLEU is BLEU with the tokenizer flores200",)}
-TOKENIZERS = Registry("tokenizer", "softbleu.text", Tokenizer, _ELSEWHERE)
+TOKENIZERS = Registry("tokenizer", "softbleu.text", Tokenizer, _ELSEWHERE)  # type: ignore[type-abstract]  # none is made of it
 
 
 def make_tokenizer(name: str, **options: object) -> Tokenizer:
@@ -493,5 +493,4 @@ def make_tokenizer(name: str, **options: object) -> Tokenizer:
     >>> make_tokenizer("13a", lowercase=True)
     Tokenizer13a(lowercase=True, normalize_unicode=None)
     """
-    tokenizer: Tokenizer = TOKENIZERS.make(name, **options)
-    return tokenizer
+    return TOKENIZERS.make(name, **options)
