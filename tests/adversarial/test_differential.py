@@ -56,6 +56,7 @@ def check(metric: str, candidates: Sequence[str], references: Sequence[Sequence[
             assert_same(own, peer.sentence_score(*texts), smooth=smooth)
 
 
+@pytest.mark.filterwarnings("ignore:.*look transposed")
 @pytest.mark.parametrize("metric", PEERS)
 @settings(max_examples=max(20, TIMES), derandomize=not TIMES)
 @given(CORPORA)
