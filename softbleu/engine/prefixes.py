@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,16 @@ class AtFractions:
     """Prefixes of shares of an output's tokens, rounded up."""
 
     fractions: tuple[float, ...]
+
+    @classmethod
+    def of(cls, fractions: Iterable[float | str]) -> AtFractions:
+        """Read shares from numbers or texts."""
+        try:
+            shares = tuple(map(float, fractions))
+        except (TypeError, ValueError):
+            said = fractions if isinstance(fractions, str | float) else [*fractions]
+            raise InputError(f"fractions of outputs are a list of numbers such as 0.5, not {said!r}") from None
+        return cls(shares)
 
     def __post_init__(self) -> None:
         if not self.fractions or not all(0 < share <= 1 for share in self.fractions):

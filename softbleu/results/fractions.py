@@ -91,7 +91,7 @@ def compare_fractions(
         Workers and progress of the run.
     """
     settings, options = significance or SignificanceSettings(), options or RunOptions()
-    cuts = AtFractions(tuple(map(float, fractions)))
+    cuts = AtFractions.of(fractions)
     plan = partial_plan(metrics)
     partial, count = plan.metrics, len(plan.metrics)
     plan = replace(plan, metrics=(*partial, *(metric.replaced(partial=False) for metric in partial)))

@@ -83,7 +83,7 @@ def make_cuts(every: int | None = None, fractions: Sequence[float] | None = None
     """Return where outputs are cut: after shares of their tokens, or else every so many tokens."""
     if every is not None:
         return EveryTokens(every)
-    return AtFractions(QUARTERS if fractions is None else tuple(map(float, fractions)))
+    return AtFractions.of(QUARTERS if fractions is None else fractions)
 
 
 def partial_plan(metrics: GivenMetrics, **settings: Any) -> Plan:
