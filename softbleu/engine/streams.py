@@ -64,6 +64,8 @@ class ScoredStream:
 
     def add(self, text: str) -> None:
         """Take more text, which goes on where the text before ended."""
+        if not isinstance(text, str):
+            raise InputError(f"a stream takes pieces of text, not {text!r}")
         self.text += text
         tokenizer, before = self.metric.tokenizer, self._ended
         if not tokenizer.by_word or "\n" in self.text:
@@ -76,6 +78,10 @@ class ScoredStream:
             words = tokenizer.words(new[: len(new) - len(last)])
             self._align(chain.from_iterable(map(tokenizer.word_splitter, words)))
             self._tokens = None
+
+    def __repr__(self) -> str:
+        """Show the metric, and the text so far."""
+        return f"<stream of {self.metric}: {self.text!r}>"
 
     def _align(self, tokens: Iterable[str]) -> None:
         """Align further tokens."""

@@ -63,6 +63,14 @@ def test_copies_and_pickles_of_a_stream_go_on_by_themselves():
     assert (stream.score, stream.reached) == (beam.score, beam.reached)
 
 
+def test_stream_shows_its_text_and_refuses_what_is_none():
+    _, stream = opened("chrf")
+    stream.add("The cat")
+    assert repr(stream) == "<stream of chrf: 'The cat'>"
+    with pytest.raises(InputError, match="a stream takes pieces of text, not 3"):
+        stream.add(3)
+
+
 def test_stream_of_a_metric_of_whole_outputs_is_refused():
     with pytest.raises(InputError, match="'m2' scores whole outputs only"):
         read_metric("m2").stream("a cat")
