@@ -17,7 +17,7 @@ from softbleu.corpora.corpus import Against, compared_with
 from softbleu.corpora.edits import Absent
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.logs import DelayUnit
-from softbleu.corpora.recordings import at_moments, name_logs, read_logs, read_moments
+from softbleu.corpora.recordings import at_moments, name_logs, read_logs
 from softbleu.corpora.records import PAIR_FORMATS
 from softbleu.corpora.validation import Blank
 from softbleu.engine.notes import note_choices
@@ -478,7 +478,7 @@ class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
         unit = self.unit or cast("DelayUnit | None", self.signed.get("unit"))
         files: dict[str, Any] = {"segmentation": self.segmentation, "unit": unit, "encoding": self.encoding}
         corpus = read_logs(named, self.references, self.source, **files)
-        return at_moments(corpus, read_moments(self.moments, corpus))
+        return at_moments(corpus, self.moments)
 
 
 class Annotated(Input, panel="Input"):

@@ -63,8 +63,8 @@ def read_logs(
     encoding
         Of all files.
     """
-    if not logs:
-        raise InputError("no log: name one at least")
+    if not logs or not isinstance(logs, Mapping):
+        raise InputError(f"logs are files by the names of systems, such as {{'A': 'A/instances.log'}}, not {logs!r}")
     read = {system: read_log(name, unit, encoding) for system, name in logs.items()}
     referred = _lines_together(references, encoding)
     documents = None
@@ -97,10 +97,11 @@ def read_logs(
     return Segments(candidates, by_segment, sources, documents=documents, logs=read, resegmented=cut)
 
 
-def at_moments(corpus: Segments, moments: Sequence[float]) -> Segments:
+def at_moments(corpus: Segments, moments: Sequence[float | str]) -> Segments:
     """Put what systems had given at moments of the source in the place of a corpus of logs, before whole outputs.
 
     Moments are counted as delays are, from the beginning of each segment: milliseconds of speech, or words of text.
+    The text `2s` is two seconds, and `each` stands for every delay in the logs.
 
     >>> log = Log("a.log", [Emission("it rained", np.array([1.0, 4.0]))])
     >>> corpus = Segments({"A": ["it rained"]}, [("it rained",)], logs={"A": log})
@@ -108,8 +109,9 @@ def at_moments(corpus: Segments, moments: Sequence[float]) -> Segments:
     {'A@2': ['it'], 'A': ['it rained']}
     """
     logs: dict[str, Log] = {}
+    times = read_moments(moments, corpus)
     for system, log in corpus.logs.items():
-        for moment in moments:
+        for moment in times:
             emissions = [emission.until(moment, log.unit) for emission in log.emissions]
             logs[f"{system}@{moment:g}"] = replace(log, emissions=emissions, moment=moment)
         logs[system] = log
@@ -126,11 +128,11 @@ def whole_outputs(corpus: AnyCorpus) -> AnyCorpus:
     return replace(corpus, candidates=texts)
 
 
-def read_moments(texts: Sequence[str], corpus: Segments) -> list[float]:
+def read_moments(given: Sequence[float | str], corpus: Segments) -> list[float]:
     """Read moments as a user writes them; `each` stands for every delay in the logs of a corpus."""
     moments: list[float] = []
-    for text in texts:
-        moments += _each_delay(corpus) if text == "each" else [read_moment(text)]
+    for moment in given:
+        moments += _each_delay(corpus) if moment == "each" else [read_moment(str(moment))]
     return sorted({*moments})
 
 
@@ -155,7 +157,7 @@ def read_moment(text: str) -> float:
     except ValueError:
         moment = -1
     if not 0 <= moment < np.inf:
-        raise InputError(f"{text!r} is no moment: give milliseconds or words, such as 2000, or seconds, such as 2s")
+        raise InputError(f"{text!r} is no moment: give milliseconds or words (2000), seconds (2s), or each")
     return moment
 
 

@@ -123,7 +123,7 @@ def test_logs_of_simulstream_have_words_or_characters(command, tmp_path, monkeyp
     [
         (["-c", "A/instances.log"], "--log has the outputs of systems: leave out -c, --pairs and --gold"),
         (["--resegment"], "recordings are cut by --resegment and --segmentation together: give both, or neither"),
-        (["--at", "soon"], "'soon' is no moment: give milliseconds or words, such as 2000, or seconds, such as 2s"),
+        (["--at", "soon"], "'soon' is no moment: give milliseconds or words (2000), seconds (2s), or each"),
         (["--unit", "char"], "A/instances.log, line 1: 9 delays for 42 characters: one is needed for each"),
     ],
 )

@@ -198,7 +198,8 @@ def test_logs_that_do_not_fit_together_are_refused(tmp_path):
         logs_of(tmp_path, {"A": entries}),
         [str(tmp_path / "r.txt")],
     )
-    refused(InputError, "no log: name one at least", read_logs, {})
+    refused(InputError, "logs are files by the names of systems, .* not {}", read_logs, {})
+    refused(InputError, "logs are files by the names of systems, .* not 'A.log'", read_logs, "A.log")
 
 
 def test_moments_show_what_was_given_before_them(tmp_path):
@@ -206,6 +207,7 @@ def test_moments_show_what_was_given_before_them(tmp_path):
     corpus = read_logs(logs_of(tmp_path, {"A": entries}))
     cut = at_moments(corpus, [0, 2000, 1e9])
     assert cut.systems == ("A@0", "A@2000", "A@1e+09", "A")
+    assert at_moments(corpus, ["2s", 0, "1e9"]).candidates == cut.candidates
     assert cut.candidates["A@0"] == [""] * 30
     assert cut.candidates["A@1e+09"] == cut.candidates["A"] == corpus.candidates["A"]
     for text, entry in zip(cut.candidates["A@2000"], entries, strict=True):
