@@ -1,5 +1,6 @@
 """Names of the package, and the modules that are loaded when they are first used."""
 
+from . import comparisons as comparisons
 from . import curve_page as curve_page
 from . import html as html
 from . import plots as plots

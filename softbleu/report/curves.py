@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from softbleu import report
-from softbleu.report.comparisons import SIGNIFICANT, corrected_text, p_cell, too_few
 from softbleu.report.records import Layout, Writers, table_writers
 from softbleu.report.scores import signature_note
 from softbleu.tables import Records, Value
@@ -84,7 +83,7 @@ def _fraction_table(tests: FractionTests, name: str, layout: Layout) -> Records:
         beside = ["baseline", ""]
         if row.difference is not None and row.corrected is not None:
             ends = f"[{row.difference_lower:+z.{digits}f}, {row.difference_upper:+z.{digits}f}]"
-            beside = [f"{row.difference:+z.{digits}f} {ends}", p_cell(row.corrected)]
+            beside = [f"{row.difference:+z.{digits}f} {ends}", report.comparisons.p_cell(row.corrected)]
         interval = f"[{row.lower:z.{digits}f}, {row.upper:z.{digits}f}]"
         cells.append([share_name(row.fraction), row.system, f"{row.score:z.{digits}f} {interval}", *beside])
     count = sum(row.corrected is not None for row in rows)
@@ -93,8 +92,9 @@ def _fraction_table(tests: FractionTests, name: str, layout: Layout) -> Records:
     ]
     notes += ["whole: whole outputs against whole references"]
     if count:
-        notes += [f"* p < {SIGNIFICANT} against {tests.baseline} · p: {corrected_text(table, count)}"]
-        notes += too_few(table.significance, count)
+        said = report.comparisons.corrected_text(table, count)
+        notes += [f"* p < {report.comparisons.SIGNIFICANT} against {tests.baseline} · p: {said}"]
+        notes += report.comparisons.too_few(table.significance, count)
     columns = ["output", "system", f"{table.label} [95% CI]", "diff [95% CI]", "p"]
     return Records(columns, cells, notes=[*notes, signature_note(table, layout)], text_columns=2, verbatim=columns)
 

@@ -1,5 +1,6 @@
 """Names of the package, and the modules that have them: a module is loaded when a name of it is first used."""
 
+from . import significance as significance
 from .api import Accumulator as Accumulator
 from .api import ScoredStream as ScoredStream
 from .api import SentenceScorer as SentenceScorer

@@ -7,6 +7,7 @@ from concurrent.futures import Executor
 from itertools import repeat
 from typing import TYPE_CHECKING, TypedDict, Unpack, overload
 
+from softbleu import results as library
 from softbleu.config.earlier import renamed_parameters
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
 from softbleu.engine.notes import note_coverage
@@ -18,18 +19,13 @@ from softbleu.errors import InputError
 from softbleu.io.progress import shown
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.result import Result, Results
-from softbleu.results.significance import (
-    ComparisonTable,
-    ComparisonTables,
-    SignificanceSettings,
-    compare_systems,
-)
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.edits import GoldSegment
     from softbleu.kernels import KernelName
     from softbleu.metrics.keywords import Settings
+    from softbleu.results.significance import ComparisonTable, ComparisonTables, SignificanceSettings
     from softbleu.types import Keywords, Progress
 
     _Texts = Iterable[str | GoldSegment]
@@ -142,15 +138,15 @@ def compare_corpus(
     `significance` says how differences are tested (default: `SignificanceSettings()`); `jobs`, `executor`,
     `checkpoint` and `progress` are as in `score_corpus`.
     """
-    settings = SignificanceSettings() if significance is None else significance
-    if not isinstance(settings, SignificanceSettings):
+    settings = library.significance.SignificanceSettings() if significance is None else significance
+    if not isinstance(settings, library.significance.SignificanceSettings):
         raise InputError(f"significance must be SignificanceSettings, not {settings!r}")
     options = RunOptions(jobs, executor, checkpoint=checkpoint, progress=progress)
     statistics = collect_statistics(corpus, metrics, options, keep_rows=True)
     first = corpus.systems[0] if baseline is None else str(baseline)
-    tables = [compare_systems(scored, first, settings, progress) for scored in statistics]
+    tables = [library.significance.compare_systems(scored, first, settings, progress) for scored in statistics]
     note_coverage((row.name, table.label, row.coverage) for table in tables for row in table.comparisons)
-    return ComparisonTables(tables) if isinstance(metrics, list | tuple | Plan) else tables[0]
+    return library.significance.ComparisonTables(tables) if isinstance(metrics, list | tuple | Plan) else tables[0]
 
 
 @overload
@@ -314,7 +310,7 @@ def compare(
     corpus = make_corpus(candidates, references, source, gold, documents, against)
     wanted = make_metrics(metrics, **settings)
     if documents is not None and significance is None:
-        significance = SignificanceSettings(documents=corpus.documents)
+        significance = library.significance.SignificanceSettings(documents=corpus.documents)
     with shown(progress) as shower:
         run: Keywords = {"jobs": jobs, "executor": executor, "progress": shower}
         tables = compare_corpus(corpus, wanted, baseline=baseline, significance=significance, **run)
