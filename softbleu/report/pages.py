@@ -167,8 +167,7 @@ def make_comparison_page(
         baseline = baseline or corpus.systems[0]
         settings = significance or SignificanceSettings()
         compared = [compare_systems(scored, baseline, settings, progress) for scored in statistics]
-        shown = SignificanceSettings(documents=settings.documents)
-        page = _page_of(runner, statistics, "corpus", shown, title, spans)
+        page = _page_of(runner, statistics, "corpus", compared[0].significance, title, spans)
         others = [row for row in compared[0].comparisons if row.name != baseline]
         best = min(others, key=lambda row: row.rank, default=None)
         pair = None if best is None else (corpus.systems.index(baseline), corpus.systems.index(best.name))

@@ -29,6 +29,7 @@ from softbleu.metrics.protocols import Mark, WordPair, marks_of_pairs
 from softbleu.metrics.reading import read_metric
 from softbleu.report.pages import make_comparison_page, make_page
 from softbleu.results.explain import explain_corpus
+from softbleu.results.significance import SignificanceSettings
 
 ROWS = [[1.0, 0.0, 0.1], [0.9, 0.4, 0.0], [0.7, 0.7, 0.0], [0.0, 1.0, 0.3], [0.1, 0.2, 1.0]]
 VECTORS = dict(zip("abcde", ROWS, strict=True))
@@ -291,6 +292,14 @@ def test_any_metric_has_a_page(metric: str) -> None:
     kinds = [table for table in page.tables if table.title == "Corrections by kind"]
     assert len(kinds) == (metric in ("m2", "cleme2"))
     assert all(row.keys() == table.rows[0].keys() for table in page.tables for row in table.rows)
+
+
+def test_page_of_a_comparison_has_the_intervals_of_its_samples() -> None:
+    how = SignificanceSettings(samples=7, seed=3)
+    page = make_comparison_page(EDITED, "gleu", significance=how)
+    rows = softbleu.compare_corpus(EDITED, "gleu", significance=how).comparisons
+    assert page.scores.intervals == [row.interval for row in rows]
+    assert (page.scores.significance.samples, page.scores.significance.seed) == (7, 3)
 
 
 def test_a_metric_from_outside_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
