@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import compress
 from typing import Any, Literal, cast, get_args
 
+from softbleu import report, results
 from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
 from softbleu.analysis.differences import By
 from softbleu.cli.command import command
@@ -17,16 +18,12 @@ from softbleu.corpora.labels import Documents
 from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError, known_name
 from softbleu.meta.reading import read_marks
-from softbleu.report import COMPARERS, CURVE_PAGES, FRACTION_WRITERS, MATRIX_WRITERS, PAGES
+from softbleu.report import COMPARERS, CURVE_PAGES, MATRIX_WRITERS, PAGES
 from softbleu.report.comparisons import COMPARISON_COLUMNS, draw_latencies, draw_pairs, note_few, write_distribution
-from softbleu.report.curve_page import make_curve_page
-from softbleu.report.curves import draw_fractions
 from softbleu.report.explanations import LINE_WRITERS
 from softbleu.report.pages import make_comparison_page
 from softbleu.report.records import VIEWS
 from softbleu.results.api import compare_corpus
-from softbleu.results.fractions import FRACTIONS, compare_fractions
-from softbleu.results.prefixes import partial_plan
 from softbleu.results.significance import Correction, SignificanceSettings, Test, compare_runs
 
 _PARTS = ("length", "rarity", "coverage", "order", "document", "runs", *get_args(By))
@@ -119,7 +116,11 @@ class CompareOptions(
         """Shares of outputs at which these are tested; none without --fractions and --partial."""
         signed = self.signed.get("test-fractions", "")
         partial = any(option.setting.name == "partial" and value for option, value in self.chosen)
-        return self.fractions or tuple(map(float, filter(None, signed.split("+")))) or FRACTIONS * partial
+        return (
+            self.fractions
+            or tuple(map(float, filter(None, signed.split("+"))))
+            or (results.fractions.FRACTIONS if partial else ())
+        )
 
     def significance(self, documents: Documents | None, **more: Any) -> tuple[SignificanceSettings, str | None]:
         """Return how differences are tested, and the baseline that a signature names."""
@@ -182,19 +183,23 @@ def _compare_fractions(options: CompareOptions) -> None:
     if other := next((name.replace("_", "-") for name in names if getattr(options, name)), None):
         raise InputError(f"--{other} goes with whole outputs: leave it out, or --partial and --fractions")
     page_wanted = options.output_format in CURVE_PAGES
-    write: Form = (CURVE_PAGES if page_wanted else FRACTION_WRITERS).find(options.output_format)
+    write: Form = (CURVE_PAGES if page_wanted else report.FRACTION_WRITERS).find(options.output_format)
     output, picture = options.open_output(write), options.open_picture(options.plot, options.input_files())
-    plan = partial_plan(options.plan(also=["seed"]))
+    plan = results.prefixes.partial_plan(options.plan(also=["seed"]))
     documents = Documents.read(options.documents, options.encoding) if options.documents else None
     asked = {"test": options.test, "compatible": options.compatible, "trials": options.trials}
     how, signed = options.significance(documents, **asked)
     with options.open_corpus(plan, by_document=True) as corpus, options.progress() as progress:
         run = RunOptions(progress=progress, **options.workers)
         baseline = options.baseline or signed
-        tests = compare_fractions(corpus, plan, options.shares, baseline=baseline, significance=how, options=run)
-        picture(draw_fractions, tests)
+        tests = results.fractions.compare_fractions(
+            corpus, plan, options.shares, baseline=baseline, significance=how, options=run
+        )
+        picture(report.curves.draw_fractions, tests)
         tokenizer = plan.metrics[0].tokenizer
-        output.write(make_curve_page(corpus, tests, tokenizer, options.title) if page_wanted else tests)
+        output.write(
+            report.curve_page.make_curve_page(corpus, tests, tokenizer, options.title) if page_wanted else tests
+        )
 
 
 def _write_view(options: CompareOptions) -> None:

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from typing import Literal, cast
 
-from softbleu import report
+from softbleu import report, results
 from softbleu.cli.command import command
 from softbleu.cli.inputs import Annotated, ByDocument, Directed, Logged, Marked, Outside, Resegment, Signature
 from softbleu.cli.options import Digits, Long, Resumed, Run, TitledPage
 from softbleu.cli.output import Form
 from softbleu.config.declare import setting
-from softbleu.engine.prefixes import AtFractions
 from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError
 from softbleu.io.progress import note
 from softbleu.kernels import KernelName
 from softbleu.metrics.base import Level
-from softbleu.report import CURVE_PAGES, CURVE_WRITERS, PAGES, RECORD_WRITERS, WRITERS, prefix_records
+from softbleu.report import CURVE_PAGES, PAGES, RECORD_WRITERS, WRITERS
 from softbleu.report.records import is_for_readers
 from softbleu.report.scores import write_numbers
 from softbleu.results.api import score_corpus
-from softbleu.results.fractions import compare_fractions
-from softbleu.results.prefixes import curves_of, make_cuts, partial_plan, score_prefixes
 
 
 class ScoreOptions(
@@ -103,12 +100,12 @@ def score(options: ScoreOptions) -> None:
                 spans=read_marks(options.spans, corpus, options.encoding),
                 **workers,
             )
-            shown, results = page, page.scores.results
+            shown, found = page, page.scores.results
             if len(page.text) < page.text.segments:
                 segments = f"{len(page.text):,} of {page.text.segments:,} segments"
                 note(f"the page shows the first {segments}; its scores are of all")
         else:
-            shown = results = score_corpus(
+            shown = found = score_corpus(
                 corpus,
                 plan,
                 level=level,
@@ -120,7 +117,7 @@ def score(options: ScoreOptions) -> None:
     if options.signature is not None:
         from softbleu.results.runs import broken_promises
 
-        for broken in broken_promises(options.signed, results[0].signature):
+        for broken in broken_promises(options.signed, found[0].signature):
             note(broken)
     output.write(shown)
 
@@ -131,20 +128,21 @@ def _score_prefixes(options: ScoreOptions) -> None:
         raise InputError("--every and --fractions both say where outputs are cut: leave out one")
     if options.resume or options.score_only or options.spans:
         raise InputError("--level prefix has no --resume, --score-only and --spans: leave them out")
-    cuts = make_cuts(options.every, options.fractions or None)
+    cuts = results.prefixes.make_cuts(options.every, options.fractions or None)
     name = options.output_format
     page_wanted, for_readers = name in CURVE_PAGES, is_for_readers(name)
-    if page_wanted and not isinstance(cuts, AtFractions):
+    if page_wanted and options.every is not None:
         raise InputError("a page shows outputs by fraction: leave out --every")
-    writers = CURVE_PAGES if page_wanted else CURVE_WRITERS if for_readers else RECORD_WRITERS
+    writers = CURVE_PAGES if page_wanted else report.CURVE_WRITERS if for_readers else RECORD_WRITERS
     output = options.open_output(cast("Form", writers.find(name, CURVE_PAGES)))
-    plan = partial_plan(options.plan())
+    plan = results.prefixes.partial_plan(options.plan())
     with options.progress() as progress, options.open_corpus(plan) as corpus:
         run = RunOptions(kernels=options.kernels, progress=progress, **options.workers)
-        if isinstance(cuts, AtFractions) and page_wanted:
-            tests = compare_fractions(corpus, plan, cuts.fractions, options=run)
+        if page_wanted:
+            shares = options.fractions or results.prefixes.QUARTERS
+            tests = results.fractions.compare_fractions(corpus, plan, shares, options=run)
             output.write(report.curve_page.make_curve_page(corpus, tests, plan.metrics[0].tokenizer, options.title))
         elif for_readers:
-            output.write(curves_of(corpus, plan, cuts, run))
+            output.write(results.prefixes.curves_of(corpus, plan, cuts, run))
         else:
-            output.write(prefix_records(score_prefixes(corpus, plan, cuts, run)))
+            output.write(report.prefix_records(results.prefixes.score_prefixes(corpus, plan, cuts, run)))

@@ -2,6 +2,7 @@
 
 from . import comparisons as comparisons
 from . import curve_page as curve_page
+from . import curves as curves
 from . import html as html
 from . import plots as plots
 from .comparisons import COMPARERS as COMPARERS

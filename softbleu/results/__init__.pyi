@@ -1,5 +1,7 @@
 """Names of the package, and the modules that have them: a module is loaded when a name of it is first used."""
 
+from . import fractions as fractions
+from . import prefixes as prefixes
 from . import significance as significance
 from .api import Accumulator as Accumulator
 from .api import ScoredStream as ScoredStream
