@@ -628,8 +628,7 @@ def count_words(batch: TaskBatch, tokenizer: Tokenizer, needed: Requirements, ke
 def once_a_line(lines: Tokens, size: int) -> Integers:
     """Codes of lines, each below `size`, and once for each line that has it."""
     owner = np.repeat(np.arange(len(lines.lengths)), lines.lengths)
-    codes: Integers = sorted_once(owner * size + lines.codes) % max(size, 1)
-    return codes
+    return sorted_once(owner * size + lines.codes) % max(size, 1)
 
 
 def task_batches(

@@ -214,8 +214,7 @@ def _in_words_given(metric: Metric) -> Metric:
 
 def threshold_of(metric: Metric) -> float | str | None:
     """Return the threshold of the metric or its matcher; None if neither has one."""
-    threshold: float | str | None = getattr(metric, "threshold", None)
-    return threshold
+    return getattr(metric, "threshold", None)
 
 
 def with_threshold(metric: M, threshold: float | str, quantile: str | None = None) -> M:

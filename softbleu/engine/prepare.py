@@ -103,8 +103,7 @@ class ContextVectors(Vectors):
 
     def known(self, tokens: Tokens) -> Flags:
         """Tell which tokens have a vector."""
-        known: Flags = self.known_words[tokens.codes]
-        return known
+        return self.known_words[tokens.codes]
 
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
         """Unit vectors of the tokens of the distinct lines of a chunk, and the row of each position."""
@@ -419,8 +418,7 @@ class PreparedCorpus:
             pieces = encoder.tokenize(some)
             np.add.at(counts, once_a_line(Tokens(pieces.ids, pieces.offsets), len(counts)), 1)
             lines += len(some)
-        weights: Floats = np.log((lines + 1) / (counts + 1))
-        return weights
+        return np.log((lines + 1) / (counts + 1))
 
     def _rarity(self, idf: object) -> Floats:
         if not isinstance(idf, IdfCorpus):
@@ -554,5 +552,4 @@ class SentenceScorer:
             rows = checked_rows(self._metric, chunk, words, self._kernels)
         if self._aggregation.sum_is_enough:  # A single row is the sum of all
             return self._metric.columns(rows)[0]
-        score: Score = self._aggregation.segment_scores(rows, np.array([0, len(rows)]))[0]
-        return score
+        return self._aggregation.segment_scores(rows, np.array([0, len(rows)]))[0]

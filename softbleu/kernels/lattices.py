@@ -149,8 +149,7 @@ class PathSearch:
     @cached_property
     def arc_costs(self) -> Integers:
         """Costs of arcs, multiplied by the weights of their words."""
-        costs: Integers = self.lattices.costs * np.where(self.lattices.empty, self.edits.full, self.weights)
-        return costs
+        return self.lattices.costs * np.where(self.lattices.empty, self.edits.full, self.weights)
 
     @cached_property
     def longest(self) -> Integers:
@@ -272,8 +271,7 @@ class CostTable:
 
         @lru_cache(2)
         def closed(state: int) -> Integers:
-            least: Integers = np.minimum.accumulate(exact[state])
-            return least
+            return np.minimum.accumulate(exact[state])
 
         def substituted(place: int) -> Integers:
             one = slice(place, place + 1)

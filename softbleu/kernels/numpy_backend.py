@@ -158,8 +158,7 @@ def _on_both_sides(positions: Positions, starts: Integers, ids: Integers) -> Fla
     cut = int(np.searchsorted(starts, positions.split))
     ours, others = np.zeros((2, len(positions.codes)), bool)
     ours[ids[:cut]], others[ids[cut:]] = True, True
-    both: Flags = (ours & others)[ids]
-    return both
+    return (ours & others)[ids]
 
 
 def _numbered_in_segments(

@@ -41,8 +41,7 @@ class NgramTable:
         if not len(self.keys):
             return np.full(len(keys), -1, np.int64)
         places = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        rows: Integers = np.where(self.keys[places] == keys, places, -1)
-        return rows
+        return np.where(self.keys[places] == keys, places, -1)
 
 
 @dataclass(frozen=True)
@@ -115,8 +114,7 @@ class NgramModel:
         )
         judged = np.ones(len(text), bool)
         judged[starts] = False
-        judged_logs: Floats = logs[judged]
-        return judged_logs
+        return logs[judged]
 
     def _log_probabilities(self, text: Integers) -> Floats:
         """Compute the log probability of each token, including beginnings of lines."""
@@ -134,8 +132,7 @@ class NgramModel:
             logs[n - 1 :][known] += shorter.backoffs[contexts[known]]
             seen = places >= 0
             logs[n - 1 :][seen] = table.log_probabilities[places[seen]]
-        values: Floats = logs
-        return values
+        return logs
 
 
 def read_arpa(path: str | os.PathLike[str]) -> NgramModel:

@@ -130,8 +130,7 @@ class Chunk:
     @property
     def reference_numbers(self) -> Integers:
         """Number of references of each segment."""
-        numbers: Integers = self.segment_offsets[1:] - self.segment_offsets[:-1]
-        return numbers
+        return self.segment_offsets[1:] - self.segment_offsets[:-1]
 
     @cached_property
     def in_order(self) -> tuple[Chunk, Integers]:
@@ -358,8 +357,7 @@ class TokenVectors(Vectors):
 
     def known(self, tokens: Tokens) -> Flags:
         """Return a mask of the tokens that have a vector."""
-        known: Flags = self.norms[tokens.codes] > 0
-        return known
+        return self.norms[tokens.codes] > 0
 
     def weighted(self, *, by_frequency: bool) -> TokenVectors:
         """Weight words, if `by_frequency`, by a / (a + p), where p is a word's relative frequency."""
@@ -447,8 +445,7 @@ def frequency_weights(frequencies: Floats | None) -> Floats:
     """Compute weights a / (a + p), where p is a word's share of all tokens."""
     if frequencies is None:
         raise InputError("this composition weights words by their frequencies, which these vectors lack")
-    weights: Floats = SIF / (SIF + frequencies)
-    return weights
+    return SIF / (SIF + frequencies)
 
 
 @dataclass(frozen=True)
@@ -542,8 +539,7 @@ class UnitVectors:
     def _neighbours(self, rows: Floats, distance: int, codes: Integers) -> Floats:
         """Compute the cosines of tokens at a distance in a text: (tokens - distance,)."""
         # A stack of dot products is faster than einsum.
-        products: Floats = (rows[: len(codes) - distance, None, :] @ rows[distance:, :, None])[:, 0, 0]
-        return products
+        return (rows[: len(codes) - distance, None, :] @ rows[distance:, :, None])[:, 0, 0]
 
     def of_pairs(self, pairs: TokenPairs, left: Integers, right: Integers) -> Floats:
         """Multiply pairs of tokens, unweighted: one number for each of `pairs`, in their order.
@@ -712,8 +708,7 @@ def round_millionths(similarities: Floats) -> NDArray[np.int32]:
     """
     # Norms near 0 give quotients far above 1 if a mean was subtracted from the vectors.
     np.clip(similarities, -SCALE, SCALE, out=similarities)
-    millionths: NDArray[np.int32] = np.rint(similarities, out=similarities).astype(np.int32)
-    return millionths
+    return np.rint(similarities, out=similarities).astype(np.int32)
 
 
 def threshold_in_millionths(threshold: float | str) -> int:

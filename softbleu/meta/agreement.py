@@ -35,8 +35,7 @@ def check_samples(samples: int, seed: int) -> None:
 
 def divide(above: Floats | Integers, below: Floats | Integers) -> Floats:
     """Divide arrays, `above` by `below`; NaN where the divisor is not positive."""
-    shares: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
-    return shares
+    return np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
 
 
 def draw_batches(things: int, samples: int, seed: int, rows: int | None = None) -> Iterator[Integers]:

@@ -45,11 +45,10 @@ from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.settings import DEFAULT_ENCODER
 from softbleu.tables import Records, Tabular, Value
 from softbleu.text.tokens import Whitespace
-from softbleu.types import Cells, Keywords, Progress
 
 if TYPE_CHECKING:
     from softbleu.metrics.keywords import MatchSettings
-    from softbleu.types import Flags, Integers
+    from softbleu.types import Cells, Flags, Integers, Keywords, Progress
 
 GRAMMAR = "modifiers"
 COUNT = 2000

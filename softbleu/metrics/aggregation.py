@@ -218,8 +218,7 @@ class MeanOfReferences(Aggregation):
         scores = self.metric.columns(rows).score
         if len(rows) == len(offsets) - 1:
             return scores
-        means: Floats = np.add.reduceat(scores, offsets[:-1]) / np.diff(offsets)
-        return means
+        return np.add.reduceat(scores, offsets[:-1]) / np.diff(offsets)
 
 
 @dataclass(frozen=True)

@@ -324,8 +324,7 @@ class NgramCounts:
     def lack(self) -> Floats:
         """Difference of soft precision from 1 in each segment; 0 without n-grams."""
         totals = SCALE * self.by_unit(self.candidate)
-        lack: Floats = (totals - self.by_unit(self.matched)) / np.maximum(totals, 1)
-        return lack
+        return (totals - self.by_unit(self.matched)) / np.maximum(totals, 1)
 
 
 def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: Vectors | None, order: int) -> Iterator[NgramCounts]:

@@ -457,8 +457,7 @@ class Meteor(Metric):
 
 
 def _ratio(above: Floats, below: Floats) -> Floats:
-    ratio: Floats = np.divide(above, below, out=np.zeros(len(above)), where=below > 0)
-    return ratio
+    return np.divide(above, below, out=np.zeros(len(above)), where=below > 0)
 
 
 def _aligned(chunk: Chunk, matches: WordMatches) -> WordMatches:

@@ -353,8 +353,7 @@ class Refless(Metric):
         total = np.zeros(len(rows))
         for weight, criterion in zip(weights, rows.T[1:4], strict=True):
             total += weight * criterion
-        means: Floats = 100 * total / (_PARTS * np.maximum(rows[:, 0], 1) * (sum(weights) or 1))
-        return means
+        return 100 * total / (_PARTS * np.maximum(rows[:, 0], 1) * (sum(weights) or 1))
 
     def columns(self, rows: Integers | Floats) -> ScoreColumns[ReflessScore]:
         """Score rows of statistics, or sums of rows."""

@@ -292,8 +292,7 @@ class AllRows(SumOfRows):
         if not self._segments:
             return rows[0]
         columns = np.ascontiguousarray(rows[rows[:, -1] > 0].T)
-        total: Floats = np.median(columns, axis=1) if self.metric.statistic == "median" else columns.sum(axis=1)
-        return total
+        return np.median(columns, axis=1) if self.metric.statistic == "median" else columns.sum(axis=1)
 
     def counted(self, rows: Any, offsets: Integers) -> Integers:
         """Segments that are not left out."""

@@ -63,5 +63,4 @@ def rarity_of(documents: Integers, total: int) -> Floats:
     [2.398, 0.095]
     """
     # Above 0 even for a word that all have: a corpus of one segment has no other words.
-    rarity: Floats = math.log(total + 2) - np.log(documents + 1)
-    return rarity
+    return math.log(total + 2) - np.log(documents + 1)

@@ -447,8 +447,7 @@ def correct(p_values: Sequence[float], correction: Correction) -> list[float]:
     steps = np.array(p_values)[order] * np.arange(len(p_values), 0, -1)
     adjusted = np.empty(len(p_values))
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
-    corrected: list[float] = adjusted.tolist()
-    return corrected
+    return adjusted.tolist()
 
 
 def rank_ranges(resampled: Floats) -> tuple[Integers, Integers]:

@@ -137,8 +137,7 @@ class TokenPairs:
     def block(self, values: Floats, segment: int) -> Floats:
         """Return the values of a segment's pairs: (candidate tokens, reference tokens)."""
         height, width = (int(bounds[segment + 1] - bounds[segment]) for bounds in (self.rows, self.columns))
-        block: Floats = values[self.cells[segment] : self.cells[segment + 1]].reshape(height, width)
-        return block
+        return values[self.cells[segment] : self.cells[segment + 1]].reshape(height, width)
 
     @cached_property
     def tokens(self) -> tuple[Integers, Integers]:
@@ -166,8 +165,7 @@ def _decays(height: int, width: int, rate: float) -> Floats:
     [0.25, 0.25]
     """
     candidate, reference = ((np.arange(length) + 0.5) / length for length in (height, width))
-    decays: Floats = np.exp(-rate * np.abs(np.subtract.outer(candidate, reference))).reshape(-1)
-    return decays
+    return np.exp(-rate * np.abs(np.subtract.outer(candidate, reference))).reshape(-1)
 
 
 def chosen_places(bounds: NDArray[np.int64], chosen: Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
