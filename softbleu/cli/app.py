@@ -101,8 +101,10 @@ class Group(TyperGroup):
         return name if self.name == PROGRAM else f"{self.name} {name}"
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names of the commands."""
-        return names_in(str(self.name))
+        """Return the names of the commands, in the order of the help."""
+        if self.name == PROGRAM:
+            return list(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
+        return [name.removeprefix(f"{self.name} ") for name in COMMANDS if name.startswith(f"{self.name} ")]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Make a command as lists show it, by its name and a line of help; if `whole`, with all options."""
@@ -132,13 +134,6 @@ class Group(TyperGroup):
             # Beside help nothing counts.
             return name, _command_for_help(whole, words), [HELP[0]]
         return name, *_command_for(whole, words)
-
-
-def names_in(group: str) -> list[str]:
-    """Return the names of the commands of the program or of a group, in the order of the help."""
-    if group != PROGRAM:
-        return [name.removeprefix(f"{group} ") for name in COMMANDS if name.startswith(f"{group} ")]
-    return list(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
 
 
 def find_command(name: str) -> Command[Options]:

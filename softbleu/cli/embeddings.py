@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TypedDict
 
 from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Lowercase
@@ -24,15 +23,6 @@ from softbleu.io.files import check_apart, hash_files
 from softbleu.report import RECORD_WRITERS
 
 _IDLE = ("normalize", "layers", "exact_words", "context")  # Settings of vectors without effect on a pair of words
-
-
-class StoreFacts(TypedDict):
-    """Facts of a store that options give."""
-
-    dtype: StoreType
-    name: str | None
-    licence: str
-    force: bool
 
 
 class Store(AnyFormat, panel="Store"):
@@ -60,11 +50,6 @@ class Store(AnyFormat, panel="Store"):
     licence: str = setting("not stated", metavar="TEXT")
     force: bool = setting(False)
     format: str | None = setting("text", flags=("-f",), complete=lambda: RECORD_WRITERS, panel="Output")
-
-    @property
-    def facts(self) -> StoreFacts:
-        """Facts of the store, as library functions take them."""
-        return {"dtype": self.dtype, "name": self.set_name, "licence": self.licence, "force": self.force}
 
 
 class ConvertOptions(Store):
@@ -119,7 +104,10 @@ def convert(options: ConvertOptions) -> None:
             keep_lengths=options.keep_lengths,
             source=options.set_source,
             progress=progress,
-            **options.facts,
+            dtype=options.dtype,
+            name=options.set_name,
+            licence=options.licence,
+            force=options.force,
         )
     output.write(table)
 
@@ -249,7 +237,10 @@ def train(options: TrainOptions) -> None:
             source=options.set_source or ", ".join(options.corpus),
             facts=facts,
             progress=progress,
-            **options.facts,
+            dtype=options.dtype,
+            name=options.set_name,
+            licence=options.licence,
+            force=options.force,
         )
     output.write_table(("what", "count"), list(asdict(trained).items()), {"store": options.output_folder})
 

@@ -142,11 +142,12 @@ class SpuriousOptions(Encoded, Settings, TableFormat, Digits, Run):
     thresholds: tuple[str, ...] = setting(("0:0.95:0.05",), metavar="LIST", unset="0:0.95:0.05", panel=MATCHING)
     table: str = setting("summary", complete=lambda: CREDIT_TABLES)
     plot: str | None = setting(None, file="written")
+    without = ("matcher", "threshold")
 
     @classmethod
     def takes(cls, option: SettingOption) -> bool:
         """Return whether the command has the option of a setting."""
-        return about_matches(option) and option.setting.name not in ("matcher", "threshold")
+        return super().takes(option) and about_matches(option)
 
 
 @command

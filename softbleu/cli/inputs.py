@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from softbleu.cli.options import Defaults, Encoded, LanguageCode
 from softbleu.cli.parts import options_named, options_of, setting_options
@@ -269,10 +269,12 @@ class Marked(Defaults):
 class Settings(Defaults):
     """Settings of metrics and their parts, each by an option of its own."""
 
+    without: ClassVar[tuple[str, ...]] = ()  # Names of settings that the command has no option for
+
     @classmethod
     def takes(cls, option: SettingOption) -> bool:
         """Return whether the command has the option of a setting."""
-        return True
+        return option.setting.name not in cls.without
 
     @classmethod
     def setting_options(cls, values: OptionValues, wanted: Collection[str]) -> list[SettingOption]:

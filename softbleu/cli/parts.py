@@ -9,12 +9,7 @@ from typing import Any
 
 from softbleu.cli.settings import SettingOption, identifier
 from softbleu.cli.words import OptionValues
-from softbleu.config.declare import (
-    Declared,
-    Registry,
-    all_settings,
-    own_settings,
-)
+from softbleu.config.declare import Declared, Registry, all_settings, own_settings
 from softbleu.embeddings import bundled_names
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS

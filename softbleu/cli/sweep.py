@@ -5,7 +5,6 @@ from __future__ import annotations
 from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import ByDocument, Input, Outside
 from softbleu.cli.options import Digits, Long, Run, TableFormat
-from softbleu.cli.settings import SettingOption
 from softbleu.engine.plan import Plan
 from softbleu.matching import MATCHERS
 from softbleu.meta import SweepPoint, sweep_corpus
@@ -40,11 +39,7 @@ class SweepOptions(Input, Outside, ByDocument, TableFormat, Long, Digits, Run):
     vary: tuple[str, ...] = setting((), metavar="NAME=V1,V2", panel="Score")
     plot: str | None = setting(None, file="written")
     plot_ranks: str | None = setting(None, file="written")
-
-    @classmethod
-    def takes(cls, option: SettingOption) -> bool:
-        """Return whether the command has the option of a setting."""
-        return option.setting.name not in ("matcher", "threshold")
+    without = ("matcher", "threshold")
 
 
 @command
