@@ -219,7 +219,7 @@ def test_missing_delays_lengths_and_times_are_refused(tmp_path):
     corpus = corpus_of(tmp_path, {"A": [entry]})
     refused(
         InputError,
-        "line 1: the log has no time of computing",
+        "line 1: the log has no times of computing",
         softbleu.score_corpus,
         corpus,
         "al(computation_aware=yes)",

@@ -203,7 +203,7 @@ class Latency(Metric):
         if not self.computation_aware:
             return emission.delays, emission.source_length
         if emission.elapsed is None:
-            raise InputError(f"{emission.where}: the log has no time of computing (elapsed), as of text it never has")
+            raise InputError(f"{emission.where}: the log has no times of computing (elapsed): those of speech have")
         return emission.elapsed, emission.source_length
 
     def odd_delays(self, corpus: Corpus) -> Iterator[str]:
