@@ -15,7 +15,7 @@ from softbleu.corpora.labels import Documents
 from softbleu.corpora.logs import DelayUnit, Emission, Log, read_log, recording_name
 from softbleu.corpora.resegment import resegment
 from softbleu.errors import InputError, Parameter, counted
-from softbleu.io.progress import note
+from softbleu.io.progress import note, warn
 from softbleu.io.reading import parse_json, without_packing
 
 _MOST_MOMENTS = 300  # At each of which all outputs are scored
@@ -82,6 +82,11 @@ def read_logs(
         if len(log.emissions) != len(first.emissions):
             counts = (f"{each.name} has {counted(len(each.emissions), 'segment')}" for each in (first, log))
             raise InputError(f"logs of different segments: {', '.join(counts)}")
+        if _differ_in_length(first, log):
+            warn(
+                f"most segments of {first.name} and {log.name} have sources of different lengths (speech is measured in "
+                "milliseconds, text in words): do not compare their latencies"
+            )
     count = len(first.emissions)
     candidates = {system: [emission.text for emission in log.emissions] for system, log in read.items()}
     known = _references([*read.values()])
@@ -95,6 +100,13 @@ def read_logs(
             raise InputError(f"different numbers of segments: {message}")
     cut = segmentation is not None
     return Segments(candidates, by_segment, sources, documents=documents, logs=read, resegmented=cut)
+
+
+def _differ_in_length(one: Log, other: Log) -> bool:
+    """Whether most segments have sources of different lengths in two logs."""
+    pairs = zip(one.emissions, other.emissions, strict=True)
+    known = [(a.source_length, b.source_length) for a, b in pairs if None not in (a.source_length, b.source_length)]
+    return 2 * sum(a != b for a, b in known) > len(known)
 
 
 def at_moments(corpus: Segments, moments: Sequence[float | str]) -> Segments:

@@ -202,6 +202,14 @@ def test_logs_that_do_not_fit_together_are_refused(tmp_path):
     refused(InputError, "logs are files by the names of systems, .* not 'A.log'", read_logs, "A.log")
 
 
+def test_logs_of_speech_beside_logs_of_text_are_warned_of(tmp_path):
+    entry = {"index": 0, "prediction": "it rained", "source": ["es regnete"], "reference": "it rained"}
+    text = {**entry, "delays": [1, 2], "source_length": 2}
+    speech = {**entry, "delays": [850.0, 1700.0], "source_length": 1700.0}
+    with pytest.warns(UserWarning, match="sources of different lengths"):
+        read_logs(logs_of(tmp_path, {"A": [text], "B": [speech]}))
+
+
 def test_moments_show_what_was_given_before_them(tmp_path):
     entries = speech_log()[:30]
     corpus = read_logs(logs_of(tmp_path, {"A": entries}))
