@@ -76,17 +76,7 @@ def read_logs(
         documents = Documents.of([segment.recording for segment in spoken], segmentation)
     first, *others = read.values()
     for log in others:
-        if log.unit != first.unit:
-            units = (f"{each.name} has a delay per {each.unit}" for each in (first, log))
-            raise InputError(f"logs of different units: {', '.join(units)}")
-        if len(log.emissions) != len(first.emissions):
-            counts = (f"{each.name} has {counted(len(each.emissions), 'segment')}" for each in (first, log))
-            raise InputError(f"logs of different segments: {', '.join(counts)}")
-        if _differ_in_length(first, log):
-            warn(
-                f"most segments of {first.name} and {log.name} have sources of different lengths (speech is measured in "
-                "milliseconds, text in words): do not compare their latencies"
-            )
+        _check_alike(first, log)
     count = len(first.emissions)
     candidates = {system: [emission.text for emission in log.emissions] for system, log in read.items()}
     known = _references([*read.values()])
@@ -102,11 +92,21 @@ def read_logs(
     return Segments(candidates, by_segment, sources, documents=documents, logs=read, resegmented=cut)
 
 
-def _differ_in_length(one: Log, other: Log) -> bool:
-    """Whether most segments have sources of different lengths in two logs."""
-    pairs = zip(one.emissions, other.emissions, strict=True)
+def _check_alike(first: Log, log: Log) -> None:
+    """Check that logs have the same units and segments; warn if most segments have sources of different lengths."""
+    if log.unit != first.unit:
+        units = (f"{each.name} has a delay per {each.unit}" for each in (first, log))
+        raise InputError(f"logs of different units: {', '.join(units)}")
+    if len(log.emissions) != len(first.emissions):
+        counts = (f"{each.name} has {counted(len(each.emissions), 'segment')}" for each in (first, log))
+        raise InputError(f"logs of different segments: {', '.join(counts)}")
+    pairs = zip(first.emissions, log.emissions, strict=True)
     known = [(a.source_length, b.source_length) for a, b in pairs if None not in (a.source_length, b.source_length)]
-    return 2 * sum(a != b for a, b in known) > len(known)
+    if 2 * sum(one != other for one, other in known) > len(known):
+        warn(
+            f"most segments of {first.name} and {log.name} have sources of different lengths (speech is measured "
+            "in milliseconds, text in words): do not compare their latencies"
+        )
 
 
 def at_moments(corpus: Segments, moments: Sequence[float | str]) -> Segments:
