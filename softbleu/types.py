@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     Flags: TypeAlias = NDArray[np.bool_]
 
 Progress = Callable[[int, int], None]  # Called with the amount done and the total
+DelayUnit = Literal["word", "char"]  # Of an output: each has a delay
 Words = tuple[int, ...]  # A text whose words are numbers
 
 Cells: TypeAlias = dict[str, Any]  # Of a row of a table: values by column

@@ -16,8 +16,6 @@ from softbleu.corpora import ParallelFiles, Segments, name_systems, read_segment
 from softbleu.corpora.corpus import Against, compared_with
 from softbleu.corpora.edits import Absent
 from softbleu.corpora.labels import Documents
-from softbleu.corpora.logs import DelayUnit
-from softbleu.corpora.recordings import at_moments, name_logs, read_logs
 from softbleu.corpora.records import PAIR_FORMATS
 from softbleu.corpora.validation import Blank
 from softbleu.engine.notes import note_choices
@@ -33,6 +31,7 @@ from softbleu.metrics.protocols import ReadsRows, matcher_of
 from softbleu.metrics.reading import read_settings
 from softbleu.metrics.signatures import metric_from_signature, read_signature
 from softbleu.text.tokens import TOKENIZERS, Tokenizer, make_tokenizer
+from softbleu.types import DelayUnit
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -474,6 +473,8 @@ class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
 
     def _read_logs(self) -> Segments:
         """Read the corpus of the logs."""
+        from softbleu.corpora.recordings import at_moments, name_logs, read_logs
+
         if self.resegment != bool(self.segmentation):
             raise InputError("recordings are cut by --resegment and --segmentation together: give both, or neither")
         named = name_systems(self.logs, self.references, naming=name_logs, encoding=self.encoding)

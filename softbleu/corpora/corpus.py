@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, Self, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, cast, get_args
 
 from softbleu.corpora.blanks import cut_as_gold
 from softbleu.corpora.edits import Absent, Annotation, GoldReferences, GoldSegment, read_m2
@@ -22,7 +22,6 @@ from softbleu.corpora.files import (
     read_parts,
 )
 from softbleu.corpora.labels import Documents
-from softbleu.corpora.logs import Log
 from softbleu.corpora.parallel import (
     align_files,
     check_lines,
@@ -45,6 +44,9 @@ from softbleu.corpora.validation import (
 from softbleu.errors import InputError, Parameter, counted, known_name
 from softbleu.io.arguments import by_text, check_run, check_texts, listed, several
 from softbleu.io.files import TemporaryFolder
+
+if TYPE_CHECKING:
+    from softbleu.corpora.logs import Log
 
 Texts = Iterable[str | GoldSegment] | Mapping[str, Iterable[str | GoldSegment]]
 """One candidate per segment (a list, a column of a data frame, a generator), or a mapping from system names to these.

@@ -7,18 +7,18 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeGuard, get_args
+from typing import TYPE_CHECKING, TypeGuard, get_args
 
 import numpy as np
 
 from softbleu.corpora.files import numbered_lines
 from softbleu.errors import InputError, counted
 from softbleu.io.reading import parse_json
+from softbleu.types import DelayUnit
 
 if TYPE_CHECKING:
     from softbleu.types import Floats
 
-DelayUnit = Literal["word", "char"]
 _Entry = Mapping[str, object]
 _LONGEST = 1e12  # Milliseconds of 30 years
 _MILLISECONDS = 1000  # In a second: simulstream has seconds

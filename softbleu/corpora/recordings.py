@@ -12,11 +12,12 @@ import numpy as np
 from softbleu.corpora.corpus import AnyCorpus, Segments
 from softbleu.corpora.files import name_files, open_text
 from softbleu.corpora.labels import Documents
-from softbleu.corpora.logs import DelayUnit, Emission, Log, read_log, recording_name
+from softbleu.corpora.logs import Emission, Log, read_log, recording_name
 from softbleu.corpora.resegment import resegment
 from softbleu.errors import InputError, Parameter, counted
 from softbleu.io.progress import note, warn
 from softbleu.io.reading import parse_json, without_packing
+from softbleu.types import DelayUnit
 
 _MOST_MOMENTS = 300  # At each of which all outputs are scored
 _MILLISECONDS = 1000  # In a second

@@ -22,7 +22,6 @@ from softbleu.config.declare import Declared, own_settings, setting
 from softbleu.config.languages import LANGUAGES, language_of_data
 from softbleu.embeddings.files import FastTextSource, FileSource, is_fasttext
 from softbleu.embeddings.function_words import is_function_word
-from softbleu.embeddings.neighbours import NeighbourIndex, cached_graph
 from softbleu.embeddings.vectors import (
     PAIRS,
     QUANTILES,
@@ -374,6 +373,8 @@ class Scope:
 
     def nearest(self, words: Sequence[str], rows: NDArray[np.float32], count: int) -> tuple[Integers, Integers]:
         """Find the nearest neighbours of each word: pairs of its number and a position, the nearest first."""
+        from softbleu.embeddings.neighbours import NeighbourIndex, cached_graph
+
         itself = np.array([self.places.get(word, -1) for word in words], np.int64)
         graph = cached_graph(
             lambda: NeighbourIndex(self.rows).nearest(rows, count, itself),

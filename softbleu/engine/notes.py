@@ -13,7 +13,6 @@ import numpy as np
 from softbleu.config.languages import UNSPACED
 from softbleu.corpora.edits import Annotation, apply_edits
 from softbleu.corpora.glance import LEAST_SEGMENTS, find_mismatches, spread_blocks
-from softbleu.corpora.recordings import whole_outputs
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.errors import Parameter, counted
 from softbleu.io.progress import listening, note
@@ -43,7 +42,11 @@ Note = tuple[str | Parameter, ...]
 def note_text(corpus: Corpus, metrics: Sequence[Metric]) -> None:
     """Note properties of a corpus that matter to metrics, if anybody reads notes; see `text_notes`."""
     if metrics and listening() and not corpus.is_sample:
-        for parts in text_notes(whole_outputs(corpus), metrics):
+        if corpus.logs:
+            from softbleu.corpora.recordings import whole_outputs
+
+            corpus = whole_outputs(corpus)
+        for parts in text_notes(corpus, metrics):
             note(*parts)
 
 

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.logs import DelayUnit, Emission
+    from softbleu.corpora.logs import Emission
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, WordTable
-    from softbleu.types import Floats, Integers
+    from softbleu.types import DelayUnit, Floats, Integers
 
 
 def average_lagging(delays: ArrayLike, source_length: float, reference_length: int) -> float:
