@@ -80,7 +80,7 @@ class Records(Tabular):
     """
 
     columns: Sequence[str]
-    rows: Sequence[Sequence[Value]]  # None: undefined
+    rows: Sequence[Sequence[Value]]  # None: undefined. Long tables are computed while writers go through them
     facts: Mapping[str, Value | Sequence[str]] = field(default_factory=dict)  # Facts about all rows
     empty: str = "nothing found"  # Text of a table without rows
     digits: int | Mapping[str, int] | None = None
