@@ -116,6 +116,8 @@ def at_moments(corpus: Segments, moments: Sequence[float | str]) -> Segments:
     Moments are counted as delays are, from the beginning of each segment: milliseconds of speech, or words of text.
     The text `2s` is two seconds, and `each` stands for every delay in the logs.
 
+    Examples
+    --------
     >>> log = Log("a.log", [Emission("it rained", np.array([1.0, 4.0]))])
     >>> corpus = Segments({"A": ["it rained"]}, [("it rained",)], logs={"A": log})
     >>> at_moments(corpus, [2]).candidates
