@@ -9,8 +9,7 @@ from softbleu import report, results
 from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
 from softbleu.analysis.differences import By
 from softbleu.cli.command import command
-from softbleu.cli.inputs import Annotated, ByDocument, Directed, Logged, Marked, Outside, Resegment, Signature
-from softbleu.cli.options import Digits, Long, Resumed, Run, TitledPage
+from softbleu.cli.inputs import SystemScores
 from softbleu.cli.output import Form, Target
 from softbleu.cli.settings import SettingOption
 from softbleu.config.declare import setting
@@ -29,21 +28,7 @@ from softbleu.results.significance import Correction, SignificanceSettings, Test
 _PARTS = ("length", "rarity", "coverage", "order", "document", "runs", *get_args(By))
 
 
-class CompareOptions(
-    Annotated,
-    Logged,
-    Resegment,
-    Outside,
-    Directed,
-    Signature,
-    ByDocument,
-    TitledPage,
-    Marked,
-    Long,
-    Digits,
-    Run,
-    Resumed,
-):
+class CompareOptions(SystemScores):
     """Options of `compare`.
 
     Attributes
@@ -103,7 +88,7 @@ class CompareOptions(
     top: int | None = setting(None, unset="20", panel="Differences")
     by: str | None = setting(None, metavar="NAME|FILE", file="read", complete=lambda: _PARTS, panel="Differences")
     fractions: tuple[float, ...] = setting((), panel="Differences")
-    columns: tuple[str, ...] = setting((), unset="those of the format", complete=lambda: COMPARISON_COLUMNS)
+    columns: tuple[str, ...] = setting((), unset="all that the format shows", complete=lambda: COMPARISON_COLUMNS)
     plot: str | None = setting(None, file="written")
 
     @classmethod

@@ -7,7 +7,16 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from softbleu.cli.options import Defaults, Encoded, LanguageCode
+from softbleu.cli.options import (
+    Defaults,
+    Digits,
+    Encoded,
+    LanguageCode,
+    Long,
+    Resumed,
+    Run,
+    TitledPage,
+)
 from softbleu.cli.parts import options_named, options_of, setting_options
 from softbleu.cli.settings import SettingOption
 from softbleu.cli.words import OptionValues
@@ -499,3 +508,21 @@ class Annotated(Input, panel="Input"):
     blank_references: Blank | None = setting(
         None, unset="missing for metrics that take the source, where over 1% of the segments have one, else empty"
     )
+
+
+class SystemScores(
+    Annotated,
+    Logged,
+    Resegment,
+    Outside,
+    Directed,
+    Signature,
+    ByDocument,
+    TitledPage,
+    Marked,
+    Long,
+    Digits,
+    Run,
+    Resumed,
+):
+    """Options of commands that score systems, and show tables or pages of them."""

@@ -6,8 +6,7 @@ from typing import Literal, cast
 
 from softbleu import report, results
 from softbleu.cli.command import command
-from softbleu.cli.inputs import Annotated, ByDocument, Directed, Logged, Marked, Outside, Resegment, Signature
-from softbleu.cli.options import Digits, Long, Resumed, Run, TitledPage
+from softbleu.cli.inputs import SystemScores
 from softbleu.cli.output import Form
 from softbleu.config.declare import setting
 from softbleu.engine.runner import RunOptions
@@ -21,21 +20,7 @@ from softbleu.report.scores import write_numbers
 from softbleu.results.api import score_corpus
 
 
-class ScoreOptions(
-    Annotated,
-    Logged,
-    Resegment,
-    Outside,
-    Directed,
-    Signature,
-    ByDocument,
-    TitledPage,
-    Marked,
-    Long,
-    Digits,
-    Run,
-    Resumed,
-):
+class ScoreOptions(SystemScores):
     """Options of `score`.
 
     Attributes
