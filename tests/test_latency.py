@@ -177,7 +177,7 @@ def _latencies(corpus, name):
 
 POLICIES = {
     "waits": ([1, 2, 3, 4, 5, 5, 5, 5], []),
-    "early": ([1, 5, 5, 5, 5, 5, 5, 5], ["early has a degenerate policy, probably: 12% of its words"]),
+    "early": ([1, 5, 5, 5, 5, 5, 5, 5], ["early probably has a degenerate policy: 12% of its words"]),
     "late": ([5] * 8, ["late gives no word before the end of its source"]),
 }
 
@@ -219,7 +219,7 @@ def test_missing_delays_lengths_and_times_are_refused(tmp_path):
     corpus = corpus_of(tmp_path, {"A": [entry]})
     refused(
         InputError,
-        "line 1: the log has no times of computing",
+        "line 1: the log has no computation times",
         softbleu.score_corpus,
         corpus,
         "al(computation_aware=yes)",

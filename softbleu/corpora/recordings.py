@@ -45,7 +45,7 @@ def read_logs(
 ) -> Segments:
     """Read a corpus from logs of simultaneous translation, which latencies are computed from.
 
-    The text of a log is a candidate. References and source are those of the logs, unless files have them. Raises
+    The texts of a log are candidates. The logs also provide references and source, unless files do. Raises
     `InputError`: a bad log (see `read_log`), logs of other segments, or with other references.
 
     Parameters
@@ -82,7 +82,7 @@ def read_logs(
     candidates = {system: [emission.text for emission in log.emissions] for system, log in read.items()}
     known = _references([*read.values()])
     if referred and known and [texts[:1] for texts in referred] != known:
-        note("the references are those of the files that are named, not those of the logs")
+        note("the named files replace the references of the logs")
     by_segment = referred or known or [()] * count
     sources = _sources(first) if source is None else [line for (line,) in _lines_together([source], encoding)]
     for what, lines in (("references", by_segment), ("source", sources)):
@@ -273,7 +273,7 @@ def _mappings(name: str, lines: Sequence[str]) -> Iterator[tuple[str, dict[str, 
 def cut_recordings(log: Log, spans: Sequence[SpokenSegment], references: Sequence[Sequence[str]]) -> Log:
     """Cut the recordings of a log into segments, each with its references, by least edit distance.
 
-    Raises `InputError`: other recordings than those of the segments, or another number of references.
+    Raises `InputError`: recordings differ from the segments' recordings, or the number of references is wrong.
     """
     if len(spans) != len(references):
         message = (

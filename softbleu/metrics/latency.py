@@ -203,7 +203,9 @@ class Latency(Metric):
         if not self.computation_aware:
             return emission.delays, emission.source_length
         if emission.elapsed is None:
-            raise InputError(f"{emission.where}: the log has no times of computing (elapsed): those of speech have")
+            raise InputError(
+                f"{emission.where}: the log has no computation times (`elapsed`), which SimulEval writes for speech"
+            )
         return emission.elapsed, emission.source_length
 
     def odd_delays(self, corpus: Corpus) -> Iterator[str]:
@@ -309,7 +311,7 @@ def find_degenerate(corpus: Corpus) -> Iterator[str]:
             yield f"{system} gives no word before the end of its source"
         elif abs(score.expected - score.simultaneous) > DEGENERATE:
             shares = f"{score.simultaneous:.0f}% of its words come before the end of the source"
-            yield f"{system} has a degenerate policy, probably: {shares}, by its YAAL {score.expected:.0f}% would"
+            yield f"{system} probably has a degenerate policy: {shares}, where its YAAL implies {score.expected:.0f}%"
 
 
 def _shares(parts: Floats | Integers, wholes: Floats | Integers) -> Floats:

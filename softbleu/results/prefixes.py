@@ -40,7 +40,7 @@ class PrefixScore:
     length: int  # Tokens of the whole output
     score: float
     metric: str = ""
-    prefix: int = 1  # Number of the prefix among those of the output, from 1
+    prefix: int = 1  # Place among the prefixes of the output, from 1
     signature: str = ""
 
 

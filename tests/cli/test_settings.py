@@ -132,7 +132,7 @@ def test_a_signature_runs_again(command, texts, options):
 
 
 def test_options_go_before_the_signature(command, texts):
-    """What differs is noted (`notes.toml`)."""
+    """Differences are noted (`notes.toml`)."""
     given = (*texts, "--signature", "metric:bleu|matcher:exact|order:2|smooth:none|tok:none|level:corpus")
     assert len(json.loads(command(*given, "--order", 3).out)["systems"][0]["totals"]) == 3
     # A threshold beside a signature is of no quantile.

@@ -52,7 +52,7 @@ def test_text_has_no_time_of_computing(command, tmp_path, monkeypatch):
     write_log(text_log(), tmp_path / "text.log")
     done = command("score", "--log", "text.log", "-m", "laal", "--computation-aware")
     assert done.code == 2
-    assert re.fullmatch(r"softbleu: error: text.log, line 1: the log has no times of computing .*\n", done.err)
+    assert re.fullmatch(r"softbleu: error: text.log, line 1: the log has no computation times .*\n", done.err)
 
 
 def test_systems_are_tested_by_quality_and_latency(command, logs):
