@@ -168,7 +168,8 @@ def _compare_fractions(options: CompareOptions) -> None:
     if other := next((name.replace("_", "-") for name in names if getattr(options, name)), None):
         raise InputError(f"--{other} goes with whole outputs: leave it out, or --partial and --fractions")
     page_wanted = options.output_format in CURVE_PAGES
-    write: Form = (CURVE_PAGES if page_wanted else report.FRACTION_WRITERS).find(options.output_format)
+    writers = CURVE_PAGES if page_wanted else report.FRACTION_WRITERS
+    write: Form = writers.find(options.output_format, CURVE_PAGES)
     output, picture = options.open_output(write), options.open_picture(options.plot, options.input_files())
     plan = results.prefixes.partial_plan(options.plan(also=["seed"]))
     documents = Documents.read(options.documents, options.encoding) if options.documents else None
