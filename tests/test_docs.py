@@ -126,7 +126,7 @@ PLUG_INS = {"--wer-arrays-substitution-cost", "--thai-engine"}
 
 SECTIONS = re.split(r"^##+ `softbleu ?(.*?)`$", MADE.read_text(encoding="utf-8"), flags=re.MULTILINE)
 COMMANDS = {
-    name: {*OPTION.findall("\n".join(re.findall(r"^\* `(-.*?)`:", text, re.MULTILINE))), "--help"}
+    name: {*OPTION.findall("\n".join(re.findall(r"^\* `(-.*?)`:", text, re.MULTILINE))), "--help", "--help-all"}
     for name, text in zip(SECTIONS[1::2], SECTIONS[2::2], strict=True)
 }
 """Each command of the program with its options, as the page of all options has them."""

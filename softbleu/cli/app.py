@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import MISSING
 from functools import partial
 from importlib import import_module
+from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -15,9 +16,19 @@ import typer.completion
 import typer.main
 from typer.core import TyperGroup, TyperOption
 
-from softbleu.cli.command import Command, Options, PlainCommand, declared_options, spelt_for, without_type
+from softbleu.cli.command import (
+    Command,
+    Options,
+    PlainCommand,
+    brief,
+    declared_options,
+    in_order,
+    named_help,
+    spelt_for,
+    without_type,
+)
 from softbleu.cli.settings import by_spelling, identifier
-from softbleu.cli.words import HELP, habit, meant, spread_values, values_of
+from softbleu.cli.words import HELP, HELP_ALL, NAMING, habit, meant, spread_values, values_of
 from softbleu.errors import (
     REMOVAL,
     REMOVED,
@@ -33,34 +44,37 @@ from softbleu.version import __version__
 
 PROGRAM = "softbleu"
 BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
-MORE_HELP = (
-    "Metrics, and what each measures: softbleu metrics\n"
-    "More options: name a metric or a matcher, as in softbleu score --metric gleu --help, or see all by --help all"
-)
+FEW = 16  # Options that help shows, all of them; of more only the common ones
+FIRST_EXAMPLES = 3
+MORE_HELP = "All options: softbleu {} --help-all"
+METRIC_HELP = "Of a metric: softbleu {} -m gleu --help. Metrics: softbleu metrics"
 GROUPS = {  # Groups of commands, and the help of each
     PROGRAM: "",
     "corpora": "Generate artificial corpora from grammars.",
-    "embeddings": "Convert word vectors, look into them, find neighbours, train your own.",
-    "experiments": "Run experiments that files define; separate deserved from spurious credit.",
-    "networks": "Make and show reference networks: many alternative references in one.",
+    "embeddings": "Convert, describe, search and train word vectors.",
+    "experiments": "Run experiments; separate deserved from spurious credit.",
+    "networks": "Make and show reference networks: many references in one.",
+}
+PANELS = {  # Where the help of the program has its commands, in its order
+    "Score": ("score", "compare", "directions", "matrix", "metrics", "matchers", "tokenizers"),
+    "Understand": ("explain", "spans", "diff", "edits"),
+    "Check": ("check", "align"),
+    "Research": ("sweep", "metaeval", "embeddings", "networks", "corpora", "experiments"),
 }
 # Commands in the order of the help: module and function, and a line of help. This is where a command has its name.
 COMMANDS = {
-    "score": ("score:score", "Score translations or corrections by BLEU, chrF, TER, GLEU, M2 and soft metrics."),
-    "compare": ("compare:compare", "Compare systems: scores, 95% intervals, ranks, differences and their tests."),
+    "score": ("score:score", "Score translations or corrections: BLEU, chrF, TER, GLEU, M2."),
+    "compare": ("compare:compare", "Compare systems: scores with intervals, ranks, tests."),
     "directions": ("directions:directions", "Score many language pairs at once, with averages."),
-    "explain": ("explain:explain", "Show what a metric matched in chosen segments: n-grams, words, edits, paths."),
-    "spans": ("spans:spans", "List the words that a metric matches with no reference, as spans of characters."),
-    "sweep": ("sweep:sweep", "Score a grid of metrics, matchers, thresholds and other settings."),
+    "explain": ("explain:explain", "Show what a metric matched: n-grams, words, edits, paths."),
+    "spans": ("spans:spans", "List words that a metric matches with no reference, as spans."),
+    "sweep": ("sweep:sweep", "Score a grid of metrics, matchers, thresholds and settings."),
     "metaeval": ("metaeval:metaeval", "Measure how well metrics agree with human judgements."),
-    "matrix": ("matrix:matrix", "Score every candidate with every reference, or with every other one."),
+    "matrix": ("matrix:matrix", "Score every candidate with every reference or other candidate."),
     "diff": ("diff:diff", "Show the differences between two runs of 'softbleu score'."),
-    "edits": ("edits:edits", "Find the edits that turn a source into corrected texts, and write them as .m2."),
-    "check": (
-        "check:check",
-        "Find bad outputs before you score: empty lines, refusals, chatter, copies, wrong language, lost numbers.",
-    ),
-    "align": ("align:align", "Cut an output with other line breaks into the segments of its references."),
+    "edits": ("edits:edits", "Find the edits from a source to corrected texts; write .m2."),
+    "check": ("check:check", "Find bad outputs: empty lines, refusals, wrong language."),
+    "align": ("align:align", "Cut an output with other line breaks into segments."),
     "metrics": ("metrics:metrics", "List the metrics."),
     "matchers": ("metrics:matchers", "List the matchers."),
     "tokenizers": ("metrics:tokenizers", "List the tokenizers."),
@@ -94,7 +108,7 @@ class Group(TyperGroup):
 
     def get_help_option(self, ctx: Any) -> TyperOption | None:
         """Make the option `--help`."""
-        return without_type(super().get_help_option(ctx))
+        return named_help(super().get_help_option(ctx))
 
     def whole_name(self, name: str) -> str:
         """Return the name of a command with that of its group."""
@@ -103,20 +117,21 @@ class Group(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of the commands, in the order of the help."""
         if self.name == PROGRAM:
-            return list(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
+            return [name for names in PANELS.values() for name in names]
         return [name.removeprefix(f"{self.name} ") for name in COMMANDS if name.startswith(f"{self.name} ")]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Make a command as lists show it, by its name and a line of help; if `whole`, with all options."""
+        panel = next((panel for panel, names in PANELS.items() if cmd_name in names), None)
         if cmd_name in GROUPS:
-            return make_program(cmd_name, whole=self.whole)
+            return _in_panel(make_program(cmd_name, whole=self.whole), panel)
         if self.whole:
             return whole_command(self.whole_name(cmd_name))
         app = typer.Typer(add_completion=False)
         app.command(cmd_name)(lambda: None)
         listed = typer.main.get_command(app)
         listed.help = COMMANDS[self.whole_name(cmd_name)][1]
-        return listed
+        return _in_panel(listed, panel if self.name == PROGRAM else None)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str, Any, list[str]]:
         """Make the command that the first word names; to complete words it has all options."""
@@ -136,6 +151,12 @@ class Group(TyperGroup):
         return name, *_command_for(whole, words)
 
 
+def _in_panel(command: Any, panel: str | None) -> Any:
+    """Return a command after saying where lists have it."""
+    command.rich_help_panel = panel
+    return command
+
+
 def find_command(name: str) -> Command[Options]:
     """Import the module of a command, and return the command."""
     module, _, function = COMMANDS[name][0].partition(":")
@@ -153,17 +174,24 @@ def whole_command(name: str, *, plug_ins: bool = False) -> PlainCommand:
 
 
 def _command_for_help(name: str, words: Sequence[str]) -> PlainCommand:
-    """Make a command for its help, with the options of the metrics that are named, or of `--help all`."""
+    """Make a command for its help: common options, those of the metrics that are named, or all, by `--help-all`."""
     command, values = find_command(name), values_of(words)
-    if any("all" in values.get(word, ()) for word in HELP):
+    if HELP_ALL in values or any("all" in values.get(word, ()) for word in HELP):
         return whole_command(name, plug_ins=True)
     with spelt_for(command.options):
-        settings = command.options.help_options(values)
-    epilog = _examples(name)
-    if settings and not {"-m", "--metric", "--matcher"} & values.keys():
-        epilog = f"{MORE_HELP}\n\n{epilog}"
-    options = declared_options(command.options)
-    return command.typer_command(name.split()[-1], options, settings, epilog=epilog, hidden=True)
+        settings = [option.shown for option in command.options.help_options(values)]
+    options = [option for option in declared_options(command.options) if not option.hidden]
+    naming = {spelling for option in options for spelling in by_spelling([option])} & {*NAMING}
+    named = naming & values.keys()
+    if len(options) + len(settings) > FEW:
+        options = [option for option in options if option.common or option.argument]
+        settings = [option for option in settings if named or option.common]
+    options = [brief(option) for option in (options if named else in_order([*options, *settings]))]
+    more = [MORE_HELP.format(name), *[METRIC_HELP.format(name)] * bool(naming and not named)]
+    about = _examples(name, FIRST_EXAMPLES)
+    return command.typer_command(
+        name.split()[-1], [*options, *settings * bool(named)], about=about, epilog="\n".join(more)
+    )
 
 
 def _command_for(name: str, words: Sequence[str]) -> tuple[PlainCommand, list[str]]:
@@ -187,12 +215,13 @@ def _command_for(name: str, words: Sequence[str]) -> tuple[PlainCommand, list[st
     return made, spread
 
 
-def _examples(name: str) -> str:
-    """Examples of a command, for the end of its help."""
+def _examples(name: str, most: int | None = None) -> str:
+    """Format examples of a command, all or the first, for its help."""
     import tomllib
 
     examples = tomllib.loads(Path(__file__).with_name("examples.toml").read_text("utf-8"))
-    return "\n\n".join(("Examples:", *(f"# {what}\n[bold]{line}[/bold]" for what, line in examples[name].items())))
+    shown = [f"# {what}\n[bold]{line}[/bold]" for what, line in islice(examples[name].items(), most)]
+    return "\n".join(shown) if most else "\n\n".join(("Examples:", *shown))
 
 
 def _show_version(wanted: bool) -> None:

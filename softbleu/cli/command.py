@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
@@ -22,6 +23,7 @@ from softbleu.io.arguments import allow
 from softbleu.io.progress import MANY, ProgressBar, note
 
 _NUMBERS: dict[type, tuple[str, str]] = {int: ("a whole number", "N"), float: ("a number", "X")}
+_SHORT = 12  # Characters of a default that short help shows
 _Kind = TypeVar("_Kind", bound=Declared)
 
 
@@ -36,7 +38,7 @@ class Options(Declared):
     Attributes
     ----------
     quiet
-        No notes and no progress on standard error
+        No notes and no progress (on standard error)
     debug
         Show where an error came from
     limits
@@ -46,7 +48,7 @@ class Options(Declared):
     panel: ClassVar[str] = "Output"  # Stands last
     more: ClassVar[Sequence[SettingOption]] = ()  # Options of the settings of what the command makes
 
-    quiet: bool = setting(False, flags=("-q",))
+    quiet: bool = setting(False, flags=("-q",), common=True)
     debug: bool = setting(False)
     limits: str | None = setting(None, metavar="N", unset="1", hidden=True)
     # Settings of metrics and their parts, with the values given
@@ -183,7 +185,22 @@ def _number(kind: type, value: str) -> object:
         raise InputError(f"{value!r} is not {_NUMBERS[kind][0]}") from None
 
 
-def _parameter(option: Setting, *, hidden: bool) -> inspect.Parameter:
+def brief(option: Setting) -> Setting:
+    """Return an option as short help shows it: the first clause of its text, and a short default.
+
+    >>> brief(Setting("x", None, help="Text to score, a line each; - is standard input", unset="none")).help
+    'Text to score, a line each'
+    """
+    text = re.split(r"[;:.] | \(", option.help, maxsplit=1)[0]
+    return replace(option, help=text, panel="", unset=option.unset if len(option.unset) <= _SHORT else "")
+
+
+def in_order(options: Iterable[Setting]) -> list[Setting]:
+    """Sort options for help: those of the output last."""
+    return sorted(options, key=lambda option: option.panel == Options.panel)
+
+
+def _parameter(option: Setting) -> inspect.Parameter:
     """Declare an option by typer's means; an option that is not given is None."""
     required = option.default is MISSING
     single = option.types[0] if len(option.types) == 1 and not option.choices else str
@@ -200,9 +217,8 @@ def _parameter(option: Setting, *, hidden: bool) -> inspect.Parameter:
             *flags_of(option),
             metavar=metavar,
             help=_describe(option),
-            rich_help_panel=option.panel,
+            rich_help_panel=option.panel or None,
             show_default=False,
-            hidden=option.hidden and hidden,
             autocompletion=(lambda: [*complete()]) if complete else (lambda: [*option.choices]),
             parser=partial(_number, kind) if kind in _NUMBERS else None,
         )
@@ -233,12 +249,20 @@ def without_type(flag: TyperOption | None) -> TyperOption | None:
     return flag
 
 
+def named_help(flag: TyperOption | None) -> TyperOption | None:
+    """Let the option for help say that there is more of it."""
+    if flag is not None:
+        flag.opts.sort(key=len)  # Typer keeps them in a set
+        flag.help = "Show common options, or all."
+    return without_type(flag)
+
+
 class PlainCommand(TyperCommand):
     """A command whose flag for help has no type."""
 
     def get_help_option(self, ctx: Any) -> TyperOption | None:
         """Make the option `--help`."""
-        return without_type(super().get_help_option(ctx))
+        return named_help(super().get_help_option(ctx))
 
 
 _Given = TypeVar("_Given", bound=Options)
@@ -261,17 +285,17 @@ class Command(Generic[_Given]):
         options: Iterable[Setting],
         settings: Iterable[SettingOption] = (),
         *,
+        about: str = "",
         epilog: str | None = None,
         notes: Sequence[str] = (),
-        hidden: bool = False,
     ) -> PlainCommand:
         """Make a command with these options, and options of settings, by typer's public interface.
 
-        `notes` are shown at its end; `hidden` leaves rare options out of the help.
+        `notes` are shown at its end. With `about`, help has this behind the first sentences of the docstring.
         """
         own = {option.name for option in declared_options(self.options)}
         dynamic = {option.shown.field: option for option in settings if option.name not in own}
-        listed = sorted((*options, *(o.shown for o in dynamic.values())), key=lambda o: o.panel == Options.panel)
+        listed = in_order((*options, *(option.shown for option in dynamic.values())))
 
         def call(**values: Any) -> None:
             given: dict[str, Any] = {
@@ -287,8 +311,10 @@ class Command(Generic[_Given]):
                         note(text)
 
         # Typer reads the parameters of a function: these are the options.
-        parameters = [_parameter(option, hidden=hidden) for option in listed]
-        call.__name__, call.__doc__ = self.work.__name__, self.work.__doc__
+        parameters = [_parameter(option) for option in listed]
+        text = inspect.cleandoc(self.work.__doc__ or "")
+        call.__name__ = self.work.__name__
+        call.__doc__ = "\n\n".join((text.partition("\n\n")[0], about)) if about else text
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         app = typer.Typer(rich_markup_mode="rich", add_completion=False)

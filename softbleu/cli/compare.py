@@ -36,7 +36,7 @@ class CompareOptions(SystemScores):
     baseline
         System the others are tested against
     test
-        randomization (approximate) or bootstrap (paired)
+        Test of differences: randomization (approximate) or bootstrap (paired)
     samples
         Bootstrap samples, for the intervals or the test
     compatible
@@ -52,15 +52,15 @@ class CompareOptions(SystemScores):
     distribution
         Write the bootstrap scores of every system to this TSV file
     show
-        Show lines instead: the worst, the most different (two systems) or disagreeing ones (two metrics); or n-grams
-        that one system matches and another misses (ngrams)
+        Show single lines instead: the worst, the most different (two systems) or disagreeing ones (two metrics); or
+        n-grams that one system matches and another misses (ngrams)
     top
         How many lines or n-grams --show shows
     by
-        Score parts instead: by length, rarity or coverage (of words), order (of n-grams), document (of --documents),
-        runs (NAME.1 NAME.2 … of a system: how much they and segments vary), by a file with a label per segment
-        (FILE:COLUMN of a table; the number of the column where it has no header); of the edits of M2, ERRANT, CLEME
-        by type, category, operation, form (any language) or errant, also of the lines that --show shows
+        Score parts instead, as long lines: by length, rarity or coverage (of words), order (of n-grams), document
+        (of --documents), runs (NAME.1 NAME.2 … of a system: how much they and segments vary), by a file with a label
+        per segment (FILE:COLUMN of a table; the number of the column where it has no header); of the edits of M2,
+        ERRANT, CLEME by type, category, operation, form (any language) or errant, also of the lines of --show
     fractions
         Test unfinished outputs, cut after these shares of their tokens, beside whole ones (--partial alone: after
         each quarter)
@@ -71,8 +71,8 @@ class CompareOptions(SystemScores):
         latencies of --log, quality against latency; with --fractions, scores by fraction
     """
 
-    baseline: str | None = setting(None, metavar="NAME", unset="the first", panel="Significance")
-    test: Test | None = setting(None, unset="randomization", panel="Significance")
+    baseline: str | None = setting(None, metavar="NAME", unset="the first", panel="Significance", common=True)
+    test: Test | None = setting(None, unset="randomization", panel="Significance", common=True)
     samples: int | None = setting(None, unset="1000; a test of over 5 systems takes more", panel="Significance")
     compatible: Literal["sacrebleu"] | None = setting(None, panel="Significance")
     trials: int | None = setting(None, unset="10000, more for all pairs of over 14 systems", panel="Significance")
@@ -84,12 +84,16 @@ class CompareOptions(SystemScores):
     )
     all_pairs: bool = setting(False, panel="Significance")
     distribution: str | None = setting(None, file="written", panel="Significance")
-    show: Literal["worst", "different", "disagreeing", "ngrams"] | None = setting(None, panel="Differences")
+    show: Literal["worst", "different", "disagreeing", "ngrams"] | None = setting(
+        None, panel="Differences", common=True
+    )
     top: int | None = setting(None, unset="20", panel="Differences")
-    by: str | None = setting(None, metavar="NAME|FILE", file="read", complete=lambda: _PARTS, panel="Differences")
+    by: str | None = setting(
+        None, metavar="NAME|FILE", file="read", complete=lambda: _PARTS, panel="Differences", common=True
+    )
     fractions: tuple[float, ...] = setting((), panel="Differences")
     columns: tuple[str, ...] = setting((), unset="all that the format shows", complete=lambda: COMPARISON_COLUMNS)
-    plot: str | None = setting(None, file="written")
+    plot: str | None = setting(None, file="written", common=True)
 
     @classmethod
     def takes(cls, option: SettingOption) -> bool:

@@ -54,12 +54,18 @@ class GenerateOptions(Encoded, Output):
     """
 
     grammar: str = setting(
-        "morgan2014", flags=("-g",), metavar="FILE|NAME", file="read", complete=_grammar_names, panel="Input"
+        "morgan2014",
+        flags=("-g",),
+        metavar="FILE|NAME",
+        file="read",
+        complete=_grammar_names,
+        panel="Input",
+        common=True,
     )
-    pairing: Literal["none", "halves", "paraphrase"] = setting("none", panel="Generation")
-    count: int | None = setting(None, panel="Generation")
-    every: bool = setting(False, name="all", panel="Generation")
-    seed: int = setting(0, panel="Generation")
+    pairing: Literal["none", "halves", "paraphrase"] = setting("none", panel="Generation", common=True)
+    count: int | None = setting(None, panel="Generation", common=True)
+    every: bool = setting(False, name="all", panel="Generation", common=True)
+    seed: int = setting(0, panel="Generation", common=True)
     max_depth: int | None = setting(None, unset="none, or 20 for recursive grammars", panel="Generation")
     sampling: Literal["weights", "uniform"] = setting("weights", panel="Generation")
     distinct: bool = setting(False, panel="Generation")
@@ -71,9 +77,10 @@ class GenerateOptions(Encoded, Output):
         metavar="NAME=0..1",
         complete=lambda: ("swap=", "drop=", "insert=", "substitute=", "function="),
         panel="Paraphrases",
+        common=True,
     )
     format: str | None = setting(
-        None, unset="by the suffix", flags=("-f",), complete=lambda: ("plain", "pairs", "tsv", "jsonl")
+        None, unset="by the suffix", flags=("-f",), complete=lambda: ("plain", "pairs", "tsv", "jsonl"), common=True
     )
 
 

@@ -213,7 +213,7 @@ class TrainOptions(Encoded, Lowercase, Store):
     """
 
     corpus: tuple[str, ...] = setting(argument=True, metavar="CORPUS", file="read")
-    output_folder: str = setting(flags=("--output", "-o"), metavar="DIR", file="written", panel="Store")
+    output_folder: str = setting(flags=("--output", "-o"), metavar="DIR", file="written", panel="Store", common=True)
     more = options_for(TrainingSettings, "Training")
 
 

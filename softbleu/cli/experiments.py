@@ -116,7 +116,7 @@ class SpuriousOptions(Encoded, Settings, TableFormat, Digits, Run):
         softbleu[plots])
     """
 
-    pairs: str | None = setting(None, file="read", panel="Input")
+    pairs: str | None = setting(None, file="read", panel="Input", common=True)
     grammar: str | None = setting(
         None,
         flags=("-g",),
@@ -125,23 +125,24 @@ class SpuriousOptions(Encoded, Settings, TableFormat, Digits, Run):
         file="read",
         complete=grammar_names,
         panel="Artificial text",
+        common=True,
     )
     pairing: str | None = setting(
-        None, unset="paraphrase", complete=lambda: ("paraphrase", "halves"), panel="Artificial text"
+        None, unset="paraphrase", complete=lambda: ("paraphrase", "halves"), panel="Artificial text", common=True
     )
-    count: int | None = setting(None, unset="2000; halves: all", panel="Artificial text")
-    seed: int | None = setting(None, unset="0", panel="Artificial text")
+    count: int | None = setting(None, unset="2000; halves: all", panel="Artificial text", common=True)
+    seed: int | None = setting(None, unset="0", panel="Artificial text", common=True)
     matchers: tuple[str, ...] = setting(
-        ("vleu", "xleu"), name="matcher", unset="vleu and xleu", complete=MATCHERS.names, panel=MATCHING
+        ("vleu", "xleu"), name="matcher", unset="vleu and xleu", complete=MATCHERS.names, panel=MATCHING, common=True
     )
     variants: tuple[str, ...] = setting(
-        (), name="variant", unset=PLAIN, earlier=("--remedy",), complete=lambda: VARIANTS, panel=MATCHING
+        (), name="variant", unset=PLAIN, earlier=("--remedy",), complete=lambda: VARIANTS, panel=MATCHING, common=True
     )
     all_variants: bool = setting(False, panel=MATCHING)
-    threshold: float = setting(0.8, flags=("-t",), metavar="0..1", panel=MATCHING)
+    threshold: float = setting(0.8, flags=("-t",), metavar="0..1", panel=MATCHING, common=True)
     thresholds: tuple[str, ...] = setting(("0:0.95:0.05",), metavar="LIST", unset="0:0.95:0.05", panel=MATCHING)
-    table: str = setting("summary", complete=lambda: CREDIT_TABLES)
-    plot: str | None = setting(None, file="written")
+    table: str = setting("summary", complete=lambda: CREDIT_TABLES, common=True)
+    plot: str | None = setting(None, file="written", common=True)
     without = ("matcher", "threshold")
 
     @classmethod

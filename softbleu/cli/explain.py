@@ -27,10 +27,10 @@ class ExplainOptions(Annotated, Resegment, ByDocument, TableFormat, Marked, Digi
     """
 
     segments: tuple[str, ...] = setting(
-        (), name="segment", unset="the first 3", flags=("-l",), metavar="N|N-M", panel="Input"
+        (), name="segment", unset="the first 3", flags=("-l",), metavar="N|N-M", panel="Input", common=True
     )
-    show: LineKind | None = setting(None, panel="Input")
-    top: int | None = setting(None, unset="20", panel="Input")
+    show: LineKind | None = setting(None, panel="Input", common=True)
+    top: int | None = setting(None, unset="20", panel="Input", common=True)
 
 
 @command

@@ -76,10 +76,10 @@ class ReferenceFiles(Defaults, panel="Input"):
     Attributes
     ----------
     references
-        Reference text with the same segments, line by line; or several such files
+        References with the same lines; several such files for several references
     """
 
-    references: tuple[str, ...] = setting((), name="reference", flags=("-r",), file="read")
+    references: tuple[str, ...] = setting((), name="reference", flags=("-r",), file="read", common=True)
 
 
 class CandidateFiles(Defaults, panel="Input"):
@@ -88,11 +88,11 @@ class CandidateFiles(Defaults, panel="Input"):
     Attributes
     ----------
     candidates
-        Text to score, a segment per line, of one system or several; - is standard input, NAME=FILE names a system, a
+        Texts to score, a segment per line; of one system or several; - is standard input, NAME=FILE names a system, a
         folder stands for all files in it, a .m2 file has edits of the source
     """
 
-    candidates: tuple[str, ...] = setting((), name="candidate", flags=("-c",), file="system")
+    candidates: tuple[str, ...] = setting((), name="candidate", flags=("-c",), file="system", common=True)
 
 
 class TextFiles(CandidateFiles, ReferenceFiles, panel="Input"):
@@ -114,10 +114,10 @@ class SourceFile(Defaults, panel="Input"):
     Attributes
     ----------
     source
-        Text before correction, with the same segments, line by line (for metrics that need it)
+        Source, line by line (for metrics that need it): the text before translation or correction
     """
 
-    source: str | None = setting(None, flags=("-s",), file="read")
+    source: str | None = setting(None, flags=("-s",), file="read", common=True)
 
 
 class GoldFile(SourceFile, panel="Input"):
@@ -215,11 +215,13 @@ class MetricNames(Defaults, panel="Score"):
     Attributes
     ----------
     metrics
-        Metrics to compute, such as bleu chrf ter (list: softbleu metrics); a matcher stands for BLEU over it, and
+        Metrics, such as bleu chrf ter (list: softbleu metrics); a matcher stands for BLEU over it, and
         settings go in brackets: 'vleu(threshold=0.8)'
     """
 
-    metrics: tuple[str, ...] = setting((), name="metric", unset="bleu", flags=("-m",), complete=metric_names)
+    metrics: tuple[str, ...] = setting(
+        (), name="metric", unset="bleu", flags=("-m",), complete=metric_names, common=True
+    )
 
 
 class Outside(Defaults, panel="Score"):

@@ -27,8 +27,10 @@ class MatrixOptions(TextFiles, Encoded, Scoring, TableFormat, Digits, Jobs):
         corpus (a table of corpus scores) or segment (a row per segment and pair)
     """
 
-    lists: str | None = setting(None, file="read", panel="Input")
-    level: Literal["corpus", "segment"] | None = setting(None, unset="corpus; with --lists segment", panel="Score")
+    lists: str | None = setting(None, file="read", panel="Input", common=True)
+    level: Literal["corpus", "segment"] | None = setting(
+        None, unset="corpus; with --lists segment", panel="Score", common=True
+    )
 
 
 @command

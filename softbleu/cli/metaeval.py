@@ -83,9 +83,9 @@ class MetaEvaluationOptions(
         softbleu[plots])
     """
 
-    folders: tuple[str, ...] = setting((), metavar="PLACE", panel="Input")
+    folders: tuple[str, ...] = setting((), metavar="PLACE", panel="Input", common=True)
     unescape: bool = setting(False, panel="Input")
-    scores: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named", panel=_METRICS)
+    scores: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named", panel=_METRICS, common=True)
     lower: tuple[str, ...] = setting((), metavar="NAME", panel=_METRICS)
     metrics: tuple[str, ...] = setting(
         (),
@@ -95,8 +95,9 @@ class MetaEvaluationOptions(
         metavar="[NAME=]METRIC",
         complete=metric_names,
         panel=_METRICS,
+        common=True,
     )
-    rankings: str | None = setting(None, file="read", panel=_JUDGES)
+    rankings: str | None = setting(None, file="read", panel=_JUDGES, common=True)
     rankings_start: int | None = setting(
         None,
         metavar="0|1",
@@ -105,8 +106,8 @@ class MetaEvaluationOptions(
     )
     unexpanded: bool = setting(False, panel=_JUDGES)
     rank_by: tuple[str, ...] = setting((), unset="expected-wins", complete=lambda: WAYS, panel=_JUDGES)
-    human: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named", panel=_JUDGES)
-    assessments: str | None = setting(None, name="da", file="read", panel=_JUDGES)
+    human: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named", panel=_JUDGES, common=True)
+    assessments: str | None = setting(None, name="da", file="read", panel=_JUDGES, common=True)
     level: Literal["segment", "document"] = setting("segment", panel=_JUDGES)
     standardise: Literal["annotator"] | None = setting(None, panel=_JUDGES)
     column: str | None = setting(
@@ -119,10 +120,12 @@ class MetaEvaluationOptions(
     runs: int = setting(100, panel=_TESTS)
     seed: int = setting(12345, panel=_TESTS)
     against: str | None = setting(None, name="baseline", metavar="METRIC", earlier=("--against",), panel=_TESTS)
-    table: str | None = setting(None, unset="systems, or what the input allows", complete=lambda: QUESTIONS)
+    table: str | None = setting(
+        None, unset="systems, or what the input allows", complete=lambda: QUESTIONS, common=True
+    )
     window: int = setting(4)
     digits: int | None = setting(3)
-    plot: str | None = setting(None, file="written")
+    plot: str | None = setting(None, file="written", common=True)
 
     @property
     def expand(self) -> bool:

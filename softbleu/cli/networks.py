@@ -33,10 +33,10 @@ class MakeOptions(ReferenceFiles, Lowercase, Encoded, Output):
         Seed of the draws with --grammar
     """
 
-    shared: int = setting(2, panel="Input")
-    grammar: str | None = setting(None, metavar="NAME", panel="Input")
-    count: int = setting(100, panel="Input")
-    seed: int = setting(0, panel="Input")
+    shared: int = setting(2, panel="Input", common=True)
+    grammar: str | None = setting(None, metavar="NAME", panel="Input", common=True)
+    count: int = setting(100, panel="Input", common=True)
+    seed: int = setting(0, panel="Input", common=True)
     more = options_for(NetworkRules, "Rules")
 
 

@@ -77,7 +77,7 @@ class LanguageCode(Defaults, panel="Score"):
         CODE`)
     """
 
-    language: str | None = setting(None, metavar="CODE")
+    language: str | None = setting(None, metavar="CODE", common=True)
 
     def begin(self) -> None:
         """Check the language, even where no metric asks for it."""
@@ -95,7 +95,7 @@ class Output(Defaults):
         Write to this file, atomically
     """
 
-    output: str | None = setting(None, unset="standard output", flags=("-o",), file="written")
+    output: str | None = setting(None, unset="standard output", flags=("-o",), file="written", common=True)
 
     def open_target(self) -> Target:
         """Open the file that --output names, which must be none of the inputs."""
@@ -149,11 +149,11 @@ class TableFormat(Output, AnyFormat):
     Attributes
     ----------
     format
-        Output format: {names}
+        Output format, such as json or latex: {names}
     """
 
     format: str | None = setting(
-        None, unset="by the suffix of --output, else text", flags=("-f",), complete=lambda: WRITERS
+        None, unset="by the suffix of --output, else text", flags=("-f",), complete=lambda: WRITERS, common=True
     )
 
 
@@ -189,11 +189,15 @@ class PageFormat(TableFormat):
     Attributes
     ----------
     format
-        Output format: {names}
+        Output format, such as json or latex: {names}
     """
 
     format: str | None = setting(
-        None, unset="by the suffix of --output, else text", flags=("-f",), complete=lambda: [*WRITERS, *PAGES]
+        None,
+        unset="by the suffix of --output, else text",
+        flags=("-f",),
+        complete=lambda: [*WRITERS, *PAGES],
+        common=True,
     )
 
 
@@ -218,7 +222,7 @@ class Jobs(Defaults):
         Processes to use; the numbers do not depend on it
     """
 
-    jobs: int = setting(1, flags=("-j",))
+    jobs: int = setting(1, flags=("-j",), common=True)
 
 
 class Run(Jobs):

@@ -26,8 +26,8 @@ class ScoreOptions(SystemScores):
     Attributes
     ----------
     level
-        corpus; segment, document or reference: each of them, too; macro: mean of segments; prefix: cut outputs,
-        each against the beginning of the reference that it has come to
+        Level of scores: corpus; segment, document or reference (each of them, too); macro (mean of segments); prefix
+        (cut outputs, each against the beginning of the reference that it has come to)
     every
         With --level prefix: cut outputs after every so many tokens
     fractions
@@ -38,7 +38,7 @@ class ScoreOptions(SystemScores):
         Compute with numpy or numba; auto takes numba, if installed, for large text
     """
 
-    level: Level | Literal["prefix"] | None = setting(None, unset="corpus", panel="Score")
+    level: Level | Literal["prefix"] | None = setting(None, unset="corpus", panel="Score", common=True)
     every: int | None = setting(None, panel="Score")
     fractions: tuple[float, ...] = setting((), unset="0.25 0.5 0.75 1", panel="Score")
     score_only: bool = setting(False, flags=("-b",))

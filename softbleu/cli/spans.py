@@ -22,8 +22,8 @@ class SpansOptions(Input, Resegment, TableFormat, Digits):
         With softbleu and bertscore, which compare all words, a word is matched above this similarity
     """
 
-    severity: Literal["minor", "major"] = setting("minor", panel="Spans")
-    least_similarity: float = setting(0.8, panel="Spans")
+    severity: Literal["minor", "major"] = setting("minor", panel="Spans", common=True)
+    least_similarity: float = setting(0.8, panel="Spans", common=True)
 
 
 @command

@@ -33,12 +33,14 @@ class SweepOptions(Input, Outside, ByDocument, TableFormat, Long, Digits, Run):
     """
 
     matchers: tuple[str, ...] = setting(
-        (), name="matcher", unset=", ".join(USUAL_MATCHERS), complete=MATCHERS.names, panel="Matching"
+        (), name="matcher", unset=", ".join(USUAL_MATCHERS), complete=MATCHERS.names, panel="Matching", common=True
     )
-    thresholds: tuple[str, ...] = setting((), unset=GRID, flags=("-t",), metavar="LIST", panel="Matching")
-    vary: tuple[str, ...] = setting((), metavar="NAME=V1,V2", panel="Score")
-    plot: str | None = setting(None, file="written")
-    plot_ranks: str | None = setting(None, file="written")
+    thresholds: tuple[str, ...] = setting(
+        (), unset=GRID, flags=("-t",), metavar="LIST", panel="Matching", common=True
+    )
+    vary: tuple[str, ...] = setting((), metavar="NAME=V1,V2", panel="Score", common=True)
+    plot: str | None = setting(None, file="written", common=True)
+    plot_ranks: str | None = setting(None, file="written", common=True)
     without = ("matcher", "threshold")
 
 

@@ -15,7 +15,9 @@ from softbleu.errors import InputError
 if TYPE_CHECKING:
     from softbleu.config.declare import Setting
 
-HELP = ("-h", "--help")
+HELP_ALL = "--help-all"
+HELP = ("-h", "--help", HELP_ALL)
+NAMING = ("-m", "--metric", "--matcher")  # Options whose values have settings of their own
 OptionValues = Mapping[str, Sequence[str]]  # Of a command line, by the spelling of the option
 
 

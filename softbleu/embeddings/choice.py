@@ -577,8 +577,8 @@ class VectorChoice(Declared):
 
     vectors: VectorLocation = setting(
         DEFAULT_VECTORS,
-        "Word vectors: a store, a word2vec, GloVe or fastText file, or a known set; ONE+OTHER joins two; or an "
-        "encoder, for vectors in context, such as minilm-l6; or none, to compare words without vectors",
+        "Word vectors by file or name: a store, word2vec, GloVe or fastText file, a known set; ONE+OTHER joins two; "
+        "or an encoder, for vectors in context, such as minilm-l6; or none, to compare words without",
         metavar="PATH|NAME",
         always_signed=True,
         hashed=True,

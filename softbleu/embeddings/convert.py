@@ -334,15 +334,17 @@ class TrainingSettings(Declared):
     """
 
     algorithm: Literal["word2vec", "fasttext"] = setting(
-        "word2vec", "word2vec, or fasttext, which adds vectors of character n-grams"
+        "word2vec", "word2vec, or fasttext, which adds vectors of character n-grams", common=True
     )
     architecture: Literal["skipgram", "cbow"] = setting(
-        "skipgram", "skipgram, better for small corpora, or cbow, faster"
+        "skipgram", "skipgram, better for small corpora, or cbow, faster", common=True
     )
-    dimension: int = setting(100, "Length of each vector", least=1, most=10_000)
-    window: int = setting(5, "Greatest distance between word and context, in tokens", least=1, most=MOST_TOKENS)
-    min_count: int = setting(5, "Least count of a word that gets a vector", least=1, most=_INTEGER)
-    epochs: int = setting(5, "Passes over the text", least=1, most=10_000)
+    dimension: int = setting(100, "Length of each vector", least=1, most=10_000, common=True)
+    window: int = setting(
+        5, "Greatest distance between word and context, in tokens", least=1, most=MOST_TOKENS, common=True
+    )
+    min_count: int = setting(5, "Least count of a word that gets a vector", least=1, most=_INTEGER, common=True)
+    epochs: int = setting(5, "Passes over the text", least=1, most=10_000, common=True)
     negative: int = setting(5, "Negative samples per word; 0: none", least=0, most=1000)
     hierarchical_softmax: bool = setting(False, "Also train by hierarchical softmax")
     sample: float = setting(1e-3, "Leave out words above this frequency at random; 0: none", least=0, most=1)
@@ -352,8 +354,8 @@ class TrainingSettings(Declared):
     min_ngram: int = setting(3, "fasttext: shortest character n-gram", least=1, most=1000)
     max_ngram: int = setting(6, "fasttext: longest character n-gram", least=1, most=1000)
     bucket: int = setting(2_000_000, "fasttext: vectors that n-grams share, 4 N D bytes", least=1, most=10**9)
-    seed: int = setting(1, "Seed; results repeat exactly with one worker", least=0, most=2**32 - 1)
-    workers: int = setting(1, "Threads; with more than one, results vary", least=1, most=256)
+    seed: int = setting(1, "Seed; results repeat exactly with one worker", least=0, most=2**32 - 1, common=True)
+    workers: int = setting(1, "Threads; with more than one, results vary", least=1, most=256, common=True)
 
     def check(self) -> None:
         """Check that the settings are compatible."""

@@ -66,14 +66,16 @@ class NetworkRules(Declared):
     first; paraphrases in the order of their table.
     """
 
-    notation: Notation = setting("text", "Form of the reference lines: text, brackets or a network")
+    notation: Notation = setting("text", "Form of the reference lines: text, brackets or a network", common=True)
     stem_cost: float | None = _cost("another word of the same stem")
     synonym_cost: float | None = _cost("a synonym")
     paraphrase_cost: float | None = _cost("a paraphrase")
     neighbour_cost: float | None = _cost("a neighbour at the threshold")
     optional_cost: float | None = _cost("leaving out a function word")
     neighbour_quantile: str = setting("p99.9", "Quantile of random similarities that neighbours must exceed")
-    alternatives: int = setting(10, "Most stems, synonyms or paraphrases of a word or phrase", least=1, most=_NEAREST)
+    alternatives: int = setting(
+        10, "Most stems, synonyms or paraphrases of a word or phrase", least=1, most=_NEAREST, common=True
+    )
     network_vectors: NetworkVectors | None = setting(
         None,
         "Vectors that give neighbours, from their most frequent words",

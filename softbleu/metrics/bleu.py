@@ -72,7 +72,7 @@ class Bleu(MatcherMetric):
 
     matcher: GivenMatcher = setting(factory=Exact, help=_MATCHER, common=True)
     order: int = order_setting(4)
-    smooth: Smoothing = setting("exp", "Smoothing: none, floor, add-k or exp", common=True)
+    smooth: Smoothing = setting("exp", "Smoothing: none, floor, add-k or exp")
     smooth_value: float | None = setting(
         None, "Value of the smoothing", least=0, most=1e6, unset="0.1 for floor, 1 for add-k"
     )

@@ -118,7 +118,6 @@ class DeclaredMetric(PartFields, metaclass=MetricClass):
         "Score unfinished outputs: references count as far as candidates have come",
         signed_if_set=True,
         shared=False,
-        common=True,
     )
     called: str = field(default="", repr=False)  # Name in tables, instead of the usual one; no score depends on it
 

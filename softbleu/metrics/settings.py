@@ -21,7 +21,7 @@ UNCORRECTED = "in corrections, the source left as it is"
 
 def order_setting(default: int) -> Any:
     """Declare the greatest n."""
-    return setting(default, "Greatest n-gram order", least=1, most=MAX_ORDER, flags=("-n",), common=True)
+    return setting(default, "Greatest n-gram order", least=1, most=MAX_ORDER, flags=("-n",))
 
 
 def tokenizer_setting(tokenizer: Tokenizer) -> Any:

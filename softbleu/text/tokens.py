@@ -86,7 +86,7 @@ class Tokenizer(Declared):
     (['s', 'o', 'i', 't'], ['s', 'o', ' ', 'i', 't'])
     """
 
-    lowercase: bool = setting(False, "Fold the text to lower case first", always_signed=True, common=True)
+    lowercase: bool = setting(False, "Fold the text to lower case first", always_signed=True)
     normalize_unicode: Literal["NFC", "NFKC"] | None = setting(
         None, "Bring the text into a normal form of Unicode first", unset="the text as it is", signed_if_set=True
     )

@@ -108,7 +108,12 @@ def test_every_command_has_short_flags(command, names):
     done = command(*names, "-h")
     assert (done.code, done.err) == (0, "")
     assert command(*names, "--help").out == done.out
-    assert re.search(r"--quiet.*-q\b", done.out)
+    whole = command(*names, "--help-all").out
+    assert command(*names, "--help", "all").out == whole
+    assert all(re.search(r"--quiet.*-q\b", shown) for shown in (done.out, whole))
+    options = find_command(" ".join(names)).options
+    every = [*declared_options(options), *(option.shown for option in options.help_options(None))]
+    assert all(one.argument or any(flag in whole for flag in by_spelling([one])) for one in every)
     assert "needs softbleu)" not in " ".join(done.out.replace("│", " ").split())
     assert "\\[" not in done.out
 
@@ -117,7 +122,9 @@ def test_help_shows_what_is_common_or_what_is_named(command):
     plain, named = command("score", "-h").out, command("score", "--metric", "gleu", "-h").out
     options = ("--matcher", "--threshold", "--tokenize", "--seed", "--variant", "--assignment")
     assert [option in plain for option in options] == [True] * 3 + [False] * 3
-    assert "softbleu score --metric gleu --help" in plain
+    assert all(more in plain for more in ("softbleu score -m gleu --help", "softbleu score --help-all"))
+    assert len(plain.splitlines()) <= 40
+    assert sum("softbleu score -" in line for line in plain.splitlines()[:25]) == 3
     assert all(option in named for option in options)
     assert "--smooth" not in named
     # Metrics are found wherever they stand.
@@ -223,7 +230,7 @@ def place(files: Any, monkeypatch: pytest.MonkeyPatch, command: Any) -> Path:
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_run_in_their_order(command: Any, place: Path, name: str) -> None:
-    shown = " ".join(command(*name.split(), "--help").out.replace("│", " ").split())
+    shown = " ".join(command(*name.split(), "--help-all").out.replace("│", " ").split())
     assert len(EXAMPLES[name]) >= 1
     if name not in ("embeddings convert", "embeddings train"):
         words = ["cat", "dog", "car", "truck", *(f"w{number}" for number in range(700))]
