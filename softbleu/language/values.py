@@ -22,14 +22,15 @@ from softbleu.errors import InputError, MissingExtraError
 from softbleu.io.files import CACHE_VARIABLE, Content, cache_folder, keep_folder, package_folder, required_resource
 from softbleu.io.line_cache import kept_lines
 from softbleu.io.platform import cached_property, lock, without_prints
-from softbleu.io.reading import open_stream, text_lines
+from softbleu.io.reading import open_stream, read_json, text_lines
 from softbleu.language.neural import EXTRA, MODEL_FILES, NEEDED, NeuralModel, check_model, convert_gguf
-from softbleu.language.ngrams import read_arpa
+from softbleu.language.ngrams import NgramModel, read_arpa
+from softbleu.language.packed import read_packed
 
 if TYPE_CHECKING:
     from harper import Linter
 
-    from softbleu.types import Floats
+    from softbleu.types import Floats, JsonObject
 
 _ENDINGS = "s|re|ve|ll|d|m"
 _END = r"(?![^\W_])"
@@ -319,7 +320,7 @@ class ModelChoice(Content):
         if path.exists():
             return [path]
         if location == DEFAULT_LANGUAGE:
-            return [required_resource("language", DEFAULT_LANGUAGE, "model.arpa.gz")]
+            return [_bundled_file("models.npz")]
         if location not in MODEL_PACKAGES:
             raise InputError(
                 f"{location!r}: no language model; give a GGUF file, a folder for ctranslate2, an ARPA file, or one "
@@ -341,8 +342,12 @@ class ModelChoice(Content):
     def of(cls, location: str) -> Self:
         """Find a model without opening it.
 
+        The bundled model has the hash of its ARPA file, of which the packed form was made.
+
         Raises `InputError` if no model is found, or the file of a named model has other content.
         """
+        if location == DEFAULT_LANGUAGE and not Path(location).exists():
+            return cls(location, _bundled_fingerprint())
         choice = super().of(location)
         package = MODEL_PACKAGES.get(choice.name)
         if package is not None and choice.fingerprint != package.fingerprint:
@@ -369,13 +374,32 @@ def open_language(model: ModelChoice, detector: str = "spelling") -> LanguageSet
 
 @cache
 def _open_language(model: ModelChoice, detector: str) -> LanguageSet:
-    folder = required_resource("language", DEFAULT_LANGUAGE)
-    unigrams, words = read_arpa(folder / "unigrams.arpa.gz"), WordList.read(folder / "words.txt.gz")
+    _, unigrams = _bundled_models()
+    words = WordList.read(_bundled_file("words.txt.gz"))
     return LanguageSet(model.open(), unigrams, words, Harper() if detector == "harper" else None)
+
+
+def _bundled_file(name: str) -> Path:
+    return required_resource("language", DEFAULT_LANGUAGE, name)
+
+
+@cache
+def _bundled_models() -> Sequence[NgramModel]:
+    """Read the bundled language model, and its unigrams."""
+    return read_packed(_bundled_file("models.npz"))
+
+
+@cache
+def _bundled_fingerprint() -> str:
+    """Return the hex SHA-256 of the language model in ARPA format."""
+    meta: JsonObject = read_json(_bundled_file("meta.json"))
+    return str(meta["sha256"])
 
 
 @cache
 def _open(choice: ModelChoice) -> LanguageModel:
+    if choice.name == DEFAULT_LANGUAGE:
+        return _bundled_models()[0]
     files = choice.files_of(choice.location)
     if len(files) > 1:
         return NeuralModel(lambda: files[0].parent, choice.fingerprint)

@@ -17,6 +17,8 @@ from tables import each_row
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.io.files import find_resource
 from softbleu.language import DEFAULT_LANGUAGE, VALUES, ModelChoice, open_language, read_arpa, split_words
+from softbleu.language.ngrams import NgramModel, NgramTable
+from softbleu.language.packed import read_packed, write_packed
 from softbleu.language.values import FoundError, Harper, LanguageSet, WordList, as_written
 
 TEXTS = ["I do n't think so .", "i dont thnik so", "", "The U.S. is big!", "The behaviour, or behavior, of Mr Xyzzy."]
@@ -192,6 +194,47 @@ def test_written_and_read_again_as_kenlm_reads_it(tmp_path, name):
     assert again.judge(lines) == pytest.approx([line["log10"] for line in golden["lines"]], abs=1e-4)
     unknown = [(again.codes(words) == again.codes(["<unk>"])).sum() for words in lines]
     assert unknown == [line["unknown"] for line in golden["lines"]]
+
+
+def hundredths(model):
+    """Round the logarithms of a model."""
+    tables = [
+        NgramTable(
+            table.keys,
+            *(np.float32(logs.astype(float).round(2)) for logs in (table.log_probabilities, table.backoffs)),
+        )
+        for table in model.tables
+    ]
+    return NgramModel(model.words, tables)
+
+
+@given(TRAINED, st.integers(1, 4), st.lists(st.lists(WORDS | st.just("new"), max_size=8), max_size=3))
+def test_packed_models_judge_as_before(tmp_path_factory, lines, order, asked):
+    path = tmp_path_factory.mktemp("packed") / "models.npz"
+    models = [hundredths(train_ngrams(lines, n)) for n in (order, 1)]
+    write_packed(models, path)
+    for model, again in zip(models, read_packed(path), strict=True):
+        assert again.judge(asked).tolist() == model.judge(asked).tolist()
+        assert [len(table.keys) for table in again.tables] == [len(table.keys) for table in model.tables]
+
+
+def test_what_cannot_be_packed_and_damaged_files_are_refused(tmp_path):
+    path = tmp_path / "models.npz"
+    one, other = train_ngrams([["a", "b"]], 2), hundredths(train_ngrams([["c"]], 1))
+    refused(InputError, "more than two decimals", write_packed, [one], path)
+    refused(InputError, "models of different words", write_packed, [hundredths(one), other], path)
+    assert not path.exists()
+    refused(InputError, "models.npz: damaged .No such file.*install softbleu again", read_packed, path)
+    write_packed([other], path)
+    content = path.read_bytes()
+    for broken in (
+        b"",
+        content[:100],
+        content.replace(b"0/logs1", b"7/logs1"),
+        content.replace(b"0/logs1", b"0/logs2"),
+    ):
+        path.write_bytes(broken)
+        refused(InputError, "models.npz: damaged", read_packed, path)
 
 
 def test_bytes_and_contexts_that_a_model_must_not_have(tmp_path):

