@@ -218,7 +218,7 @@ def test_packed_models_judge_as_before(tmp_path_factory, lines, order, asked):
         assert [len(table.keys) for table in again.tables] == [len(table.keys) for table in model.tables]
 
 
-def test_what_cannot_be_packed_and_damaged_files_are_refused(tmp_path):
+def test_packing_refuses_decimals_and_reading_refuses_damage(tmp_path):
     path = tmp_path / "models.npz"
     one, other = train_ngrams([["a", "b"]], 2), hundredths(train_ngrams([["c"]], 1))
     refused(InputError, "more than two decimals", write_packed, [one], path)
