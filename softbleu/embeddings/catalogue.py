@@ -11,7 +11,7 @@ from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.vectors import StoreSource, VectorSource, store_fingerprint
 from softbleu.encoders import encoder_names, is_encoder, open_encoder
 from softbleu.encoders.base import Encoder
-from softbleu.encoders.store import ENCODER_FILES, encoder_fingerprint
+from softbleu.encoders.store import ENCODER_FILES, STORED_SUM, encoder_fingerprint
 from softbleu.encoders.stored import StoredEncoder
 from softbleu.errors import UnknownNameError, VectorError
 from softbleu.io.files import required_resource
@@ -135,8 +135,8 @@ def describe_encoder(encoder: Encoder, *, verify: bool = False) -> dict[str, Fac
     if isinstance(encoder, StoredEncoder):
         folder, architecture, meta = encoder.directory, encoder.architecture, encoder.meta
         if verify:
-            fingerprint = encoder_fingerprint(folder, architecture)
-            _check_content(folder, encoder.fingerprint, fingerprint, "convert the model again")
+            expected = str(meta.get(STORED_SUM, encoder.fingerprint))
+            _check_content(folder, expected, encoder_fingerprint(folder, architecture), "convert the model again")
         facts |= {"positions": architecture.positions, "dtype": meta["dtype"]}
         facts |= {"bytes": _size_of([folder / name for name in ENCODER_FILES]), **_origin(meta)}
     facts |= {"sha256": encoder.fingerprint, "recommended layers": ",".join(map(str, encoder.layers))}

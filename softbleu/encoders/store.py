@@ -38,6 +38,8 @@ SCALE, LOW = ".scale", ".low"
 LOW_BITS = 3  # Additional bits of int8 matrices, except for the embeddings of pieces
 # bfloat16 is the upper half of a float32; NumPy has no such type.
 _TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I8": "|i1", "U8": "|u1"}
+STORED_SUM = "stored_sha256"
+"""Entry of ``meta.json`` for the hash of the files where these leave out rows that no text needs."""
 ENCODER_FORMAT = 1
 ENCODER_KIND = "encoder"
 WEIGHTS, TOKENIZER = "weights.safetensors", "tokenizer.json"

