@@ -13,7 +13,7 @@ from softbleu.io.progress import note
 from softbleu.meta.evidence import WAYS
 from softbleu.meta.metaeval import MetaevalOptions, metaeval_directions
 from softbleu.meta.metaeval import metaeval as metaeval_of
-from softbleu.meta.questions import QUESTIONS, MetaEvaluation
+from softbleu.meta.questions import AGREEMENT_DIGITS, QUESTIONS, MetaEvaluation
 from softbleu.meta.reading import default_question
 from softbleu.report.plots import check_picture, draw_metaeval
 
@@ -124,7 +124,7 @@ class MetaEvaluationOptions(
         None, unset="systems, or what the input allows", complete=lambda: QUESTIONS, common=True
     )
     window: int = setting(4)
-    digits: int | None = setting(3)
+    digits: int | None = setting(AGREEMENT_DIGITS)
     plot: str | None = setting(None, file="written", common=True)
 
     @property

@@ -46,6 +46,7 @@ from softbleu.types import Cells, Fields
 _CORRECTED = "{}, two-sided; corrected after Holm"
 _JUDGEMENTS = (Parameter("human"), ", ", Parameter("rankings"), " or ", Parameter("assessments"))
 _SIGNIFICANT = 0.05
+AGREEMENT_DIGITS = 3  # Decimals of correlations and the like, unless told otherwise
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,6 +69,9 @@ class MetaEvaluation(Tabular):
     def described(self) -> Fields:
         """Return facts that hold for all rows."""
         return self.table.facts
+
+    def _decimals(self) -> int:
+        return AGREEMENT_DIGITS
 
 
 def answer(question: str, evidence: Evidence, settings: IntervalSettings | None = None) -> MetaEvaluation:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, SupportsFloat, overload
+from typing import TYPE_CHECKING, Any, SupportsFloat, cast, overload
 
 import numpy as np
 
 from softbleu.config.earlier import moved_names
 from softbleu.errors import UnknownNameError
 from softbleu.metrics.score import DocumentScore, ReferenceScore, Score
-from softbleu.tables import Tabular, format_rows
+from softbleu.tables import Tabular, best_places, decimals_of
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from softbleu.types import Array, Cells, Integers
+    from softbleu.types import Array, Cells, Fields, Integers
 
 
 @dataclass(frozen=True)
@@ -206,12 +206,32 @@ class Results(Tabular, list[Result]):
         """Make plain data: `systems`, a list of `Result.to_dict`."""
         return {"systems": [result.to_dict() for result in self]}
 
-    def _table(self, form: str) -> str:
-        """Show systems as rows and metrics as columns."""
+    def _rows(self) -> list[Cells]:
+        """Make a row per system, with a column per metric."""
         rows: dict[str, dict[str, object]] = {}
         for result in self:
             rows.setdefault(result.name, {"system": result.name})[result.metric] = result.score
-        return format_rows(list(rows.values()), form, 2 if all(result.in_percent for result in self) else 4)
+        return list(rows.values())
+
+    def _decimals(self) -> dict[str, int]:
+        return {
+            metric: decimals_of([one.score for one in self if one.metric == metric], in_percent=result.in_percent)
+            for metric, result in self._by_metric().items()
+        }
+
+    def _bold(self, rows: Sequence[Fields]) -> list[tuple[int, str]]:
+        """The best score of each metric, if there are several systems."""
+        digits, higher = self._decimals(), {name: one.higher_is_better for name, one in self._by_metric().items()}
+        columns = {metric: [cast("float | None", row.get(metric)) for row in rows] for metric in digits}
+        return [
+            (place, metric)
+            for metric, scores in columns.items()
+            for place in best_places(scores, digits[metric], higher=higher[metric])
+            if len(rows) > 1
+        ]
+
+    def _by_metric(self) -> dict[str, Result]:
+        return {result.metric: result for result in self}
 
 
 _AGGREGATION, _SCORE = "softbleu.metrics.aggregation", "softbleu.metrics.score"

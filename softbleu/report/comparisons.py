@@ -14,13 +14,12 @@ from softbleu.report.records import (
     Writers,
     is_for_readers,
     json_document,
-    p_text,
     records_tsv,
     table_writers,
     with_columns,
 )
-from softbleu.report.scores import COVERAGE_COUNTS, best_places, coverage_columns, coverage_counts, signature_note
-from softbleu.tables import Records
+from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, signature_note
+from softbleu.tables import Records, best_places, p_text
 
 if TYPE_CHECKING:
     from softbleu.report.plots import Scatter

@@ -21,9 +21,8 @@ import numpy as np
 
 from softbleu.errors import one_line
 from softbleu.metrics.protocols import BleuFormula, in_percent
-from softbleu.report.records import PROBABILITIES, Layout, Writers, dump, p_text, table_writers
-from softbleu.report.scores import best_places
-from softbleu.tables import Records, Value
+from softbleu.report.records import Layout, Writers, dump, table_writers
+from softbleu.tables import PROBABILITIES, Records, Value, best_places, p_text
 from softbleu.version import __version__
 
 if TYPE_CHECKING:

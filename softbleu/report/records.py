@@ -9,21 +9,18 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from math import isfinite
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from softbleu.errors import InputError, Parameter, known_name, one_line, optional
-from softbleu.tables import Records, Tabular, Value
+from softbleu.tables import PROBABILITIES, Records, Tabular, Value, decimals_of, p_text
 
 LEAST_NAME = 12  # Width that a name keeps in a table that is too wide
 GAP = "  "
-_LEAST_SCALE = 10  # Greater scores have two decimals
 _MOST_DIGITS = 15  # Decimal digits of a float
 BOLD = "1"  # Terminal code of bold print
 SCHEMA = 1
 Written = Iterator[str] | bytes  # Pieces of text that make whole lines, or the bytes of a file
-LEAST_P = 0.001  # Smaller p-values are shown as "< 0.001"
 _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>|~"})
 _LATEX = str.maketrans(
     {
@@ -56,22 +53,12 @@ class Layout:
             raise InputError(f"the number of digits must be from 0 to {_MOST_DIGITS}, not {self.digits}")
 
     def decimals(self, scores: Iterable[float | None] = (), *, in_percent: bool = True) -> int:
-        """Choose the decimals of scores in one table, unless `digits` are given.
-
-        Scores that are `in_percent` have two; others four if all lie between -1 and 1, or within 1 of each other and
-        below 10; otherwise two.
+        """Choose the decimals of scores in one table, unless `digits` are given; see `decimals_of`.
 
         >>> Layout().decimals([0.8564, 0.8567], in_percent=False), Layout(1).decimals([0.8564], in_percent=False)
         (4, 1)
-        >>> Layout().decimals([28.6, 28.7], in_percent=False), Layout().decimals([1.31, 1.3099], in_percent=False)
-        (2, 4)
         """
-        if self.digits is not None:
-            return self.digits
-        known = [] if in_percent else [score for score in scores if score is not None and isfinite(score)]
-        greatest = max(map(abs, known), default=_LEAST_SCALE)
-        near = len(known) > 1 and max(known) - min(known) < 1
-        return 4 if greatest <= 1 or (near and greatest < _LEAST_SCALE) else 2
+        return decimals_of(scores, in_percent=in_percent) if self.digits is None else self.digits
 
     def styled(self, line: str, code: str) -> str:
         """Add terminal codes to a line, if the layout has colours."""
@@ -392,18 +379,6 @@ def suffix_of(name: str) -> str:
     """Return the suffix of files in a format of tables."""
     kind = RECORD_FORMATS[known_name("format", ALIASES.get(name.lower(), name), RECORD_FORMATS)]
     return kind.suffix or name.lower()
-
-
-PROBABILITIES = ("p_value", "corrected")  # Columns of p-values
-
-
-def p_text(p_value: float) -> str:
-    """Format a p-value; more digits would depend only on the number of samples.
-
-    >>> p_text(0.0301), p_text(0.00003)
-    ('0.0301', '< 0.001')
-    """
-    return f"{p_value:.4f}" if p_value >= LEAST_P else f"< {LEAST_P}"
 
 
 def _header(records: Records) -> list[str]:

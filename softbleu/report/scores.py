@@ -18,7 +18,7 @@ from softbleu.report.records import (
     records_text,
     table_writers,
 )
-from softbleu.tables import Records, Value, spread
+from softbleu.tables import Records, Value, best_places, spread
 
 if TYPE_CHECKING:
     from softbleu.metrics import Score
@@ -183,18 +183,6 @@ def _best(results: Sequence[Result], layout: Layout) -> list[int]:
     """Return the places of the best of several systems by one metric."""
     first, scores = results[0], [result.score for result in results]
     return best_places(scores, _decimals(results, layout), higher=first.higher_is_better) if len(results) > 1 else []
-
-
-def best_places(scores: Sequence[float | None], digits: int, *, higher: bool) -> list[int]:
-    """Return the places of the best scores, including scores that print the same with these digits.
-
-    >>> best_places([28.611, None, 28.614, 28.4], 2, higher=True)
-    [0, 2]
-    """
-    known = [score for score in scores if score is not None and score == score]
-    best = (max if higher else min)(known, default=None)
-    shown = None if best is None else f"{best:z.{digits}f}"
-    return [n for n, score in enumerate(scores) if score is not None and f"{score:z.{digits}f}" == shown]
 
 
 def _part_table(results: Sequence[Result], layout: Layout) -> Records:

@@ -140,9 +140,9 @@ class LeftReference:
     lengths: tuple[int, ...]  # Tokens of each reference
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """All matches of one segment of one system."""
+@dataclass(frozen=True, repr=False)
+class Explanation(Tabular):
+    """All matches of one segment of one system, which can be looked at as a table."""
 
     system: str
     segment: int  # From 1
@@ -164,6 +164,20 @@ class Explanation:
 
     marked: tuple[MarkedText, ...] = ()  # The text with what judges or programs mark, where spans are given
     left: LeftReference | None = None  # Where the candidate leaves the references, of partial scores
+
+    def records(self) -> list[Cells]:
+        """Make the rows of `Explanations.records`."""
+        return Explanations([self]).records()
+
+    def described(self) -> Fields:
+        """The score and the texts."""
+        texts = [("candidate", self.candidate), *(("reference", text) for text in self.references)]
+        if len(texts) > 2:
+            texts[1:] = [(f"reference {number}", text) for number, (_, text) in enumerate(texts[1:], start=1)]
+        return {"score": self.score, **{name: " ".join(text) for name, text in texts}}
+
+    def _colour(self, row: Fields) -> str:
+        return _colour(row)
 
     def figures(self) -> Iterator[Finding]:
         """The numbers that the score is made of, as findings of kind `total`, then the findings."""
@@ -229,6 +243,27 @@ class Explanations(Tabular, list[Explanation]):
             for one in self
             for match in one.matches
         ]
+
+    def _colour(self, row: Fields) -> str:
+        return _colour(row)
+
+
+_GREEN, _AMBER, _RED, _GREY = "#1a7f37", "#9a6700", "#cf222e", "#6e7781"
+_KINDS = {"hit": _GREEN, "wrong": _RED, "over": _AMBER, "missed": _GREY}
+_KINDS |= {"misspelt": _RED, "error": _RED, "unlikely": _AMBER, "lost": _AMBER}
+
+
+def _colour(row: Fields) -> str:
+    """Colour of a row: green for equal words, amber for similar ones, grey without a match, by its kind otherwise."""
+    kind = row.get("verdict") or row.get("kind")
+    if kind in _KINDS:
+        return _KINDS[str(kind)]
+    if "candidate" not in row:
+        return ""
+    candidate, other = row["candidate"], row.get("reference", row.get("word"))
+    if not candidate or not other:
+        return _GREY
+    return _GREEN if candidate == other else _AMBER
 
 
 @renamed_parameters(metric="metrics")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields, replace
+from itertools import accumulate
 from math import comb
 from typing import TYPE_CHECKING, Literal, Self, get_args
 
@@ -21,7 +22,7 @@ from softbleu.io.progress import note
 from softbleu.io.reading import parse_whole
 from softbleu.metrics.protocols import ReadsRows, at_level, in_percent
 from softbleu.metrics.result import Coverage
-from softbleu.tables import Tabular
+from softbleu.tables import Tabular, best_places, decimals_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -268,6 +269,15 @@ class ComparisonTable(Tabular):
         """The baseline and the signature."""
         return {"metric": self.metric, "baseline": self.baseline, "signature": self.short_signature}
 
+    def _decimals(self) -> dict[str, int]:
+        digits = decimals_of([row.score for row in self.comparisons], in_percent=self.in_percent)
+        return dict.fromkeys(("score", "low", "high", "difference"), digits)
+
+    def _bold(self, rows: Sequence[Fields]) -> list[tuple[int, str]]:
+        """The best score."""
+        scores, digits = [row.score for row in self.comparisons], self._decimals()["score"]
+        return [(place, "score") for place in best_places(scores, digits, higher=self.higher_is_better)]
+
 
 class ComparisonTables(Tabular, list[ComparisonTable]):
     """Tables by several metrics, one each; together they are shown as one."""
@@ -279,6 +289,20 @@ class ComparisonTables(Tabular, list[ComparisonTable]):
     def described(self) -> dict[str, str]:
         """Signatures by metric."""
         return {f"signature of {table.metric}": table.short_signature for table in self}
+
+    def _decimals(self) -> dict[str, int]:
+        """Return the most decimals of any table."""
+        names = dict.fromkeys(name for table in self for name in table._decimals())
+        return {name: max(table._decimals()[name] for table in self) for name in names}
+
+    def _bold(self, rows: Sequence[Fields]) -> list[tuple[int, str]]:
+        """The best score of each metric."""
+        starts = accumulate((len(table.comparisons) for table in self), initial=0)
+        return [
+            (start + place, name)
+            for start, table in zip(starts, self, strict=False)
+            for place, name in table._bold(())
+        ]
 
 
 @single_threaded_blas()

@@ -120,6 +120,34 @@ def test_names_do_no_harm_in_a_notebook() -> None:
         assert page.count("<table") == 1
 
 
+def test_notebooks_show_two_decimals_and_the_best_in_bold() -> None:
+    systems, references = {"A": ["a cat sat down", "b c"], "B": ["a cat sat", "b d"]}, ["a cat sat down", "b c"]
+    found = score(systems, references, metrics=["chrf", "ter"])
+    page, text = found._repr_html_(), str(found)
+    assert re.findall(r"<b>(.*?)</b>", page) == ["100.00", "0.00"]
+    assert re.findall(r"\d+\.\d+(?=<)", page.partition("<p>")[0]) == re.findall(
+        r"(?<= )\d+\.\d\d\b", text.partition("\nsig")[0]
+    )
+    assert "<b>" not in score({"A": ["a"]}, ["a"], metrics="chrf")._repr_html_()
+    tables = compare(systems, references, metrics=["chrf", "ter"])
+    assert re.findall(r"<b>(.*?)</b>", tables._repr_html_()) == ["100.00", "0.00"]
+    assert re.findall(r"<b>(.*?)</b>", tables[1]._repr_html_()) == ["0.00"]
+    assert len(set(re.findall(r"\.\d{3,}", tables._repr_html_()))) <= 2  # p-values
+
+
+def test_explanations_are_tables_in_colours() -> None:
+    found = explain(["the cat sat here"], ["the dog sat"], metrics="vleu(threshold=0.5, order=1)")
+    (shown,) = found
+    page = shown._repr_html_()
+    colours = {text: colour for colour, text in re.findall(r'<span style="color: (.*?)">(\w+)</span>', page)}
+    assert len({colours["the"], colours["dog"], colours["here"]}) == 3
+    assert colours["the"] == colours["sat"]
+    assert str(shown).split()[:4] == ["system", "segment", "order", "candidate"]
+    assert shown.to_dict()["score"] == shown.score
+    assert "candidate: the cat sat here" in repr(shown)
+    assert shown.records() == found.records()
+
+
 def test_generators_and_columns_are_texts() -> None:
     pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
     candidates, references = CANDIDATES["A"], ["the cat sat on the mat", "it is"]
