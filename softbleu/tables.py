@@ -96,7 +96,7 @@ class Tabular:
         return ()
 
     def _colour(self, row: Fields) -> str:
-        """Colour of a row, as CSS has it; empty for none."""
+        """Colour of a row, in CSS; empty: none."""
         return ""
 
 
