@@ -16,7 +16,7 @@ from softbleu.text.coded import WordParts, sorted_once
 if TYPE_CHECKING:
     from softbleu.types import Array
 
-_PARTS = 1 << 14  # Words whose parts are cached
+_PARTS = 1 << 10  # Words whose parts are cached: 2 MB
 _MANY = range(1 << 10, 1 << 17)
 """Numbers of words whose character n-grams are coded in one pass, which takes at most 200 MB."""
 
