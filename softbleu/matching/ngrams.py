@@ -132,17 +132,22 @@ class Chunk:
         """Number of references of each segment."""
         return self.segment_offsets[1:] - self.segment_offsets[:-1]
 
-    @cached_property
+    @property
     def in_order(self) -> tuple[Chunk, Integers]:
         """The chunk with references sorted by their words, and the original position of each of its positions.
 
         Sorting makes ties between n-grams independent of the order of references. Words are compared by their codes,
         which are in alphabetical order if words have vectors.
         """
+        return self._sorted or (self, np.arange(self.size))
+
+    @cached_property
+    def _sorted(self) -> tuple[Chunk, Integers] | None:
+        """Sort references; None if none needs it: a cached value that has the chunk itself would outlive its use."""
         places, bounds = np.arange(self.size), pairwise(self.segment_offsets.tolist())
         several = [(start, end) for start, end in bounds if end - start > 1]
         if not several:
-            return self, places
+            return None
         lines, codes = np.arange(len(self.references.lengths)), self.references.codes.astype(">i4").tobytes()
         words = [codes[4 * start : 4 * end] for start, end in pairwise(self.references.offsets.tolist())]
         before = lines_before(self.references)
