@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from softbleu.encoders import Encoder, Pieces, open_encoder
 from softbleu.encoders.pieces import in_texts
-from softbleu.io.line_cache import kept_lines
+from softbleu.io.line_cache import is_cached, kept_lines
 from softbleu.io.platform import lock
 
 _LARGEST, _SCALE = 32767, 2  # Greatest integer of a row, and number of integers that hold its scale
@@ -48,7 +48,7 @@ class EncodedLines:
         if self._size > _MOST:
             self._kept, self._size = {}, 0
         # Another thread may replace the cache meanwhile.
-        known = self._kept
+        known = self._kept if is_cached() else {}
         contents = kept_lines(
             f"{self.encoder.fingerprint} {self.layers}",
             [text for text in texts if text not in known],
@@ -58,7 +58,7 @@ class EncodedLines:
         )
         made = {text: np.frombuffer(content, np.int16) for text, content in contents.items()}
         known.update(made)
-        self._size += sum(values.nbytes for values in made.values())
+        self._size += sum(values.nbytes for values in made.values()) * is_cached()
         together = np.concatenate([np.zeros(0, np.int16), *(known[text] for text in texts)])
         return pieces, _unpacked(together.reshape(-1, self._width))
 

@@ -12,7 +12,8 @@ import stat
 import time
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 
 from softbleu.errors import InputError
@@ -27,11 +28,27 @@ _AT_ONCE = 500
 _PATIENCE = 30.0  # Seconds to wait for another process to finish writing
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 """Error codes of damaged files; other errors mean a busy, full or protected file."""
+_KEEPING: ContextVar[bool] = ContextVar("softbleu_keeps_lines", default=True)
 _USING = lock()  # SQLite in a child has its locks as they were, and no open file of its parent
 _TABLE = """
 CREATE TABLE IF NOT EXISTS lines (key BLOB PRIMARY KEY, day INTEGER, checksum INTEGER, content BLOB);
 CREATE INDEX IF NOT EXISTS by_day ON lines (day);
 """
+
+
+@contextmanager
+def without_cache() -> Iterator[None]:
+    """Neither read nor write the cache in this block; other threads are not affected."""
+    token = _KEEPING.set(False)
+    try:
+        yield
+    finally:
+        _KEEPING.reset(token)
+
+
+def is_cached() -> bool:
+    """Whether results are cached here; see `without_cache`."""
+    return _KEEPING.get()
 
 
 def cache_limit() -> int:
@@ -154,5 +171,5 @@ def _make_room(file: sqlite3.Connection, wanted: int) -> None:
 
 
 def _path() -> Path | None:
-    folder = cache_folder()
+    folder = cache_folder() if is_cached() else None
     return folder / _FILE if folder else None
