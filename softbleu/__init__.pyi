@@ -1,6 +1,5 @@
 """Names of the package in Python, and the modules that have them: what is loaded when it is first asked for."""
 
-from .analysis.credit import soft_credit as soft_credit
 from .corpora import ParallelFiles as ParallelFiles
 from .corpora import Segments as Segments
 from .corpora import read_m2 as read_m2
@@ -62,6 +61,7 @@ from .results.fractions import compare_partial as compare_partial
 from .results.pairs import pairwise as pairwise
 from .results.prefixes import prefix_scores as prefix_scores
 from .results.prefixes import score_curves as score_curves
+from .rewards import Reward as Reward
 from .text.tokens import Tokenizer as Tokenizer
 from .text.tokens import make_tokenizer as make_tokenizer
 from .version import __version__ as __version__

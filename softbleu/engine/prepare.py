@@ -497,6 +497,11 @@ class SentenceScorer:
         self._select: Callable[[list[str]], MeasuredWords] | None = None
         self._checked: set[tuple[bool, ...]] = set()  # Which inputs together have been seen to do
 
+    @property
+    def metric(self) -> Metric:
+        """The metric, resolved and at segment level."""
+        return self._metric
+
     def score(
         self,
         candidate: str,
@@ -531,6 +536,12 @@ class SentenceScorer:
 
     def coded(self, corpus: Segments) -> tuple[Chunk, WordTable | None]:
         """Code a corpus of one segment, with the table of its words if the metric needs one."""
+        block, words = self.block(corpus)
+        (chunk,) = block.chunks(gold=self._requires.by_annotator)
+        return chunk, words
+
+    def block(self, corpus: Segments) -> tuple[CodedBlock, WordTable | None]:
+        """Code a corpus of a few segments, with the table of its words if the metric needs one."""
         metric, requires = self._metric, self._requires
         if self._words and self._select is None:
             choice = metric.vector_choice
@@ -539,11 +550,8 @@ class SentenceScorer:
             self._select = kept.measured if plain else partial(choice.select, source=kept)
         if requires.table:
             prepared, block = prepare_segment(corpus, metric.tokenizer, requires, self._select)
-            words = prepared.table(metric.vector_choice, requires).words
-        else:
-            block, words = CodedBlock.of(corpus, LineCoder(metric.tokenizer), requires), None
-        (chunk,) = block.chunks(gold=requires.by_annotator)
-        return chunk, words
+            return block, prepared.table(metric.vector_choice, requires).words
+        return CodedBlock.of(corpus, LineCoder(metric.tokenizer), requires), None
 
     def scored(self, chunk: Chunk, words: WordTable | None) -> Score:
         """Score a chunk of one segment; `words` is the table of its words."""

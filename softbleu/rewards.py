@@ -1,0 +1,304 @@
+"""Rewards for training: the scores of completions from 0 to 1, whole, or due token by token."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.engine.batches import BatchScorer, SegmentBatch
+from softbleu.engine.plan import make_metrics
+from softbleu.engine.streams import check_partial
+from softbleu.errors import InputError, counted
+from softbleu.io.arguments import is_whole_number, listed
+from softbleu.io.line_cache import without_cache
+from softbleu.io.platform import cached_property
+from softbleu.metrics.protocols import in_percent
+from softbleu.text.tokens import token_places
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from softbleu.metrics.base import Metric
+    from softbleu.metrics.keywords import Settings
+    from softbleu.types import Floats
+
+_PER_COMPLETION = "a list with an entry per completion"
+TokenSpans = Sequence[tuple[int, int]]
+"""Start and end of the tokens of a completion, in characters: `offset_mapping` of Hugging Face's tokenizers."""
+
+
+class Reward:
+    """Scores completions by a metric, as a reward from 0 to 1: a callable for libraries of reinforcement learning.
+
+    A reward is the metric's sentence score over 100; where lower is better, as in TER, it is 1 less that. What lies
+    beyond 0 and 1 is cut. It does not depend on the other completions of a call. Rewards can be called from many
+    threads, after forks, and sent to other processes.
+
+    Parameters
+    ----------
+    metric
+        A name, an expression or a value, such as ``softbleu.Chrf(word_order=2)``, of a metric that scores segments.
+    dense
+        Return rewards by place in the completion, which add up to its reward: see `__call__`.
+    every
+        With `dense`, look at prefixes of every so many of the metric's tokens.
+    column
+        Name of the keyword that has the references, where they are not given as `references`: a data set's column.
+    cache
+        Cache on disk what an encoder or a language model makes of each text, as scores do. By default nothing is
+        written, for each completion is new.
+    settings
+        Settings of the metric.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        The metric or a setting does not exist; no reward can be made of it, as it needs gold edits, has no scale to
+        100, or with `dense` scores whole outputs only.
+
+    Examples
+    --------
+    >>> reward = Reward("chrf")
+    >>> [round(each, 3) for each in reward(["a cat sat", "the dog"], ["the cat sat", ["a dog", "the dog"]])]
+    [0.536, 1.0]
+    >>> chat = [[{"role": "assistant", "content": "the cat sat"}]]
+    >>> reward(prompts=["…"], completions=chat, references=["the cat sat"])
+    [1.0]
+    """
+
+    def __init__(
+        self,
+        metric: str | Metric = "chrf",
+        *,
+        dense: bool = False,
+        every: int = 1,
+        column: str = "references",
+        cache: bool = False,
+        **settings: Unpack[Settings],
+    ) -> None:
+        (self.metric,) = make_metrics(metric, **settings)
+        self.dense, self.every, self.column, self.cache = bool(dense), every, column, cache
+        requires = self.metric.requires
+        if requires.gold or requires.delays or not in_percent(self.metric):
+            raise InputError(f"no reward is made of {self.metric.name!r}: name a metric of texts, such as chrf")
+        if not is_whole_number(every) or every < 1:
+            raise InputError(f"every is a whole number of tokens, at least 1, not {every!r}")
+        if dense:
+            check_partial(self.metric)
+
+    @property
+    def __name__(self) -> str:
+        """Name of the metric, by which trainers call the reward in their logs."""
+        return self.metric.called or self.metric.name
+
+    def __repr__(self) -> str:
+        return f"Reward({str(self.metric)!r}{', dense=True' if self.dense else ''})"
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out the scorer, which is made anew where it is needed."""
+        return {name: value for name, value in vars(self).items() if name != "_scorer"}
+
+    @cached_property
+    def _scorer(self) -> BatchScorer:
+        return BatchScorer(self.metric)
+
+    def __call__(
+        self,
+        completions: Sequence[Any],
+        references: Sequence[Any] | None = None,
+        source: Sequence[Any] | None = None,
+        *,
+        offsets: Sequence[TokenSpans] | None = None,
+        **others: Any,
+    ) -> list[float] | list[Floats]:
+        """Score completions.
+
+        Parameters
+        ----------
+        completions
+            Texts, or lists of messages with `role` and `content`, whose last message of an assistant is scored.
+        references
+            A text or a list of texts for each completion; texts may be messages, too.
+        source
+            A text for each completion, where the metric needs it.
+        offsets
+            With `dense`, start and end of the tokens of each completion, in characters. What is due within a token,
+            or before it and after the last one, is its reward; what is due at the end of the text, the last one's.
+        others
+            What else a trainer gives, such as `prompts` and columns of the data set; only `column` is read.
+
+        Returns
+        -------
+        list of float, or with `dense` of arrays
+            A number from 0 to 1 for each completion. With `dense` an array of numbers that add up to it: one for each
+            token of `offsets`, or else one for each character of the text and a last one for its end. What a token
+            brings is the difference between the `partial` scores with it and without it; the end brings the
+            difference between the score of the whole and the last partial score.
+
+        Raises
+        ------
+        InputError
+            There are no references or fewer than completions, or something is not text.
+
+        Examples
+        --------
+        >>> dense = Reward("chrf", dense=True)
+        >>> (rewards,) = dense(["the cat lay"], ["the cat sat"], offsets=[[(0, 3), (4, 7), (8, 11), (11, 11)]])
+        >>> rewards.round(3).tolist()
+        [1.0, 0.0, -0.479, 0.0]
+        >>> bool(abs(rewards.sum() - Reward("chrf")(["the cat lay"], ["the cat sat"])[0]) < 1e-12)
+        True
+        """
+        if references is None:
+            references = others.get(self.column)
+        texts = [text_of(each, place) for place, each in enumerate(_listed("completions", completions), start=1)]
+        batch = SegmentBatch(
+            texts, self._references(references, len(texts), others), self._source(source, len(texts))
+        )
+        with nullcontext() if self.cache else without_cache():
+            rewards = self._scored(batch)
+        if offsets is None:
+            return rewards
+        if not self.dense:
+            raise InputError("offsets are for rewards by token: make the reward with dense=True")
+        return _by_token(texts, rewards, offsets)
+
+    def _scored(self, batch: SegmentBatch) -> list[float] | list[Floats]:
+        """Score checked texts."""
+        totals = self._rewards(self._scorer.scores(batch))
+        if not self.dense:
+            return [float(total) for total in totals]
+        found = self._scorer.prefix_scores(batch, self.every)
+        return [
+            _by_character(text, token_ends(text, self.metric)[sizes - 1], self._rewards(scores), total)
+            for text, (sizes, scores), total in zip(batch.candidates, found, totals, strict=True)
+        ]
+
+    def _rewards(self, scores: Floats) -> Floats:
+        shares = scores / 100
+        return np.clip(shares if self.metric.higher_is_better else 1 - shares, 0, 1)
+
+    def _references(self, given: Any, count: int, others: Mapping[str, Any]) -> list[tuple[str, ...]]:
+        """Check references: one or more texts for each completion."""
+        requires = self.metric.requires
+        if not (requires.references or requires.edits):
+            return [()] * count
+        if given is None:
+            named = ", ".join(sorted(others)) or "nothing"
+            raise InputError(
+                f"no references: give {self.column}=[…], an entry per completion, or name the column that has them "
+                f"by column= (beside the completions came {named})"
+            )
+        entries = _listed("references", given)
+        _check_count("references", len(entries), count)
+        return [_references_of(entry, place) for place, entry in enumerate(entries, start=1)]
+
+    def _source(self, given: Any, count: int) -> list[str] | None:
+        if not self.metric.requires.source:
+            return None
+        if given is None:
+            raise InputError(f"metric {self.metric.name!r} needs the source: give source=[…], a text per completion")
+        texts = [text_of(each, place, "source") for place, each in enumerate(_listed("source", given), start=1)]
+        _check_count("source texts", len(texts), count)
+        return texts
+
+
+def _listed(what: str, values: Any) -> Sequence[Any]:
+    return listed(what, values, _PER_COMPLETION)
+
+
+def _check_count(what: str, count: int, wanted: int) -> None:
+    if count != wanted:
+        raise InputError(f"{counted(wanted, 'completion')} but {what} for {count}: give an entry per completion")
+
+
+def text_of(given: Any, place: int, what: str = "completion") -> str:
+    """Return the text of a completion, of messages that of the last one of an assistant.
+
+    `place` is its number, from 1, and `what` its name in errors. Raises InputError for anything but text.
+
+    >>> text_of([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "a cat"}], 1)
+    'a cat'
+    """
+    if isinstance(given, str):
+        return given
+    messages = [given] if isinstance(given, Mapping) else given
+    if isinstance(messages, list | tuple) and messages and all(isinstance(one, Mapping) for one in messages):
+        said = [one for one in messages if one.get("role", "assistant") == "assistant"]
+        if not said:
+            roles = ", ".join(dict.fromkeys(str(one["role"]) for one in messages))
+            raise InputError(f"{what} {place} has no message of the role assistant, only of {roles}")
+        return _content_of(said[-1].get("content"), f"{what} {place}")
+    raise InputError(f"{what} {place} is {_kind(given)}: give a text, or messages with role and content")
+
+
+def _content_of(content: Any, where: str) -> str:
+    """Return the text of a message; a message that only calls tools has none."""
+    if isinstance(content, str):
+        return content
+    if content is None:
+        return ""
+    parts = content if isinstance(content, list | tuple) else [content]
+    if not all(isinstance(part, Mapping) and isinstance(part.get("text", ""), str) for part in parts):
+        raise InputError(f"the content of {where} is {_kind(content)}: give a text, or parts with a text each")
+    return "".join(part.get("text", "") for part in parts)
+
+
+def _references_of(entry: Any, place: int) -> tuple[str, ...]:
+    """Return the references of a completion: of one text, of messages, or of a list of these."""
+    what = "the reference of completion"
+    if isinstance(entry, str | Mapping) or not hasattr(entry, "__len__"):
+        return (text_of(entry, place, what),)
+    several = list(entry)
+    if several and isinstance(several[0], Mapping):
+        return (text_of(several, place, what),)
+    texts = tuple(text_of(each, place, what) for each in several if each is not None)
+    if not texts:
+        raise InputError(f"completion {place} has no reference")
+    return texts
+
+
+def _kind(value: Any) -> str:
+    return "None" if value is None else f"{value!r:.40} ({type(value).__name__})"
+
+
+def token_ends(text: str, metric: Metric) -> Any:
+    """Return where the tokens of a metric end in a text, in characters; (tokens,), or one 0 for no tokens."""
+    tokenizer = metric.tokenizer
+    ends = [end for _, end in token_places(tokenizer.split(text), text)]
+    return np.array(ends or [0], np.int64)
+
+
+def _by_character(text: str, ends: Any, scores: Floats, total: float) -> Floats:
+    """Place the differences of the scores of prefixes, which end at `ends`, and what is left to the end."""
+    rewards = np.zeros(len(text) + 1)
+    # A token's reward is due with its last character.
+    np.add.at(rewards, np.maximum(ends - 1, 0), np.diff(scores, prepend=0))
+    rewards[-1] += total - scores[-1]
+    return rewards
+
+
+def _by_token(texts: Sequence[str], rewards: Sequence[Any], offsets: Any) -> list[Floats]:
+    """Add up rewards by character to rewards by token."""
+    spans = _listed("offsets", offsets)
+    _check_count("offsets", len(spans), len(texts))
+    return [
+        _of_tokens(text, due, span, place)
+        for place, (text, due, span) in enumerate(zip(texts, rewards, spans, strict=True), start=1)
+    ]
+
+
+def _of_tokens(text: str, rewards: Floats, spans: Any, place: int) -> Floats:
+    ends = np.array([end for _, end in spans], np.int64)
+    if len(ends) == 0 or ends.max() > len(text) or ends.min() < 0:
+        raise InputError(
+            f"offsets of completion {place} are a (start, end) for each token, within its {len(text)} characters"
+        )
+    # Special tokens have the offsets (0, 0), wherever they are.
+    ends = np.maximum.accumulate(ends)
+    ends[-1] = len(rewards)
+    sums = np.concatenate(([0.0], np.cumsum(rewards)))[ends]
+    return np.diff(sums, prepend=0.0)

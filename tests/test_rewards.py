@@ -1,0 +1,187 @@
+"""Rewards: the digits of sentence scores, dense rewards that add up to them, and what trainers pass."""
+
+import gc
+import pickle
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from softbleu import Reward, read_metric
+from softbleu.errors import InputError, SoftbleuError
+from softbleu.text.tokens import token_places
+
+SOME = ("bleu", "chrf", "chrf++", "ter", "softbleu", "vleu", "gleu", "green", "meteor(stages=exact)")
+DENSE = (*SOME, "bleu(partial=yes)", "chrf(whitespace=yes)", "bleu(tokenize=char)", "vleu(similarity=spelling)")
+WHOLE = (*DENSE, "bleu(smooth=floor)", "gleu(multi=mean)", "errant", "hyter")
+WORDS = ("the", "cat", "dog", "sat", "on", "a", "mat.", "red,", "it's", "cafe\u0301")
+texts = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
+filled = st.lists(st.sampled_from(WORDS), min_size=1, max_size=9).map(" ".join)
+rows = st.tuples(texts, st.lists(filled | st.just(" "), min_size=1, max_size=3), filled)
+read = cache(read_metric)  # Vectors stay open
+reward_of = cache(Reward)
+
+
+def literal(metric, text, references, source):
+    """Reward of a text, computed by itself."""
+    score = metric.sentence_score(text, references, source if metric.requires.source else None).score / 100
+    return min(max(score if metric.higher_is_better else 1 - score, 0.0), 1.0)
+
+
+def literal_dense(metric, text, references, source):
+    """Rewards by character, by a partial score of each prefix that is computed by itself."""
+    partial = metric.replaced(partial=True)
+    rewards, before = [0.0] * (len(text) + 1), 0.0
+    tokens = metric.tokenizer.split(text)
+    for _, end in token_places(tokens, text) if tokens else [(0, 0)]:
+        now = literal(partial, text[:end], references, source)
+        rewards[max(end - 1, 0)] += now - before
+        before = now
+    rewards[-1] += literal(metric, text, references, source) - before
+    return rewards
+
+
+@pytest.mark.parametrize("name", WHOLE)
+@given(st.lists(rows, min_size=1, max_size=5))
+@settings(max_examples=5)
+def test_a_reward_is_the_sentence_score_whatever_is_beside_it(name, segments):
+    metric = read(name)
+    found = reward_of(name)(*map(list, zip(*segments, strict=True)))
+    assert found == [literal(metric, *segment) for segment in segments]
+
+
+@pytest.mark.parametrize("name", DENSE)
+@given(st.lists(rows, min_size=1, max_size=4))
+@settings(max_examples=4)
+def test_dense_rewards_are_differences_of_partial_scores_and_add_up(name, segments):
+    found = reward_of(name, dense=True)(*map(list, zip(*segments, strict=True)))
+    whole = reward_of(name)(*map(list, zip(*segments, strict=True)))
+    for rewards, total, segment in zip(found, whole, segments, strict=True):
+        assert abs(rewards.sum() - total) <= 1e-12
+        assert rewards.tolist() == pytest.approx(literal_dense(read(name), *segment), abs=1e-12)
+
+
+LINES = ["the cat sat on a mat", "a dog", "", "the dog &lt;3 sat\n\non  the mat with a cat&quot;"]
+REFERENCES = ["a cat sat on the mat", "the dog", "a mat", "the red dog sat on a mat beside a cat"]
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_rewards_of_tokens_add_up_whatever_text_lies_between_them(every):
+    reward = Reward("chrf", dense=True, every=every)
+    spans = [[(0, 3), (4, 7), (7, 20)], [(0, 0), (0, 2), (5, 5)], [(0, 0)], [(0, 3), (4, 40)]]
+    by_character, whole = reward(LINES, REFERENCES), Reward("chrf")(LINES, REFERENCES)
+    for due, tokens, span, total in zip(
+        by_character, reward(LINES, REFERENCES, offsets=spans), spans, whole, strict=True
+    ):
+        assert len(tokens) == len(span)
+        assert abs(tokens.sum() - total) <= 1e-12
+        assert abs(due.sum() - total) <= 1e-12
+        assert tokens[0] == pytest.approx(due[: span[0][1]].sum() if len(span) > 1 else total, abs=1e-12)
+
+
+def message(text, role="assistant"):
+    return {"role": role, "content": text}
+
+
+def test_messages_are_scored_by_what_the_assistant_says_last():
+    chats = [
+        [message("the cat")],
+        [message("no"), message("7", "tool"), message([{"type": "text", "text": "the "}, {"text": "cat"}])],
+        message("the cat"),
+        [message(None)],
+    ]
+    references = ["the cat", [[message("the cat")], "a dog"], message("the cat"), ["the cat", None]]
+    found = Reward("chrf")(prompts=["…"] * 4, completions=chats, references=references, trainer_state=object())
+    assert found == [1.0, 1.0, 1.0, 0.0]
+    named = Reward("chrf", column="answer")
+    assert named(completions=chats, answer=references, log_metric=print, completion_ids=[[1]] * 4) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ((["a", None], ["a", "b"]), "completion 2 is None: give a text"),
+        (([7], ["a"]), "completion 1 is 7 (int): give a text"),
+        ((["a"], [7]), "reference of completion 1 is 7 (int)"),
+        ((["a", "b"], ["a"]), "2 completions but references for 1"),
+        ((["a"],), "no references: give references=[…]"),
+        ((["a"], [[]]), "completion 1 has no reference"),
+        (("a", ["a"]), "not one text"),
+        (([[message("a", "user")]], ["a"]), "completion 1 has no message of the role assistant, only of user"),
+        (([[message(7)]], ["a"]), "the content of completion 1 is 7 (int)"),
+    ],
+)
+def test_anything_but_text_is_refused_in_one_line(given, said):
+    with pytest.raises(InputError) as error:
+        Reward("chrf")(*given)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: Reward("m2"), "no reward is made of 'm2'"),
+        (lambda: Reward("errant", dense=True), "scores whole outputs only"),
+        (lambda: Reward("chrf", dense=True, every=0), "every is a whole number"),
+        (lambda: Reward("chrf")(["a"], ["a"], offsets=[[(0, 1)]]), "make the reward with dense=True"),
+        (lambda: Reward("chrf", dense=True)(["a"], ["a"], offsets=[[(0, 3)]]), "within its 1 characters"),
+        (lambda: Reward("gleu")(["a"], ["a"]), "needs the source"),
+    ],
+)
+def test_rewards_that_cannot_be_made_are_refused(make, said):
+    with pytest.raises(SoftbleuError, match=said):
+        make()
+
+
+def test_no_completions_have_no_rewards():
+    assert Reward("chrf")([], []) == []
+    assert Reward("vleu", dense=True)([], []) == []
+
+
+def test_threads_and_other_processes_have_the_same_rewards():
+    reward = Reward("softbleu", dense=True)
+    expected = [due.tolist() for due in reward(LINES, REFERENCES)]
+    with ThreadPoolExecutor(4) as pool:
+        cold = Reward("softbleu", dense=True)
+        found = list(pool.map(lambda _: [due.tolist() for due in cold(LINES, REFERENCES)], range(8)))
+    assert found == [expected] * 8
+    again = pickle.loads(pickle.dumps(reward))
+    assert (repr(again), again.__name__) == ("Reward('softbleu', dense=True)", "softbleu")
+    assert [due.tolist() for due in again(LINES, REFERENCES)] == expected
+
+
+@pytest.mark.parametrize("cache", [False, True])
+def test_nothing_is_cached_on_disk_unless_asked(cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path))
+    text = f"a cat of my own {cache}"  # Texts before are in memory
+    (found,) = Reward("bertscore", cache=cache)([text], ["a cat"])
+    assert [path.name for path in tmp_path.rglob("lines.sqlite")] == ["lines.sqlite"] * cache
+    assert found == read("bertscore").sentence_score(text, "a cat").score / 100
+
+
+def growth(reward, batches):
+    """Bytes that are held after the batches, and were not before; nothing waits for the collector of cycles."""
+    gc.collect()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        for batch in batches:
+            reward(batch, REFERENCES)
+        return tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "vleu", "bertscore"])
+def test_calls_keep_no_text(name):
+    reward = Reward(name)
+    words = list(map(str, range(50)))
+    reward([" ".join(words)] * 4, REFERENCES)  # What is cached of words is known
+    batches = [[" ".join(words[place:] + words[:place])] * 4 for place in range(1, 7)]
+    assert growth(reward, batches) < 50_000
