@@ -1,4 +1,4 @@
-"""The first segments of a corpus, as many as a page can show: their text as written, language, and statistics."""
+"""The segments of a corpus that a page can show: those that differ most, their text as written, and language."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus, Segments
     from softbleu.engine.prepare import PreparedCorpus
     from softbleu.engine.runner import Statistics
-    from softbleu.types import Integers
+    from softbleu.types import Floats, Integers
 
 # Scripts without blanks between words: each character is a token, with its marks
 _THAI = r"[\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e46][\u0e31\u0e34-\u0e4e]*"
@@ -76,21 +76,38 @@ def written_text(
     return replace(text.with_lines(lines), words=list(codes)), np.array(blanks, np.int64)
 
 
-def excerpt_lines(corpus: Corpus, segments: int, text: CodedBlock) -> Iterator[Sequence[str]]:
-    """Yield the lines of the first segments: of each system, then the references of all segments, then the source."""
-    parts: list[Segments] = []
+def excerpt_lines(corpus: Corpus, segments: Integers, text: CodedBlock) -> Iterator[Sequence[str]]:
+    """Yield the lines of chosen segments: of each system, then the references of all segments, then the source.
+
+    `segments` are ascending numbers, from 0.
+    """
+    parts, start = list["Segments"](), 0
     for block in corpus.blocks():
-        parts.append(block.load())
-        if sum(map(len, parts)) >= segments:
-            break
+        here = segments[(start <= segments) & (segments < start + len(block))] - start
+        start += len(block)
+        if len(here):
+            parts.append(_picked(block.load(), here.tolist()))
     for system in corpus.systems:
-        yield list(chain.from_iterable(part.candidates[system] for part in parts))[:segments]
+        yield list(chain.from_iterable(part.candidates[system] for part in parts))
     counts = np.diff(text.offsets).tolist()
     by_segment: Iterable[Sequence[str]] = chain.from_iterable(part.references for part in parts)
     # A text with gold edits may have fewer references than annotators.
     yield [line for count, lines in zip(counts, by_segment, strict=False) for line in [*lines, *[""] * count][:count]]
     if text.source is not None:
-        yield list(chain.from_iterable(part.source or () for part in parts))[:segments]
+        yield list(chain.from_iterable(part.source or () for part in parts))
+
+
+def _picked(block: Segments, numbers: Sequence[int]) -> Segments:
+    """Take the texts of chosen segments of a block."""
+    return replace(
+        block,
+        references=[block.references[number] for number in numbers],
+        candidates={name: [lines[number] for number in numbers] for name, lines in block.candidates.items()},
+        source=None if block.source is None else [block.source[number] for number in numbers],
+        gold=None,
+        edits={},
+        before=None,
+    )
 
 
 def _cut(line: str) -> Iterator[tuple[str, bool]]:
@@ -144,30 +161,55 @@ _LIMIT = Limit(  # Of all texts together (0.7 GB); further segments are left out
 _MOST_PAIRS = 1 << 26  # Pairs of words with similarities, a byte each
 
 
-def excerpt_size(prepared: PreparedCorpus, most: int, *, tables: bool = False) -> int:
-    """Return the number of first segments that a page shows: from one to `most`, fewer if their texts are long.
+def choose_segments(
+    prepared: PreparedCorpus, differences: Iterable[Floats], most: int, *, tables: bool = False
+) -> Integers:
+    """Return the ascending numbers of the segments that a page shows: all, or `most` that differ most.
 
-    `tables` also limits the pairs of words, for pages with similarities of words. Raises `InputError` if the first
-    segment alone is too long.
+    Parameters
+    ----------
+    prepared
+        The corpus.
+    differences
+        How much the segments differ, (segments,), in one way or several: of each way, segments are taken in turn.
+    most
+        Number of segments, fewer if their texts are long.
+    tables
+        Whether pairs of words are limited, too, for pages with similarities of words.
+
+    Raises `InputError` if the first of the chosen segments alone is too long.
     """
-    shown = words = pairs = 0
+    sizes, cells = (np.concatenate(each) for each in zip(*map(_sizes, prepared.blocks()), strict=True))
+    order = np.arange(len(sizes))
+    fits = len(sizes) <= most and sizes.sum() <= _LIMIT.allowed and not (tables and cells.sum() > _MOST_PAIRS)
+    if not fits:
+        places = [np.argsort(np.argsort(-np.nan_to_num(one), kind="stable")) for one in differences]
+        order = np.argsort(np.min(places, axis=0), kind="stable")[:most]
+    _LIMIT.check(int(sizes[order[0]]), f"segment {order[0] + 1}")
+    within = np.cumsum(sizes[order]) <= _LIMIT.allowed
+    if tables:
+        within &= np.cumsum(cells[order]) <= _MOST_PAIRS
+    within[0] = True
+    return np.sort(order[within])
+
+
+def _sizes(block: CodedBlock) -> tuple[Integers, Integers]:
+    """Words of each segment of a block, and pairs of words of its candidates with its mean reference."""
+    references = np.diff(block.references.offsets[block.offsets])
+    proposed = np.sum([text.lengths for text in block.candidates], axis=0)
+    source = 0 if block.source is None else block.source.lengths
+    return references + proposed + source, proposed * (references // np.maximum(np.diff(block.offsets), 1))
+
+
+def chosen_text(prepared: PreparedCorpus, segments: Integers) -> CodedBlock:
+    """Take the texts of chosen segments, by ascending numbers from 0, with the words of the whole corpus."""
+    parts, start = list[CodedBlock](), 0
     for block in prepared.blocks():
-        references = sizes = np.diff(block.references.offsets[block.offsets])
-        for text in (*block.candidates, *([] if block.source is None else [block.source])):
-            sizes = sizes + text.lengths
-        proposed = sum(text.lengths for text in block.candidates) if tables else np.zeros(len(block), np.int64)
-        cells = proposed * (references // np.maximum(np.diff(block.offsets), 1))
-        for size, more in zip(sizes[: most - shown].tolist(), cells.tolist(), strict=False):
-            words += size
-            pairs += more
-            if not shown:
-                _LIMIT.check(words, "the first segment")
-            elif words > _LIMIT.allowed or pairs > _MOST_PAIRS:
-                return shown
-            shown += 1
-        if shown == most:
-            break
-    return shown
+        here = segments[(start <= segments) & (segments < start + len(block))] - start
+        start += len(block)
+        if len(here):
+            parts.append(block.chosen(here))
+    return replace(CodedBlock.joined(parts), words=prepared.words)
 
 
 _SAMPLED = 10_000  # Words that identify the language
@@ -180,7 +222,7 @@ def language_of_excerpt(tokenizer: Tokenizer, text: CodedBlock) -> str:
     return language_of_text(text.words[code] for code in text.candidates[0].codes[:_SAMPLED].tolist())
 
 
-def excerpt_statistics(statistics: Statistics, segments: int) -> Statistics:
+def first_statistics(statistics: Statistics, segments: int) -> Statistics:
     """Keep the statistics of the first `segments` segments; no segment's score depends on later rows."""
     counts = statistics.counts[:segments]
     return replace(statistics, counts=counts, rows=statistics.rows[:, : int(counts.sum())])

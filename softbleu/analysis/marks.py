@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, pairwise
+from itertools import chain, pairwise, starmap
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
@@ -15,7 +15,18 @@ from softbleu.engine.encode import CodedBlock
 from softbleu.engine.plan import Plan
 from softbleu.errors import counted
 from softbleu.matching.ngrams import Chunk
-from softbleu.metrics.protocols import CANDIDATE, SOURCE, Mark, ShowsEdits, ShowsMarks, ShowsSimilarities
+from softbleu.metrics.protocols import (
+    CANDIDATE,
+    SOURCE,
+    Mark,
+    NamesEditJudge,
+    ShowsEdits,
+    ShowsMarks,
+    ShowsPairs,
+    ShowsSimilarities,
+    WordPair,
+    marks_of_pairs,
+)
 from softbleu.text.tokens import token_places
 
 if TYPE_CHECKING:
@@ -26,6 +37,7 @@ if TYPE_CHECKING:
     from softbleu.types import Integers
 
 LEAST_SHOWN = 0.2  # Lower similarities are left blank
+LEAST_MATCH = 0.5  # Similarity of words from which their marks say that they match
 _SEGMENTS, _PAIRS = 64, 1 << 20  # Segments, and pairs of their tokens, that are compared at once
 
 
@@ -42,18 +54,21 @@ class LineMarks:
     kind: Integers
     link: Integers
     label: Integers
+    share: Integers  # How much of a match it is, in per cent
     title: str = field(default="word edits", kw_only=True)  # Name on pages that also show n-grams
+    pairs: bool = field(default=False, kw_only=True)  # Whether marks of one link are words that match
 
     @classmethod
-    def of(cls, lines: Iterable[Iterable[Mark]], title: str = "word edits") -> Self:
+    def of(cls, lines: Iterable[Iterable[Mark]], title: str = "word edits", *, pairs: bool = False) -> Self:
         """Collect the marks of all rows."""
         rows, kinds, labels = list[tuple[int, ...]](), dict[str, int](), dict[str, int]()
         for row, marks in enumerate(lines):
             for mark in marks:
                 kind, label = kinds.setdefault(mark.kind, len(kinds)), labels.setdefault(mark.said, len(labels))
-                rows.append((row, mark.text, mark.start, mark.length, kind, mark.link, label))
-        columns = np.array(rows, np.int64).reshape(-1, 7).T
-        return cls(list(kinds), list(labels), *columns, title=title)
+                share = round(100 * mark.share)
+                rows.append((row, mark.text, mark.start, mark.length, kind, mark.link, label, share))
+        columns = np.array(rows, np.int64).reshape(-1, 8).T
+        return cls(list(kinds), list(labels), *columns, title=title, pairs=pairs)
 
 
 @dataclass(frozen=True)
@@ -68,21 +83,55 @@ class Similarities:
     steps: ClassVar[int] = 50  # Value of a similarity of 1
 
 
-def find_marks(corpus: Corpus, metric: Metric, text: CodedBlock, words: WordTable | None) -> LineMarks | None:
-    """Find the marks that `metric` makes in an excerpt; None if it makes none.
+def find_marks(
+    corpus: Corpus, metric: Metric, text: CodedBlock, segments: Integers, words: WordTable | None
+) -> LineMarks | None:
+    """Find the marks of `metric` in an excerpt; None if it has none.
 
-    `text` has the first segments of `corpus`; `words` is the table of its words, if the metric needs one.
+    Metrics that score corrections by n-grams show edits as another metric judges them.
+
+    Parameters
+    ----------
+    corpus
+        The whole corpus.
+    metric
+        Metric of the page.
+    text
+        The excerpt.
+    segments
+        Its numbers in `corpus`, from 0.
+    words
+        The table of its words, if the metric needs one.
     """
-    if isinstance(metric, ShowsEdits):
-        systems = find_corrections(corpus, Plan((metric,)))
-        return LineMarks.of(_edit_marks(line) for system in systems for line in system[: len(text)])
+    judge = metric.edit_judge if isinstance(metric, NamesEditJudge) else metric
+    if isinstance(judge, ShowsEdits):
+        systems = find_corrections(corpus, Plan((judge,)))
+        title = "edits" if judge is metric else f"edits, as {judge.label} judges them"
+        return LineMarks.of((_edit_marks(system[number]) for system in systems for number in segments), title)
+    if isinstance(metric, ShowsPairs):
+        pieces = chain.from_iterable(map(_small_pieces, text.chunks()))
+        lines = ((piece, metric.pairs(piece, words)) for piece in pieces)
+        return LineMarks.of(chain.from_iterable(starmap(_pair_marks, lines)), "word pairs", pairs=True)
     if isinstance(metric, ShowsMarks):
         return LineMarks.of(chain.from_iterable(metric.marks(chunk, words) for chunk in text.chunks()))
     return None
 
 
+def _pair_marks(chunk: Chunk, pairs: Iterator[tuple[WordPair, ...]]) -> Iterator[list[Mark]]:
+    """Mark aligned words, and how similar they are; pairs that are hardly similar are no match."""
+    yield from marks_of_pairs(chunk, map(_similar, pairs))
+
+
+def _similar(pairs: Iterable[WordPair]) -> Iterator[WordPair]:
+    return (pair for pair in pairs if pair.similarity is None or pair.similarity >= LEAST_MATCH)
+
+
 def mark_spans(
-    tables: Sequence[SpanTable], systems: Sequence[str], raw: Sequence[Sequence[str]], text: CodedBlock
+    tables: Sequence[SpanTable],
+    systems: Sequence[str],
+    raw: Sequence[Sequence[str]],
+    text: CodedBlock,
+    segments: Integers,
 ) -> LineMarks:
     """Mark the words in spans; a span that begins or ends within a word marks the whole word.
 
@@ -96,11 +145,18 @@ def mark_spans(
         Lines of each system as in its file.
     text
         The same lines as on the page.
+    segments
+        Their numbers in the corpus, from 0.
+
+    Raises `InputError` for a span beyond its line.
     """
 
     def marks() -> Iterator[Iterator[Mark]]:
         for system, lines, tokens in zip(systems, raw, text.candidates, strict=True):
-            for number, (line, codes) in enumerate(zip(lines, tokens.by_line(), strict=True)):
+            for number, line, codes in zip(segments.tolist(), lines, tokens.by_line(), strict=True):
+                for table in tables:
+                    for output in table.outputs.get(system, {}).get(number, ()):
+                        table.check_output(output, line, system, number + 1)
                 places = list(token_places([text.words[code] for code in codes], line))
                 yield _marks_in(tables, system, number, places)
 

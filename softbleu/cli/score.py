@@ -88,7 +88,8 @@ def score(options: ScoreOptions) -> None:
             shown, found = page, page.scores.results
             if len(page.text) < page.text.segments:
                 segments = f"{len(page.text):,} of {page.text.segments:,} segments"
-                note(f"the page shows the first {segments}; its scores are of all")
+                kept = "differ most" if len(found) > 1 else "score worst"
+                note(f"the page shows {segments}, those that {kept}; its scores are of all")
         else:
             shown = found = score_corpus(
                 corpus,

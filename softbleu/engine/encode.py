@@ -21,7 +21,7 @@ from softbleu.io.platform import cached_property
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.edits import extract_edits
-from softbleu.text.coded import LinesInText, TextLines, Tokens, Vocabulary, WordParts, sorted_once
+from softbleu.text.coded import LinesInText, TextLines, Tokens, Vocabulary, WordParts, chosen_places, sorted_once
 from softbleu.text.tokens import TextTokenizer, Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
@@ -410,6 +410,14 @@ class CodedBlock:
         edits = tuple(edited[start:end] for edited in self.edits)
         gold = self.gold and self.gold[start:end]
         return replace(self.with_lines(lines), offsets=bounds - bounds[0], gold=gold, edits=edits)
+
+    def chosen(self, segments: Integers) -> CodedBlock:
+        """Take the segments of these numbers, in this order, without their edits."""
+        references, offsets = chosen_places(self.offsets, segments)
+        systems = [tokens.chosen(segments) for tokens in self.candidates]
+        source = [] if self.source is None else [self.source.chosen(segments)]
+        lines = [*systems, self.references.chosen(references), *source]
+        return replace(self.with_lines(lines), offsets=offsets, gold=None, edits=())
 
     @property
     def _ends(self) -> Integers:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -24,8 +23,7 @@ from softbleu.metrics.aggregation import (
     SumOfRows,
     best_rows,
 )
-from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric
-from softbleu.metrics.protocols import CANDIDATE, Mark
+from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric, Metric
 from softbleu.metrics.requirements import Requirements, needed
 from softbleu.metrics.resampling import Sampling
 from softbleu.metrics.score import ReferenceScore, Score, ScoreColumns, column
@@ -43,11 +41,6 @@ MOST_ITERATIONS = 1_000_000
 _PIECE = 256  # Candidates that are counted together: few enough for the cache. Results do not depend on it.
 _LIMIT = Limit("gleu", "words", 1 << 21, "a document of 3,000 words with 20 references: 66,000")
 """Limit for a candidate, its references and its source together (0.5 GB)."""
-_BECAME = (
-    (("spoiled", "in neither"), ("missed", "left as in the source, not in the reference")),
-    (("corrected", "in the reference, not in the source"), ("kept", "in source and reference")),
-)
-"""Texts about a word, by how often references have it, and the source."""
 
 
 @dataclass(frozen=True)
@@ -171,17 +164,12 @@ class Gleu(MatcherMetric):
         """Return the metric without the smoothing of segment scores for a corpus."""
         return replace(self, segment_smoothing=False) if level == "corpus" and self.segment_smoothing else self
 
-    def marks(self, chunk: Chunk, words: WordTable | None) -> Iterator[list[Mark]]:
-        """Mark each word by whether its clipped counts match the source, the references, or both."""
-        (right,) = chunk.ngrams(1)
-        (left,) = Chunk(chunk.candidates, chunk.source or chunk.candidates, np.arange(len(chunk) + 1)).ngrams(1)
-        # Every candidate token starts a 1-gram, in both.
-        kinds = [_BECAME[good][old] for good, old in zip(right.exact.tolist(), left.exact.tolist(), strict=True)]
-        for start, stop in pairwise(chunk.candidates.offsets.tolist()):
-            yield [
-                Mark(CANDIDATE, place, 1, kind, place, f"{kind}: {said}")
-                for place, (kind, said) in enumerate(kinds[start:stop])
-            ]
+    @property
+    def edit_judge(self) -> Metric:
+        """Metric whose edits pages show: ERRANT, without its types."""
+        from softbleu.metrics.errant import Errant
+
+        return Errant()
 
     @property
     def aggregation(self) -> Aggregation:

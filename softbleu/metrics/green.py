@@ -64,6 +64,13 @@ class Green(Metric):
     also_rewards: ClassVar[str] = "errors added to the source (24% of sentences)"
     requires: ClassVar[Requirements] = Requirements(source=True)
 
+    @property
+    def edit_judge(self) -> Metric:
+        """Metric whose edits pages show: ERRANT, without its types."""
+        from softbleu.metrics.errant import Errant
+
+        return Errant()
+
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count the n-grams of each class, in the order of `GreenScore`, each by order: (segments, 7 orders)."""
         units = chunk.by_reference()

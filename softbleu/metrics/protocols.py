@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
@@ -192,6 +193,15 @@ class ShowsEdits(Capability):
         """
 
 
+class NamesEditJudge(Capability):
+    """Scores corrections by n-grams, and names a metric of edits whose judgement pages show."""
+
+    @property
+    @abstractmethod
+    def edit_judge(self) -> Metric:
+        """Metric that judges the edits."""
+
+
 EditPlan = tuple["Floats", "Floats", "Floats"]
 """Masses of a candidate's edits and of a reference's, and the mass that is moved from each to each."""
 
@@ -315,12 +325,17 @@ class SimilarityTable:
         columns = np.flatnonzero(self.reference_words >= 0)
         if not len(columns):
             return
-        for word in np.unique(self.candidate_words[self.candidate_words >= 0]).tolist():
-            # A word at a time: a copy of the whole table would be large.
-            values = self.values[self.candidate_words == word][:, columns]
-            most = values.max(axis=1)
-            similarity = round(float(most.mean()), 6)
-            met = int(self.reference_words[columns[values[most.argmax()].argmax()]])
+        rows = np.flatnonzero(self.candidate_words >= 0)
+        whole = len(columns) == len(self.reference_words) and len(rows) == len(self.candidate_words)
+        values = self.values if whole else self.values[np.ix_(rows, columns)]
+        best = values.argmax(axis=1)
+        most = values[np.arange(len(rows)), best]
+        words = self.candidate_words[rows]
+        starts = np.flatnonzero(np.append(True, words[1:] != words[:-1])[: len(words)]).tolist()
+        for start, stop in pairwise([*starts, len(words)]):
+            word, pieces = int(words[start]), most[start:stop]
+            similarity = round(float(pieces[0] if len(pieces) == 1 else pieces.mean()), 6)
+            met = int(self.reference_words[columns[best[start + (pieces.argmax() if len(pieces) > 1 else 0)]]])
             kind = "exact" if candidate[word] == reference[met] else "similar"
             if similarity > 0:
                 yield WordPair(kind, word, 1, self.reference, met, 1, similarity)
@@ -387,6 +402,7 @@ class Mark(NamedTuple):
     kind: str  # Decides the colour
     link: int  # Number that marks which belong together share
     said: str
+    share: float = 1.0  # How much of a match it is, from 0 to 1
 
 
 def marks_of_pairs(chunk: Chunk, pairs: Iterable[Iterable[WordPair]]) -> Iterator[list[Mark]]:
@@ -396,6 +412,8 @@ def marks_of_pairs(chunk: Chunk, pairs: Iterable[Iterable[WordPair]]) -> Iterato
         marks: list[Mark] = []
         for link, pair in enumerate(aligned):
             other = int(offsets[first + pair.reference] - offsets[first]) + pair.reference_start
-            marks.append(Mark(CANDIDATE, pair.start, pair.length, pair.kind, link, pair.kind))
-            marks.append(Mark(REFERENCE, other, pair.reference_length, pair.kind, link, pair.kind))
+            said = pair.kind if pair.similarity in (None, 1) else f"{pair.kind} {pair.similarity:.2f}"
+            share = 1.0 if pair.similarity is None else pair.similarity
+            marks.append(Mark(CANDIDATE, pair.start, pair.length, pair.kind, link, said, share))
+            marks.append(Mark(REFERENCE, other, pair.reference_length, pair.kind, link, said, share))
         yield marks

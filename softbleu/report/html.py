@@ -11,7 +11,7 @@ import hashlib
 import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from html import escape
 from importlib.resources import files
 from itertools import groupby
@@ -22,6 +22,7 @@ import numpy as np
 from softbleu.errors import one_line
 from softbleu.metrics.protocols import BleuFormula, in_percent
 from softbleu.report.records import Layout, Writers, dump, table_writers
+from softbleu.report.verdicts import make_verdicts, overall_verdict
 from softbleu.tables import PROBABILITIES, Records, Value, best_places, p_text
 from softbleu.version import __version__
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from softbleu.types import Integers
 
 
-_SCRIPTS = ("score.js", "data.js", "tables.js", "lines.js", "report.js")
+_SCRIPTS = ("score.js", "data.js", "tables.js", "lines.js", "overview.js", "report.js")
 _PART_DIGITS = 4
 _LEVEL = 6  # Of compression; level 9 takes four times as long and saves 1%
 _AT_ONCE = 1 << 20  # Entries of a column that are compressed at once
@@ -104,6 +105,8 @@ def page_data(page: Page, layout: Layout) -> dict[str, object]:
         "systems": [_system(page, number, result) for number, result in enumerate(scores.results)],
         "segments": text.segments,
         "shown": len(text),
+        "numbers": None if len(text) == text.segments else (text.numbers + 1).tolist(),
+        "verdict": _verdict_data(page, layout),
         "too_long": page.matches.too_long,
         "glue": scores.metric.tokenizer.glue,
         "language": text.language,
@@ -114,11 +117,30 @@ def page_data(page: Page, layout: Layout) -> dict[str, object]:
             name: [[_shown(round(value, _PART_DIGITS)) for value in row] for row in values]
             for name, values in scores.parts.items()
         },
-        "marks": _named(page.marks, "kinds", "labels", "title"),
+        "marks": _named(page.marks, "kinds", "labels", "title", "pairs"),
         "heat": _named(page.similarities, "labels", "steps"),
         "tables": [_table(table, digits) for table in page.tables],
     }
     return {name: value if name in _TEXT else _visible(value) for name, value in made.items()}
+
+
+def _verdict_data(page: Page, layout: Layout) -> dict[str, object] | None:
+    """Return what a comparison found, by number of the system; None for pages without tests."""
+    if not page.compared:
+        return None
+    verdicts, names = make_verdicts(page.compared, layout), [result.name for result in page.scores.results]
+    shown = [
+        None if verdict is None else {**asdict(verdict), "agreement": verdict.agreement}
+        for verdict in map(verdicts.get, names)
+    ]
+    first, lines = page.compared[0], page.differences
+    return {
+        "baseline": names.index(first.baseline),
+        "overall": overall_verdict(first),
+        "systems": shown,
+        "step": None if lines is None else lines.step,
+        "counts": [] if lines is None else lines.counts.tolist(),
+    }
 
 
 def _named(value: LineMarks | Similarities | None, *names: str) -> dict[str, object] | None:
@@ -199,7 +221,7 @@ def _mark_columns(page: Page, rows: int) -> dict[str, Integers]:
     columns: dict[str, Integers] = {}
     if (marks := page.marks) is not None:
         columns["marks"] = np.bincount(marks.row, minlength=rows)
-        for name in ("side", "start", "length", "kind", "link", "label"):
+        for name in ("side", "start", "length", "kind", "link", "label", "share"):
             columns[f"mark_{name}"] = getattr(marks, name)
     if (heat := page.similarities) is not None:
         for name in ("heights", "widths", "names", "values"):
@@ -219,7 +241,16 @@ def _table(table: PageTable, digits: int) -> dict[str, object]:
         for row in table.rows
     ]
     numeric = [not any(isinstance(row.get(name), str) for row in table.rows) for name in columns]
-    return {"title": table.title, "note": table.note, "columns": columns, "numeric": numeric, "rows": cells}
+    values = [[_exact(row.get(name)) for name in columns] for row in table.rows]
+    shown = {"columns": columns, "numeric": numeric, "rows": cells, "values": values}
+    return {"title": table.title, "note": table.note, **shown}
+
+
+def _exact(value: object) -> str:
+    """Return a value in full, for files."""
+    if isinstance(value, tuple):
+        return " ".join(map(_exact, value))
+    return "" if value is None else repr(value) if isinstance(value, float) else str(value)
 
 
 def _cell(value: object, digits: int) -> str:
@@ -276,6 +307,7 @@ def _system(page: Page, number: int, result: Result) -> dict[str, object]:
         "name": result.name,
         "score": score.score,
         "interval": page.scores.intervals[number],
+        "ranks": page.scores.ranks[number] if page.scores.ranks else None,
         "coverage": None if coverage is None else [coverage.candidate_known, coverage.candidate_tokens],
         **numbers,
     }

@@ -19,12 +19,12 @@ from softbleu.analysis.differences import (
     differences_in,
     scores_by_length,
     scores_by_word,
-    shown_text,
 )
 from softbleu.analysis.excerpt import (
+    choose_segments,
+    chosen_text,
     excerpt_lines,
-    excerpt_size,
-    excerpt_statistics,
+    first_statistics,
     language_of_excerpt,
     written_text,
 )
@@ -42,6 +42,7 @@ from softbleu.results.significance import (
     SignificanceSettings,
     bootstrap_scores,
     compare_systems,
+    rank_ranges,
     segment_numbers,
 )
 
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.result import Result
     from softbleu.metrics.score import Score
-    from softbleu.types import Integers, Progress
+    from softbleu.types import Floats, Integers, Progress
 
 ROWS = 15_000  # Candidates on a page; the systems' scores are always of all segments
 _SLOWNESS = 16  # How much longer matching at every threshold takes than scoring by exact matches
@@ -72,6 +73,7 @@ class PageScores:
     significance: SignificanceSettings
     segments: Sequence[Sequence[float]]  # Scores of the segments, by system
     segment_signature: str
+    ranks: Sequence[tuple[int, int]]  # Best and worst rank in 95% of the samples, one per system; empty for one
     parts: Mapping[str, Sequence[Sequence[float]]]
     """Components of the segments' scores by column name, and scores by the other metrics; likewise."""
     rows: Integers  # Lengths and totals for BLEU's formula (systems, segments, k); empty for other metrics
@@ -79,9 +81,10 @@ class PageScores:
 
 @dataclass(frozen=True)
 class PageText:
-    """Text on a page: the first segments of the corpus, as they were written."""
+    """Text on a page: segments of the corpus, as they were written."""
 
     tokens: CodedBlock
+    numbers: Integers  # Numbers of the segments in the corpus, from 0
     blanks: Integers  # 1 where a blank precedes the token, in the order of the lines
     language: str  # Language of candidates and references (BCP 47); empty if unknown
     plain: bool  # Whether the metric marks nothing; then words are marked that only one of two systems has right
@@ -102,6 +105,14 @@ class PageTable:
 
 
 @dataclass(frozen=True)
+class LineDifferences:
+    """A histogram around 0 of the differences of segments from the baseline, by system."""
+
+    step: float  # Width of a bar; the outermost bars count all beyond them, too
+    counts: Integers  # (systems, bars); better segments on the right
+
+
+@dataclass(frozen=True)
 class Page:
     """Content of a page about a run."""
 
@@ -113,6 +124,8 @@ class Page:
     title: str = ""
     pair: tuple[int, int] | None = None  # Numbers of the systems that the page opens side by side
     tables: Sequence[PageTable] = field(default_factory=list)
+    compared: Sequence[ComparisonTable] = ()  # Tests by each metric, of a page that compares systems
+    differences: LineDifferences | None = None
 
 
 def make_page(
@@ -167,11 +180,28 @@ def make_comparison_page(
         baseline = baseline or corpus.systems[0]
         settings = significance or SignificanceSettings()
         compared = [compare_systems(scored, baseline, settings, progress) for scored in statistics]
-        page = _page_of(runner, statistics, "corpus", compared[0].significance, title, spans)
+        page = _page_of(runner, statistics, "corpus", compared[0].significance, title, spans, baseline)
         others = [row for row in compared[0].comparisons if row.name != baseline]
         best = min(others, key=lambda row: row.rank, default=None)
-        pair = None if best is None else (corpus.systems.index(baseline), corpus.systems.index(best.name))
-        return replace(page, pair=pair, tables=[*_comparison_tables(runner, statistics, compared), *page.tables])
+        tables = [*_comparison_tables(runner, statistics, compared), *page.tables]
+        if best is None:
+            return replace(page, tables=tables)
+        pair = corpus.systems.index(baseline), corpus.systems.index(best.name)
+        differences = _line_differences(statistics[0], pair[0])
+        return replace(page, pair=pair, tables=tables, compared=compared, differences=differences)
+
+
+_BARS = 41  # Of a histogram
+_INNER = 0.99  # Share of the differences that lie within it
+
+
+def _line_differences(statistics: Statistics, baseline: int) -> LineDifferences:
+    """Count the segments of each system by how much better they are than the baseline's."""
+    scores = segment_numbers(statistics)
+    better = np.nan_to_num(scores - scores[baseline]) * (1 if statistics.metric.higher_is_better else -1)
+    step = 2 * float(np.quantile(np.abs(better[better != 0]), _INNER) if better.any() else 1) / _BARS
+    bars = np.clip(np.rint(better / step), -(_BARS // 2), _BARS // 2).astype(np.int64) + _BARS // 2
+    return LineDifferences(step, np.stack([np.bincount(row, minlength=_BARS) for row in bars]))
 
 
 @contextmanager
@@ -204,59 +234,77 @@ def _page_of(
     significance: SignificanceSettings,
     title: str,
     spans: Sequence[SpanTable],
+    baseline: str | None = None,
 ) -> Page:
     """Make the page of the first statistics."""
     corpus, metric = runner.corpus, statistics[0].metric
     prepared = runner.prepared(metric)
     most = min(len(corpus), max(1, ROWS // len(corpus.systems)))
-    shown = excerpt_size(prepared, most, tables=isinstance(metric, ShowsSimilarities))
-    scores = _scores_of(statistics, level, shown, significance)
-    text = shown_text(prepared, shown)
+    shows_similarities = isinstance(metric, ShowsSimilarities)
+    segments = choose_segments(
+        prepared, _differences(statistics[0], baseline), most, tables=shows_similarities and not spans
+    )
+    scores = _scores_of(statistics, level, segments, significance)
+    text = chosen_text(prepared, segments)
     matches, words = sweep_matches(runner, metric, text)
-    marks, similarities = find_marks(corpus, metric, text, words), find_similarities(metric, text, words)
-    raw = list(excerpt_lines(corpus, shown, text))
+    marks = None if spans else find_marks(corpus, metric, text, segments, words)
+    similarities = find_similarities(metric, text, words)
+    raw = list(excerpt_lines(corpus, segments, text))
     unmarked = not matches.order and marks is None and similarities is None
     written, blanks = written_text(raw, text, metric.tokenizer, words=unmarked)
-    for table in spans:
-        table.check(dict(zip(corpus.systems, raw, strict=False)), shown)
+    language = language_of_excerpt(metric.tokenizer, written)
     return Page(
         scores,
-        PageText(
-            written, blanks, language_of_excerpt(metric.tokenizer, written), unmarked and not spans, len(corpus)
-        ),
+        PageText(written, segments, blanks, language, unmarked and not spans, len(corpus)),
         matches,
-        mark_spans(spans, corpus.systems, raw[: len(corpus.systems)], written) if spans else marks,
+        mark_spans(spans, corpus.systems, raw[: len(corpus.systems)], written, segments) if spans else marks,
         similarities,
         title,
         tables=[_scores_by_all([scores.results, *scores.others])] if scores.others else [],
     )
 
 
+def _differences(statistics: Statistics, baseline: str | None) -> Iterator[Floats]:
+    """Tell how much the segments differ: all systems, and each from the baseline; those of one system by their score.
+
+    The scores of one system are turned, so that its worst segments come first.
+    """
+    scores = segment_numbers(statistics)
+    if len(scores) == 1:
+        yield -scores[0] if statistics.metric.higher_is_better else scores[0]
+        return
+    yield np.nanmax(scores, axis=0, initial=-np.inf) - np.nanmin(scores, axis=0, initial=np.inf)
+    if baseline is not None and len(scores) > 2:
+        yield from np.abs(scores - scores[statistics.systems.index(baseline)])
+
+
 def _scores_of(
-    statistics: Sequence[Statistics], level: Level, shown: int, significance: SignificanceSettings
+    statistics: Sequence[Statistics], level: Level, shown: Integers, significance: SignificanceSettings
 ) -> PageScores:
-    """Score the systems, and the first `shown` segments by the first metric and the others."""
+    """Score the systems, and the `shown` segments by the first metric and the others."""
     first, *more = statistics
     # The page shows its metric as scored at its level; the rows are the same.
     metric = at_level(first.metric, level)
     results = first.results(level)
-    by_segment = results if level == "segment" else excerpt_statistics(first, shown).results("segment")
-    segments = [(result.segments or ())[:shown] for result in by_segment]
+    by_segment = results if level == "segment" else first_statistics(first, int(shown[-1]) + 1).results("segment")
+    segments = [[(result.segments or ())[number] for number in shown.tolist()] for result in by_segment]
     with_formula = isinstance(first.metric, BleuFormula)
     parts = {} if with_formula else _components(segments)
-    parts |= {str(scored.metric): segment_numbers(scored)[:, :shown].tolist() for scored in more}
+    parts |= {str(scored.metric): segment_numbers(scored)[:, shown].tolist() for scored in more}
     significance = significance.settled(len(results))
+    intervals, ranks = _intervals(first, metric, significance)
     return PageScores(
         metric,
         at_level(first.metric, "segment"),
         results,
         [scored.results(level) for scored in more],
-        _intervals(first, metric, significance),
+        intervals,
         significance,
         [[score.score for score in scores] for scores in segments],
         by_segment[0].signature,
+        ranks,
         parts,
-        first.metric.parts_of(first.rows[:, :shown])[1] if isinstance(first.metric, BleuFormula) else _NO_ROWS,
+        first.metric.parts_of(first.rows[:, shown])[1] if isinstance(first.metric, BleuFormula) else _NO_ROWS,
     )
 
 
@@ -270,13 +318,17 @@ def _components(segments: Sequence[Sequence[Score]]) -> dict[str, list[list[floa
 
 def _intervals(
     statistics: Statistics, metric: Metric, significance: SignificanceSettings
-) -> list[tuple[float, float] | None]:
-    """Bootstrap a 95% interval per system; None where the metric has no score of the corpus."""
+) -> tuple[list[tuple[float, float] | None], list[tuple[int, int]]]:
+    """Bootstrap 95% intervals and ranges of ranks; None, and no ranges, if the metric has no score of the corpus."""
     if not metric.aggregation.has_corpus_score:
-        return [None] * len(statistics.systems)
+        return [None] * len(statistics.systems), []
     samples, documents = significance.samples or SAMPLES, significance.documents
     resampled = bootstrap_scores(statistics, metric, samples, significance.seed, documents=documents)
-    return [(low, high) for low, high in np.percentile(resampled, [2.5, 97.5], axis=1).T.tolist()]
+    intervals: list[tuple[float, float] | None] = [
+        (low, high) for low, high in np.percentile(resampled, [2.5, 97.5], axis=1).T.tolist()
+    ]
+    best, worst = rank_ranges(resampled.T if metric.higher_is_better else -resampled.T)
+    return intervals, list(zip(best.tolist(), worst.tolist(), strict=True)) if len(resampled) > 1 else []
 
 
 def _scores_by_all(results: Sequence[Sequence[Result]]) -> PageTable:

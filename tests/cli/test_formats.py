@@ -175,7 +175,7 @@ def test_a_page_of_several_metrics(command):
 def test_a_large_corpus_is_shown_in_part(command, monkeypatch):
     monkeypatch.setattr(softbleu.report.pages, "ROWS", 2)
     done = command(*PAGE)
-    note = "softbleu: note: the page shows the first 2 of 3 segments; its scores are of all\n"
+    note = "softbleu: note: the page shows 2 of 3 segments, those that score worst; its scores are of all\n"
     assert (done.code, done.err) == (0, note)
     data, whole = data_of(done.out), json.loads(command(*PAGE[:-1], "json").out)
     assert (data["shown"], data["segments"]) == (2, 3)

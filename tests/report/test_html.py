@@ -102,7 +102,7 @@ def soft_page() -> str:
 
 def test_the_policy_names_what_may_run():
     seen = Elements(soft_page())
-    assert [kind for kind, _ in seen.raw] == ["style", *["script"] * 6]
+    assert [kind for kind, _ in seen.raw] == ["style", *["script"] * 7]
     style, _, *scripts = seen.digests
     allowed = f"default-src 'none'; script-src {' '.join(scripts)}; style-src {style}"
     assert seen.policies == [f"{allowed}; base-uri 'none'; form-action 'none'"]
@@ -171,13 +171,14 @@ def test_data_of_a_page_has_the_marks_of_a_metric(metric):
     assert data["slider"] == NOTES.get(metric, NOTES["chrf"])
     columns = unpacked(data["packed"])
     for name, shown, fields in (
-        ("mark", page.marks, ("side", "start", "length", "kind", "link", "label")),
+        ("mark", page.marks, ("side", "start", "length", "kind", "link", "label", "share")),
         ("heat", page.similarities, ("heights", "widths", "names", "values")),
     ):
         assert (data[f"{name}s" if name == "mark" else name] is None) == (shown is None)
         for field in fields if shown else ():
             assert columns[f"{name}_{field}"] == getattr(shown, field).tolist()
-    assert (page.marks is not None, page.similarities is not None) == (metric == "gleu", metric not in NOTES)
+    assert (page.marks is not None) == (metric not in ("bleu", "chrf"))
+    assert (page.similarities is not None) == (metric not in NOTES)
     assert [table["title"] for table in data["tables"]] == [table.title for table in page.tables]
     assert all(len(row) == len(table["columns"]) for table in data["tables"] for row in table["rows"])
 

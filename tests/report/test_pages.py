@@ -18,7 +18,7 @@ import softbleu
 import softbleu.analysis.matches
 from softbleu.analysis import excerpt
 from softbleu.analysis.differences import shown_text
-from softbleu.analysis.marks import LEAST_SHOWN, _edit_marks
+from softbleu.analysis.marks import LEAST_MATCH, LEAST_SHOWN, _edit_marks
 from softbleu.corpora import Segments
 from softbleu.corpora.judgements import MarkedOutput, MarkedSpan, SpanTable
 from softbleu.engine.plan import resolve_metric
@@ -27,7 +27,9 @@ from softbleu.metrics import Requirements
 from softbleu.metrics.edits import JudgedEdit, JudgedEdits
 from softbleu.metrics.protocols import Mark, WordPair, marks_of_pairs
 from softbleu.metrics.reading import read_metric
+from softbleu.report import Layout
 from softbleu.report.pages import make_comparison_page, make_page
+from softbleu.report.verdicts import make_verdicts, overall_verdict
 from softbleu.results.explain import explain_corpus
 from softbleu.results.significance import SignificanceSettings
 
@@ -223,7 +225,7 @@ def test_edits_that_are_like_gold_edits_say_how_much() -> None:
     gold = (JudgedEdit((1, 2, 1, 2), ("eats",), "hit", "Vform"),)
     marks = list(_edit_marks(JudgedEdits(0, ("he", "eat", "a"), edits, gold, ((0, 0, 0.625),))))
     said = "hit, Vform: 1 word becomes “ate”; 0.62 of “eats”"
-    assert marks[:2] == [(0, 1, 1, "hit", 0, said), (2, 1, 1, "hit", 0, said)]
+    assert marks[:2] == [(0, 1, 1, "hit", 0, said, 1.0), (2, 1, 1, "hit", 0, said, 1.0)]
     assert [mark[3] for mark in marks[2:]] == ["over", "over"]
 
 
@@ -240,10 +242,13 @@ def test_columns_are_those_that_the_i_measure_counts(weight: float) -> None:
         assert links["missed"] == numbers.false_negatives - numbers.both
 
 
-def test_gleu_marks_words_as_kept_corrected_spoiled_or_missed() -> None:
+@pytest.mark.parametrize("metric", ["gleu", "green"])
+def test_metrics_of_corrections_by_n_grams_show_edits(metric: str) -> None:
     corpus = Segments.of(["the cat sits on on a mat"], [["the cat sits on the mat"]], ["the cat sit on a a mat"])
-    page = make_page(corpus, read_metric("gleu", tokenize="none"))
-    assert " ".join(mark[3] for mark in marks_of(page, 0)) == "kept kept corrected kept spoiled missed kept"
+    page = make_page(corpus, read_metric(metric, tokenize="none"))
+    made = [mark[:4] for mark in marks_of(page, 0)]
+    assert {(0, 2, 1, "hit"), (2, 2, 1, "hit")} <= {*made}
+    assert [mark[:4] for mark in marks_of(make_page(corpus, read_metric("errant")), 0)] == made
 
 
 def test_the_alignment_is_that_of_meteor() -> None:
@@ -320,7 +325,81 @@ def test_a_metric_from_outside_is_shown(monkeypatch: pytest.MonkeyPatch) -> None
     texts = Segments.of(["he eats a apple", "it rains"], ["he eats an apple", "it rains"])
     assert make_page(texts, wer()).marks is None
     page = make_page(texts, Shown())
+    assert page.marks is not None
+    assert page.marks.pairs
     assert marks_of(page, 0, 0) == [(0, place, 1, "right", "right") for place in (0, 1, 3)]
     assert len(marks_of(page, 1)) == 4
     (explained,) = explain_corpus(texts, Shown(), [1])
     assert [pair.kind for pair in explained.pairs or ()] == ["right"] * 3
+
+
+def test_words_are_marked_by_their_partners() -> None:
+    """The partners that `explain` shows, from the similarity at which they count as a match."""
+    vectors = {"a": [1.0, 0.1], "b": [0.9, 0.5], "c": [-0.2, 1.0], "d": [0.5, 0.9]}
+    corpus = Segments.of(["a c x", "b"], [["b d", "c a b"], ["a c"]])
+    for metric in ("softbleu", "bertscore"):
+        given: Any = vectors if metric == "softbleu" else MadeUpEncoder()
+        measure = read_metric(metric, vectors=given)
+        page = make_page(corpus, measure)
+        assert page.marks is not None
+        for row, one in enumerate(explain_corpus(corpus, measure, [1, 2])):
+            expected = [(pair.start, pair.kind) for pair in one.pairs or () if (pair.similarity or 0) >= LEAST_MATCH]
+            assert [(start, kind) for _, start, _, kind, _ in marks_of(page, row, 0)] == expected
+            assert len(marks_of(page, row, 1)) == len(expected)
+
+
+def test_a_page_that_is_full_keeps_the_lines_that_differ_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each system beside the baseline; every number of the page belongs to its line."""
+    words = ["a", "b", "c", "d", "e", "f", "g", "h"]
+    rng = np.random.default_rng(3)
+    systems = {
+        name: [" ".join(rng.choice(words, 6)) + f" {name}{line}" for line in range(40)]
+        for name in ("one", "two", "three")
+    }
+    references = [" ".join(rng.choice(words, 6)) for _ in range(40)]
+    corpus = Segments.of(systems, references, [f"source {line}" for line in range(40)])
+    monkeypatch.setattr("softbleu.report.pages.ROWS", 30)
+    page = make_comparison_page(
+        corpus, "chrf", baseline="two", significance=SignificanceSettings(samples=5, trials=5)
+    )
+    assert (len(page.text), page.text.segments) == (10, 40)
+    scores = np.array(
+        [[one.score for one in each.segments] for each in softbleu.score_corpus(corpus, "chrf", level="segment")]
+    )
+    shown = page.text.numbers
+    assert shown.tolist() == sorted(shown)
+    for system in (0, 2):
+        apart = np.abs(scores[system] - scores[1])
+        assert {*np.argsort(-apart)[:3].tolist()} <= {*shown.tolist()}
+    assert page.scores.segments == scores[:, shown].tolist()
+    lines = [[page.text.tokens.words[code] for code in line] for line in page.text.tokens.candidates[0].by_line()]
+    assert [line[-1] for line in lines] == [f"one{number}" for number in shown]
+    texts = page.text.tokens.references.by_line()
+    assert [" ".join(page.text.tokens.words[code] for code in line) for line in texts] == [
+        references[k] for k in shown
+    ]
+    assert page.differences is not None
+    assert page.differences.counts.sum(axis=1).tolist() == [40] * 3
+    better = page.differences.counts[0][len(page.differences.counts[0]) // 2 + 1 :].sum()
+    assert better <= (scores[0] > scores[1]).sum()
+    # Of a single system its worst lines stay.
+    alone = make_page(corpus.only("one"), "chrf")
+    assert alone.text.numbers.tolist() == sorted(np.argsort(scores[0], kind="stable")[:30].tolist())
+
+
+def test_the_verdict_is_that_of_the_tests() -> None:
+    corpus = Segments.of({"A": ["a b c d"] * 30, "B": ["a b x y"] * 30, "C": ["a b c d"] * 30}, [["a b c d"]] * 30)
+    tables = softbleu.compare_corpus(corpus, ["chrf", "ter", "bleu"], baseline="A")
+    verdicts = make_verdicts(tables, Layout())
+    (worse,) = (row.beside for row in tables[0].comparisons if row.name == "B")
+    assert worse is not None
+    assert verdicts["B"].sentence == f"A is better than B by {-worse.difference:.2f} chrF"
+    assert (verdicts["B"].wins, verdicts["B"].ties, verdicts["B"].losses) == (0, 0, 30)
+    assert verdicts["B"].agreement == "TER and BLEU agree"
+    assert verdicts["C"].sentence == "C and A do not differ significantly in chrF"
+    assert verdicts["C"].agreement == "TER and BLEU show no significant difference either"
+    assert overall_verdict(tables[0]) == "2 systems beside A: 0 significantly better, 1 worse, 1 neither."
+    turned = make_verdicts(softbleu.compare_corpus(corpus, ["ter", "chrf"], baseline="B"), Layout())
+    assert turned["A"].sentence.startswith("A is better than B by ")
+    assert "lower TER is better" in turned["A"].facts
+    assert turned["A"].agreement == "chrF agrees"

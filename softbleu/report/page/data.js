@@ -11,7 +11,8 @@ const tooLong = new Set(data.too_long);
 const at = (id) => document.getElementById(id);
 const state = {
   threshold: data.run,
-  order: order ? 1 : 0,
+  order: order && !data.marks ? 1 : 0,
+  line: 0,
   query: "",
   system: data.pair ? data.pair[0] : -1,
   beside: data.pair ? data.pair[1] : -1,
@@ -55,7 +56,8 @@ class Row {
     this.texts = texts;
     this.row = number * data.shown + segment;
     this.number = number;
-    this.segment = segment + 1;
+    this.place = segment;
+    this.segment = data.numbers ? data.numbers[segment] : segment + 1;
     this.system = data.systems[number].name;
     this.length = columns.lengths[this.row];
     this.groups = texts.groups.subarray(this.row * order, this.row * order + order + 1);
@@ -75,7 +77,7 @@ class Row {
   }
 
   get references() {
-    return (this.ownReferences ??= this.texts.referencesOf(this.segment - 1));
+    return (this.ownReferences ??= this.texts.referencesOf(this.place));
   }
 
   get pool() {
@@ -83,7 +85,7 @@ class Row {
   }
 
   get source() {
-    return this.texts.sourceOf(this.segment - 1);
+    return this.texts.sourceOf(this.place);
   }
 
   get found() {
@@ -116,6 +118,57 @@ function makeRows() {
   return data.systems.flatMap((_, number) => Array.from({ length: data.shown }, (__, segment) => new Row(texts, number, segment)));
 }
 
+// Matches of a row, from whichever source the page has: n-grams at the slider's threshold, pairs of words, or equal words.
+// Each is { start, length, partner, partnerLength, exact, share, said }; the places of partners count all references as
+// one text. Edits and spans are no matches.
+
+const showsMatches = () => state.order > 0 || !data.marks || data.marks.pairs;
+
+function matchList(row) {
+  if (state.order) return matchesOf(row, state.order).map((k) => ngramMatch(row, k, state.order));
+  if (data.marks) return data.marks.pairs ? [...wordPairs(row)] : [];
+  return equalWords(row);
+}
+
+function ngramMatch(row, k, n) {
+  const exact = isExact(row, k, n);
+  const share = columns.mass[k] / SCALE;
+  const said = exact ? "exact" : `similarity ${fixed(share, 4)}`;
+  return { start: columns.start[k], length: n, partner: columns.partner[k], partnerLength: columns.partner_order[k], exact, share, said };
+}
+
+// Words that stay unmatched although they have a partner: the edits of TER.
+const WRONG = new Set(["substituted", "deleted", "inserted"]);
+
+function* wordPairs(row) {
+  const met = new Map();
+  const found = [...marksOf(row)];
+  for (const mark of found) if (mark.side === "references") met.set(mark.link, mark);
+  for (const mark of found) {
+    const other = met.get(mark.link);
+    if (mark.side !== "candidate" || !other) continue;
+    const wrong = WRONG.has(mark.kind);
+    const said = data.marks.labels[mark.label];
+    yield { start: mark.start, length: mark.length, partner: other.start, partnerLength: other.length, exact: mark.kind === "exact", share: mark.share / 100, said, wrong };
+  }
+}
+
+// Match equal words in order: the nth occurrence in the candidate with the nth in each reference.
+function equalWords(row) {
+  const found = [];
+  let offset = 0;
+  for (const words of row.references) {
+    const places = new Map();
+    words.forEach((word, place) => places.set(word, [...(places.get(word) ?? []), place]));
+    row.candidate.forEach((word, start) => {
+      const partner = places.get(word)?.shift();
+      if (partner !== undefined) found.push({ start, length: 1, partner: offset + partner, partnerLength: 1, exact: true, share: 1, said: "exact" });
+    });
+    offset += words.length;
+  }
+  return found;
+}
+
 // Return the numbers of the matches of a row and order at the slider's threshold.
 function matchesOf(row, n) {
   const made = [];
@@ -135,9 +188,9 @@ function rescore() {
 }
 
 function scoreOf(row) {
-  const own = data.scores[row.number][row.segment - 1];
-  if (!sliding) return own;
-  if (tooLong.has(row.row)) return state.threshold === data.run ? own : null;
+  const own = data.scores[row.number][row.place];
+  if (!sliding || state.threshold === data.run) return own;
+  if (tooLong.has(row.row)) return null;
   const { metric } = data;
   const { first, end, mass } = columns;
   const masses = [];

@@ -18,6 +18,9 @@ function setUpBounds() {
 
 const paired = () => state.system >= 0 && state.beside >= 0 && state.system !== state.beside;
 
+const marksSource = (row) => [...marksOf(row)].some((mark) => mark.side === "source");
+const isMarked = (row) => markBounds[row.row + 1] > markBounds[row.row];
+
 // The candidates of two systems for a segment.
 class Pair {
   constructor(one, other) {
@@ -53,6 +56,7 @@ function pairItems() {
 function passes(item) {
   if (state.filter === "all") return true;
   const [one, other] = item.rows;
+  if (state.filter === "marked") return item.rows.some(isMarked);
   if (state.filter === "different") return textOf(one.candidate) !== textOf(other.candidate);
   const { difference } = item;
   const better = data.higher ? difference : -difference;
@@ -77,23 +81,23 @@ function drawSegmentHead() {
     state.page = 0;
     drawSegments();
   };
-  const texts = [null, paired() ? "Candidates and references" : "Candidate and references"];
+  const texts = [null, "Texts"];
   if (paired()) {
     const [one, other] = [state.system, state.beside].map((number) => data.systems[number].name);
     const numbers = [["first", one, true], ["second", other, true], ["difference", "Difference", true]];
-    makeHead(at("segments"), [["segment", "Segment", true], ...numbers, texts], "pairs", redrawn);
+    makeHead(at("segments"), [["segment", "Line", true], ...numbers, texts], "pairs", redrawn);
     return;
   }
   const system = data.systems.length > 1 ? [["system", "System"]] : [];
   const numbers = [["score", data.label, true], ["length", "Tokens", true]];
-  makeHead(at("segments"), [["segment", "Segment", true], ...system, ...numbers, texts], "segments", redrawn);
+  makeHead(at("segments"), [["segment", "Line", true], ...system, ...numbers, texts], "segments", redrawn);
 }
 
 // What a score is made of
 
 function partsOf(row) {
   const shown = Object.entries(data.parts).map(([name, values]) => {
-    const value = values[row.number][row.segment - 1];
+    const value = values[row.number][row.place];
     return value === null ? "" : `${name} ${Number.isInteger(value) ? value : fixed(value, data.digits)}`;
   });
   return shown.join("  ");
@@ -104,22 +108,14 @@ function partsOf(row) {
 function* marksOf(row) {
   for (let k = markBounds[row.row]; k < markBounds[row.row + 1]; k += 1) {
     const side = SIDES[columns.mark_side[k]];
-    yield { side, start: columns.mark_start[k], length: columns.mark_length[k], kind: data.marks.kinds[columns.mark_kind[k]], link: columns.mark_link[k], label: columns.mark_label[k] };
+    yield { side, start: columns.mark_start[k], length: columns.mark_length[k], kind: data.marks.kinds[columns.mark_kind[k]], link: columns.mark_link[k], label: columns.mark_label[k], share: columns.mark_share[k] };
   }
 }
 
 const tokensOf = (drawn, side) => (side === "candidate" ? drawn.candidate.tokens : drawn[side]);
 
-function clearMarks(tokens) {
-  for (const token of tokens) {
-    delete token.dataset.kind;
-    token.classList.remove("gap-before", "gap-after");
-  }
-}
-
 function paintMarks(drawn) {
-  for (const each of drawn) for (const side of SIDES) clearMarks(tokensOf(each, side));
-  if (!data.marks) return;
+  for (const each of drawn) for (const side of SIDES) clearLooks(tokensOf(each, side));
   for (const each of drawn) {
     for (const mark of marksOf(each.row)) {
       const tokens = tokensOf(each, mark.side);
@@ -131,43 +127,6 @@ function paintMarks(drawn) {
       }
     }
   }
-}
-
-const countOf = (words) => {
-  const counts = new Map();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return counts;
-};
-
-// For metrics without marks: mark the words of a reference that only one of two systems has.
-function paintApart(drawn) {
-  const [one, other] = drawn.map((each) => countOf(each.row.candidate));
-  const offered = new Map();
-  for (const words of drawn[0].row.references) {
-    for (const [word, count] of countOf(words)) offered.set(word, Math.max(count, offered.get(word) ?? 0));
-  }
-  const right = (counts, word) => Math.min(counts.get(word) ?? 0, offered.get(word) ?? 0);
-  const eachOccurrence = (tokens, mark) => {
-    const seen = new Map();
-    for (const token of tokens) {
-      const word = token.textContent;
-      const place = seen.get(word) ?? 0;
-      seen.set(word, place + 1);
-      mark(token, place, right(one, word), right(other, word));
-    }
-  };
-  for (const line of drawn[0].row.references.length ? drawn[0].referenceLines : []) {
-    eachOccurrence(line, (token, place, first, second) => {
-      token.classList.toggle("first-only", second <= place && place < first);
-      token.classList.toggle("second-only", first <= place && place < second);
-    });
-  }
-  drawn.forEach((each, number) =>
-    eachOccurrence(each.candidate.tokens, (token, place, first, second) => {
-      const [own, beside] = number ? [second, first] : [first, second];
-      if (beside <= place && place < own) token.dataset.kind = "alone";
-    }),
-  );
 }
 
 // Frame the marks at a token and all marks linked to them, and show their label.
@@ -242,25 +201,85 @@ function heading(name, scope) {
   return made;
 }
 
-// Links to lines
+// Links to a state of the page: systems, filter, threshold, search, order and line
 
-function goToHash() {
-  const found = /^#s([0-9]+)$/.exec(location.hash);
-  if (!found) return;
-  const segment = Number(found[1]);
-  if (segment < 1 || segment > data.shown) return;
-  Object.assign(state, { query: "", filter: "all" });
-  at("search").value = "";
-  at("filter").value = "all";
-  const items = chosenItems();
-  const place = items.findIndex((item) => item.rows[0].segment === segment);
+const namedSystem = (number) => (number < 0 ? "" : data.systems[number].name);
+
+function hashOf(more = {}) {
+  const now = { line: state.line, ...more };
+  const parts = {
+    system: state.system === START.system && state.beside === START.beside ? "" : namedSystem(state.system),
+    beside: state.system === START.system && state.beside === START.beside ? "" : namedSystem(state.beside),
+    filter: state.filter === "all" ? "" : state.filter,
+    threshold: sliding && state.threshold !== data.run ? data.thresholds[state.threshold] : "",
+    mark: state.order === START.order ? "" : String(state.order),
+    search: state.query,
+    line: now.line ? String(now.line) : "",
+  };
+  const said = new URLSearchParams(Object.entries(parts).filter(([, value]) => value));
+  return `#${said}`;
+}
+
+function keepHash() {
+  const hash = hashOf();
+  // A page in a frame may have no history of its own.
+  if (hash !== (location.hash || "#")) history.replaceState(null, "", hash === "#" ? location.pathname + location.search : hash);
+}
+
+function readHash() {
+  const old = /^#s([0-9]+)$/.exec(location.hash);
+  const said = new URLSearchParams(old ? `line=${old[1]}` : location.hash.slice(1));
+  if (document.getElementById(location.hash.slice(1))) return;
+  const numberOf = (name) => data.systems.findIndex((system) => system.name === name);
+  state.system = said.has("system") ? numberOf(said.get("system")) : START.system;
+  state.beside = said.has("system") ? numberOf(said.get("beside")) : START.beside;
+  const threshold = data.thresholds.indexOf(said.get("threshold"));
+  const mark = Number(said.get("mark") ?? START.order);
+  Object.assign(state, {
+    filter: said.get("filter") ?? "all",
+    query: said.get("search") ?? "",
+    order: mark >= 0 && mark <= order ? mark : START.order,
+  });
+  at("search").value = state.query;
+  at("system").value = String(state.system);
+  at("beside").value = String(state.beside);
+  for (const radio of document.querySelectorAll("#orders input")) radio.checked = Number(radio.value) === state.order;
+  if (sliding) {
+    state.threshold = threshold < 0 ? data.run : threshold;
+    at("threshold").value = String(state.threshold);
+    drawThreshold();
+    moveCurve();
+    rescore();
+  }
+  drawSystems();
+  drawLegend();
+  showChosen();
+  goTo({ line: Number(said.get("line")) });
+}
+
+// Show a line, without the filter and search that hide it.
+function goTo({ line }) {
+  state.line = 0;
+  if (!line || !rows.some((row) => row.segment === line)) {
+    markTarget();
+    return;
+  }
+  const placeIn = (items) => items.findIndex((item) => item.rows[0].segment === line);
+  let place = placeIn(chosenItems());
+  if (place < 0) {
+    Object.assign(state, { query: "", filter: "all" });
+    at("search").value = "";
+    at("filter").value = "all";
+    place = placeIn(chosenItems());
+  }
+  state.line = line;
   state.page = Math.max(0, Math.floor(place / ROWS_A_PAGE));
   drawSegments();
-  for (const line of at("segments").tBodies[0].rows) {
-    const is = line.item.rows[0].segment === segment;
-    line.classList.toggle("target", is);
-    if (is) line.scrollIntoView({ block: "center" });
-  }
+  document.querySelector("#segments .target")?.scrollIntoView({ block: "center" });
+}
+
+function markTarget() {
+  for (const line of at("segments").tBodies[0].rows) line.classList.toggle("target", line.item.rows[0].segment === state.line);
 }
 
 // Additional tables
@@ -270,7 +289,6 @@ function drawTables() {
     const section = element("section");
     const title = element("h2", "", table.title);
     title.id = `table-${number}`;
-    section.setAttribute("aria-labelledby", title.id);
     const box = element("div", "scroll");
     box.tabIndex = 0;
     box.setAttribute("role", "region");
@@ -293,12 +311,17 @@ function drawTables() {
       made.append(line);
     }
     box.append(made);
-    section.append(title, box);
+    const button = element("button", "", "CSV");
+    button.type = "button";
+    button.setAttribute("aria-label", `CSV of: ${table.title}`);
+    button.addEventListener("click", () => save(table.title, [table.columns, ...table.values]));
+    section.append(title, box, element("p"));
+    section.lastChild.append(button);
     if (table.note) section.append(element("p", "note", table.note));
     at("tables").append(section);
   });
-  // Tables stand below up to 50 segments, so link to them.
-  for (const title of document.querySelectorAll("main h2")) {
+  // Tables stand below up to 50 lines, so link to them.
+  for (const title of document.querySelectorAll("#segments-title, #systems-title, #tables h2")) {
     const link = element("a", "", title.textContent);
     link.href = `#${title.id}`;
     at("contents").append(link);

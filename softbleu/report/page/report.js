@@ -1,36 +1,46 @@
 "use strict";
 // Interaction: pointing, the slider, search and paging; and the start of the page.
 
-// Frame the n-gram that starts at a token of a candidate, and its match.
-function point(drawn, place) {
-  for (const token of document.querySelectorAll("#segments .active")) token.classList.remove("active");
-  if (drawn === null || !drawn.row.candidate.length) {
-    at("met").textContent = "";
+// Frame the words that match a token, and say how they match.
+function point(drawn, place, side = "candidate") {
+  for (const token of document.querySelectorAll("main .active")) token.classList.remove("active");
+  const met = at("met");
+  if (drawn === null || (side === "candidate" && !drawn.row.candidate.length)) {
+    met.textContent = "";
     return;
   }
-  if (!state.order) {
-    if (data.marks) pointMark(drawn, "candidate", Math.min(place, drawn.row.candidate.length - 1));
+  if (!showsMatches()) {
+    pointMark(drawn, side, Math.min(place, tokensOf(drawn, side).length - 1));
     return;
   }
   const { row, candidate, references } = drawn;
-  const n = state.order;
-  // The last words of a text start no n-gram; they select the last one.
-  const start = Math.max(0, Math.min(place, row.candidate.length - n));
-  drawn.place = start;
-  candidate.tokens.slice(start, start + n).forEach((token) => token.classList.add("active"));
-  const words = row.candidate.slice(start, start + n).join(data.glue);
-  const met = at("met");
-  met.replaceChildren(element("bdi", "", words));
-  const k = matchesOf(row, n).find((number) => columns.start[number] === start);
-  if (k === undefined) {
-    met.append(row.candidate.length < n ? `: too short for an n-gram of order ${n}` : ": no match");
+  const n = Math.max(state.order, 1);
+  const matches = matchList(row);
+  const covers = (start, length, at) => start <= at && at < start + Math.max(length, 1);
+  let match;
+  let start = place;
+  if (side === "references") {
+    match = matches.find((each) => covers(each.partner, each.partnerLength, place));
+    start = match ? match.start : -1;
+  } else {
+    // The last words of a text start no n-gram; they select the last one.
+    start = Math.max(0, Math.min(place, row.candidate.length - n));
+    match = matches.find((each) => (state.order ? each.start === start : covers(each.start, each.length, start)));
+    start = match ? match.start : start;
+    drawn.place = Math.max(0, Math.min(place, row.candidate.length - n));
+  }
+  const length = match ? match.length : n;
+  const own = start < 0 ? [] : candidate.tokens.slice(start, start + length);
+  own.forEach((token) => token.classList.add("active"));
+  const word = start < 0 ? references[place].textContent : row.candidate.slice(start, start + length).join(data.glue);
+  met.replaceChildren(element("bdi", "", word));
+  if (!match) {
+    met.append(side === "references" ? ": in no output" : row.candidate.length < n ? `: too short for an n-gram of order ${n}` : ": no match");
     return;
   }
-  const from = columns.partner[k];
-  references.slice(from, from + columns.partner_order[k]).forEach((token) => token.classList.add("active"));
-  const partner = row.pool.slice(from, from + columns.partner_order[k]).join(data.glue);
-  const kind = isExact(row, k, n) ? "exact" : `similarity ${fixed(columns.mass[k] / SCALE, 4)}`;
-  met.append(" matches ", element("bdi", "", partner), `${whichReference(row, from)}: ${kind}`);
+  references.slice(match.partner, match.partner + match.partnerLength).forEach((token) => token.classList.add("active"));
+  const partner = row.pool.slice(match.partner, match.partner + match.partnerLength).join(data.glue);
+  met.append(match.wrong ? " stands for " : " matches ", element("bdi", "", partner), `${whichReference(row, match.partner)}: ${match.said}`);
 }
 
 function whichReference(row, place) {
@@ -41,15 +51,13 @@ function whichReference(row, place) {
 }
 
 function pointing() {
-  const body = at("segments").tBodies[0];
-  const target = (event) => {
-    return event.target.closest(".candidate")?.drawn ?? null;
-  };
+  const body = document.querySelector("main");
+  const target = (event) => event.target.closest(".candidate")?.drawn ?? null;
   body.addEventListener("pointerover", (event) => {
+    if (!event.target.classList.contains("token")) return;
     const drawn = target(event);
-    const place = drawn ? drawn.candidate.tokens.indexOf(event.target) : -1;
-    if (place >= 0) point(drawn, place);
-    else if (!drawn && !state.order && data.marks) pointElsewhere(event);
+    if (drawn) point(drawn, drawn.candidate.tokens.indexOf(event.target));
+    else pointElsewhere(event);
   });
   body.addEventListener("pointerleave", () => point(null));
   body.addEventListener("focusin", (event) => {
@@ -69,19 +77,22 @@ function pointing() {
   });
 }
 
-// Select marks of sources and references.
+// Point at a word of a source or reference: of two systems, at the match of the first that has one.
 function pointElsewhere(event) {
-  const line = event.target.closest("tr");
-  for (const drawn of line?.drawn ?? []) {
-    for (const side of ["references", "source"]) {
-      const place = drawn[side].indexOf(event.target);
-      if (place >= 0 && [...marksOf(drawn.row)].some((mark) => mark.side === side && mark.start <= place && place < mark.start + Math.max(mark.length, 1))) {
-        point(null);
-        pointMark(drawn, side, place);
-        return;
-      }
+  const all = event.target.closest("tr, .card")?.drawn ?? [];
+  for (const side of ["references", "source"]) {
+    const has = all.map((drawn) => [drawn, drawn[side].indexOf(event.target)]).filter(([, place]) => place >= 0);
+    const found = has.find(([drawn, place]) => isPointed(drawn, side, place)) ?? (side === "references" && showsMatches() ? has[0] : undefined);
+    if (found) {
+      point(found[0], found[1], side);
+      return;
     }
   }
+}
+
+function isPointed(drawn, side, place) {
+  if (showsMatches()) return side === "references" && matchList(drawn.row).some((match) => match.partner <= place && place < match.partner + match.partnerLength);
+  return [...marksOf(drawn.row)].some((mark) => mark.side === side && mark.start <= place && place < mark.start + Math.max(mark.length, 1));
 }
 
 function drawThreshold() {
@@ -98,18 +109,20 @@ function slide(number) {
   drawThreshold();
   rescore();
   drawSystems();
+  drawRanking();
+  if (!data.verdict) drawAnswer();
+  moveCurve();
+  for (const card of cards()) paint(card.drawn);
   drawSegments();
+  keepHash();
   const took = performance.now() - begun;
   at("slider").dataset.took = took.toFixed(2);
   return took;
 }
 
 function setUpSlider() {
-  if (!sliding) {
-    at("slider-note").textContent = data.slider;
-    at("slider-note").hidden = !data.slider;
-    return;
-  }
+  at("slider-note").textContent = data.slider;
+  if (!sliding) return;
   const slider = at("threshold");
   at("slider").hidden = false;
   slider.max = String(data.thresholds.length - 1);
@@ -139,36 +152,53 @@ function addOrder(n, text) {
   Object.assign(radio, { type: "radio", name: "order", value: String(n), checked: n === state.order });
   radio.addEventListener("change", () => {
     state.order = n;
-    for (const token of document.querySelectorAll("#segments .token")) token.classList.remove("exact", "soft", "first-only", "second-only");
     drawLegend();
+    // Copies of the source come and go.
+    at("segments").tBodies[0].replaceChildren();
     drawSegments();
+    drawExtremes();
+    keepHash();
   });
   label.append(radio, ` ${text}`);
   at("orders").append(label);
 }
 
-// Draw the lines of the selected systems.
+// Draw everything that depends on the selected systems.
 function showChosen() {
   state.page = 0;
   const two = paired();
-  at("filter-choice").hidden = !two;
+  const titles = { all: "all lines" };
+  if (data.marks && !data.marks.pairs) titles.marked = `lines with ${data.marks.title}`;
   if (two) {
     const [one, other] = [state.system, state.beside].map((number) => data.systems[number].name);
-    const titles = { all: "all lines", first: `${one} better`, second: `${other} better`, different: "different text", alike: "equal scores" };
-    at("filter").replaceChildren(...Object.entries(titles).map(([value, title]) => new Option(title, value)));
-    at("filter").value = state.filter;
+    Object.assign(titles, { first: `${one} better`, second: `${other} better`, different: "different text", alike: "equal scores" });
     at("first-legend").textContent = `only ${one}`;
     at("second-legend").textContent = `only ${other}`;
   }
-  at("pair-legend").hidden = !two || !(order || data.plain);
+  if (!(state.filter in titles)) state.filter = "all";
+  at("filter").replaceChildren(...Object.entries(titles).map(([value, title]) => new Option(title, value)));
+  at("filter").value = state.filter;
+  at("filter-choice").hidden = Object.keys(titles).length < 2;
+  at("first-legend").hidden = at("second-legend").hidden = !two;
+  drawAnswer();
+  drawRanking();
+  drawExtremes();
+  drawCurve();
   drawSegmentHead();
   drawSegments();
+  keepHash();
 }
 
 function drawLegend() {
-  at("ngram-legend").hidden = !state.order;
-  at("mark-legend").hidden = Boolean(state.order) || !data.marks;
-  if (!data.marks) return;
+  const shows = showsMatches();
+  at("legend").hidden = !shows;
+  at("mark-legend").hidden = shows;
+  at("slider-note").hidden = !data.slider || !state.order;
+  if (shows) {
+    const soft = state.order ? sliding || columns.mass.some((mass) => mass < SCALE) : Boolean(data.marks);
+    for (const token of document.querySelectorAll("#legend .soft")) token.hidden = !soft;
+    return;
+  }
   const shown = data.marks.kinds.map((kind) => {
     const token = element("span", "token", kind);
     token.dataset.kind = kind;
@@ -180,9 +210,9 @@ function drawLegend() {
 function setUpControls() {
   at("controls").addEventListener("submit", (event) => event.preventDefault());
   at("search").addEventListener("input", () => {
-    state.query = at("search").value;
-    state.page = 0;
+    Object.assign(state, { query: at("search").value, page: 0, line: 0 });
     drawSegments();
+    keepHash();
   });
   const names = data.systems.map((system, number) => new Option(system.name, String(number)));
   at("system").append(new Option("all", "-1"), ...names);
@@ -198,20 +228,23 @@ function setUpControls() {
     });
   }
   at("filter").addEventListener("change", () => {
-    state.filter = at("filter").value;
-    state.page = 0;
+    Object.assign(state, { filter: at("filter").value, page: 0, line: 0 });
     drawSegments();
+    keepHash();
   });
   at("order-choice").hidden = !order;
   if (order && data.marks) addOrder(0, data.marks.title);
   for (let n = 1; n <= order; n += 1) addOrder(n, `${n}-grams`);
   const turn = (step) => () => {
     state.page += step;
+    state.line = 0;
     drawSegments();
     at("segments").scrollIntoView();
   };
   at("previous").addEventListener("click", turn(-1));
   at("next").addEventListener("click", turn(1));
+  at("save-lines").addEventListener("click", saveLines);
+  at("save-systems").addEventListener("click", saveSystems);
 }
 
 function setUpNotes() {
@@ -219,13 +252,17 @@ function setUpNotes() {
   const names = data.systems.map((system) => system.name);
   const title = data.title || `${data.label}: ${names.slice(0, 3).join(", ")}${names.length > 3 ? ", …" : ""}`;
   at("title").textContent = document.title = title;
-  at("summary").textContent = `${data.label} of ${many(data.systems.length, "system")}, ${many(data.segments, "segment")}`;
+  at("summary").textContent = `${data.label} of ${many(data.systems.length, "system")}, ${many(data.segments, "line")}`;
   const { samples, seed } = data.significance;
   const where = sliding ? `, at threshold ${data.thresholds[data.run]} only` : "";
-  at("interval-note").textContent = `Intervals: 95%, ${many(samples, "bootstrap sample")} (seed ${seed})${where}.`;
+  const bars = `Bars: 95% intervals, ${many(samples, "bootstrap sample")} (seed ${seed})${where}.`;
+  at("interval-note").textContent = `${bars} Ranks: of each system in 95% of the samples.${data.verdict?.overall ? ` ${data.verdict.overall}` : ""}`;
   at("interval-note").hidden = data.systems[0].interval === null;
-  if (data.shown < data.segments) {
-    at("shown-note").textContent = `Only the first ${data.shown.toLocaleString("en")} of ${many(data.segments, "segment")} are on this page: the largest differences may be missing. The systems’ scores are of all segments.`;
+  at("overview").hidden = data.systems.length < 2;
+  if (data.verdict) at("overview").after(at("slider"), at("curve"));
+  if (data.numbers) {
+    const kept = data.systems.length > 1 ? "those that differ most between systems" : "those with the worst scores";
+    at("shown-note").textContent = `${count(data.shown)} of ${many(data.segments, "line")} are on this page: ${kept}. Scores, tests and intervals are of all lines.`;
     at("shown-note").hidden = false;
   }
   at("signature").textContent = data.signature;
@@ -233,6 +270,8 @@ function setUpNotes() {
   at("version").textContent = `softbleu ${data.version}`;
   for (const token of document.querySelectorAll("[data-legend]")) token.style.setProperty("--alike", token.dataset.legend);
 }
+
+const START = {};
 
 async function start() {
   columns = await unpack(data.packed);
@@ -244,17 +283,15 @@ async function start() {
   const coverage = data.systems[0].coverage ? [[null, "With a vector", true]] : [];
   const ofSystems = [["name", "System"], ["score", data.label, true], [null, "95% interval", true]];
   makeHead(at("systems"), [...ofSystems, ...numbers, ...coverage], "systems", drawSystems);
+  Object.assign(START, { system: state.system, beside: state.beside, order: state.order });
   setUpNotes();
   setUpControls();
   setUpSlider();
   rescore();
-  drawSystems();
-  drawLegend();
-  showChosen();
-  pointing();
   drawTables();
-  window.addEventListener("hashchange", goToHash);
-  goToHash();
+  pointing();
+  window.addEventListener("hashchange", readHash);
+  readHash();
   document.documentElement.dataset.ready = "yes";
   document.documentElement.dataset.took = performance.now().toFixed(0);
 }

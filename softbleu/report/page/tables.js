@@ -128,52 +128,68 @@ function isExact(row, k, n) {
   return true;
 }
 
-function paintTokens(tokens, best) {
-  tokens.forEach((token, place) => {
-    token.classList.remove("exact", "soft");
-    const found = best[place];
-    if (!found) return;
-    token.classList.add(found.exact ? "exact" : "soft");
-    if (!found.exact) token.style.setProperty("--alike", String(found.mass / SCALE));
-  });
+const LOOKS = ["none", "missed", "soft", "first-only", "second-only"];
+
+function clearLooks(tokens) {
+  for (const token of tokens) {
+    token.classList.remove(...LOOKS);
+    delete token.dataset.kind;
+    token.classList.remove("gap-before", "gap-after");
+  }
 }
 
-// Colour each word of candidates and references by its best match of the selected order.
+// Mark unmatched words, similar words, and words that only one of two systems has; equal words stay plain.
 function paint(drawn) {
-  if (!state.order) {
+  if (!showsMatches()) {
     paintMarks(drawn);
-    if (data.plain && drawn.length > 1) paintApart(drawn);
     return;
   }
   const note = (best, start, length, match) => {
     for (let place = start; place < start + length; place += 1) {
       const had = best[place];
-      if (!had || match.exact > had.exact || (match.exact === had.exact && match.mass > had.mass)) best[place] = match;
+      if (!had || match.exact > had.exact || (match.exact === had.exact && match.share > had.share)) best[place] = match;
     }
   };
-  const ofReferences = drawn.map((each) => {
-    const ofCandidate = [];
-    const met = [];
-    for (const k of matchesOf(each.row, state.order)) {
-      const match = { mass: columns.mass[k], exact: isExact(each.row, k, state.order) };
-      note(ofCandidate, columns.start[k], state.order, match);
-      note(met, columns.partner[k], columns.partner_order[k], match);
+  const found = drawn.map((each) => {
+    const [own, met] = [[], []];
+    for (const match of matchList(each.row)) {
+      if (match.wrong) continue;
+      note(own, match.start, match.length, match);
+      note(met, match.partner, match.partnerLength, match);
     }
-    clearMarks(each.candidate.tokens);
-    paintTokens(each.candidate.tokens, ofCandidate);
-    return met;
+    return { own, met };
+  });
+  const two = drawn.length > 1;
+  drawn.forEach((each, number) => {
+    const beside = two ? found[1 - number].met : null;
+    clearLooks(each.candidate.tokens);
+    each.candidate.tokens.forEach((token, place) => paintToken(token, found[number].own[place], place, beside, number));
   });
   const { references } = drawn[0];
-  const best = [];
-  ofReferences.forEach((met) => met.forEach((match, place) => note(best, place, 1, match)));
-  clearMarks(references);
-  paintTokens(references, best);
-  // Mark the words of the reference that only one of two systems matched.
+  clearLooks(references);
   references.forEach((token, place) => {
-    const [one, other] = [ofReferences[0][place], ofReferences.at(-1)[place]];
-    token.classList.toggle("first-only", drawn.length > 1 && Boolean(one) && !other);
-    token.classList.toggle("second-only", drawn.length > 1 && Boolean(other) && !one);
+    const matched = found.map(({ met }) => met[place]);
+    const has = matched.filter(Boolean);
+    if (!has.length) token.classList.add("missed");
+    else if (has.every((match) => !match.exact)) soften(token, has[0]);
+    if (two && has.length === 1) token.classList.add(matched[0] ? "first-only" : "second-only");
   });
+}
+
+function soften(token, match) {
+  token.classList.add("soft");
+  token.style.setProperty("--alike", String(match.share));
+}
+
+function paintToken(token, match, place, beside, number) {
+  if (!match) {
+    token.classList.add("none");
+    return;
+  }
+  if (!match.exact) soften(token, match);
+  if (!beside) return;
+  const at = match.partner + Math.min(place - match.start, match.partnerLength - 1);
+  if (!beside[at]) token.classList.add(number ? "second-only" : "first-only");
 }
 
 function candidateLine(row, kind) {
@@ -193,24 +209,47 @@ function scoreCell(row) {
 
 function linkCell(segment) {
   const cell = element("td", "number");
-  const link = element("a", "", String(segment));
-  link.href = `#s${segment}`;
-  cell.append(link);
+  cell.append(lineLink(segment, String(segment)));
   cell.dataset.value = String(segment);
   return cell;
 }
 
-function otherLines(row, texts) {
-  const references = row.references.map((words, number) =>
-    tokenLine(row.references.length > 1 ? `reference ${number + 1}` : "reference", words, "reference"),
-  );
-  const source = row.source ? [tokenLine("source", row.source, "source")] : [];
-  texts.append(...references, ...source);
-  const referenceLines = references.map((each) => each.tokens);
-  return { referenceLines, references: referenceLines.flat(), source: source.flatMap((each) => each.tokens) };
+function sourceLine(row, texts) {
+  if (!row.source) return [];
+  const line = tokenLine("source", row.source, "source");
+  texts.append(line);
+  return line.tokens;
 }
 
-// Draw a row of the table: one candidate, or two, with references.
+function referenceLines(row, texts) {
+  const lines = row.references.map((words, number) =>
+    tokenLine(row.references.length > 1 ? `reference ${number + 1}` : "reference", words, "reference"),
+  );
+  texts.append(...lines);
+  return lines.flatMap((line) => line.tokens);
+}
+
+// Draw the texts of one candidate, or of two: the reference first, then the candidates, with what their scores are made of.
+function drawTexts(item, texts) {
+  const [row] = item.rows;
+  const two = item.rows.length > 1;
+  const references = referenceLines(row, texts);
+  // Edits in the source belong to one system: draw a copy for each.
+  const copied = two && !showsMatches() && data.marks ? item.rows.map(marksSource) : [false];
+  const shared = copied.every(Boolean) ? null : sourceLine(item.rows.find((_, number) => !copied[number]), texts);
+  return item.rows.map((each, number) => {
+    const source = copied[number] ? sourceLine(each, texts) : shared;
+    const candidate = candidateLine(each, two ? each.system : "candidate");
+    if (two) candidate.firstChild.classList.add(number ? "second-name" : "first-name");
+    texts.append(candidate);
+    const parts = partsOf(each);
+    if (parts) texts.append(element("div", "parts", parts));
+    candidate.drawn = { row: each, candidate, references, source, place: 0 };
+    return candidate.drawn;
+  });
+}
+
+// Draw a row of the table.
 function segmentLine(item) {
   const line = element("tr");
   const [row] = item.rows;
@@ -218,28 +257,12 @@ function segmentLine(item) {
   line.append(linkCell(row.segment));
   if (data.systems.length > 1 && !two) line.append(nameCell(row.system));
   const texts = element("td", "texts");
-  const candidates = item.rows.map((each) => candidateLine(each, two ? each.system : "candidate"));
-  // Marks in references and source belong to one system: draw a copy for each.
-  const alone = two && !order && data.marks;
-  let shared = null;
-  const drawn = item.rows.map((each, number) => {
-    texts.append(candidates[number]);
-    const parts = partsOf(each);
-    if (parts) texts.append(element("div", "parts", parts));
-    if (alone) shared = otherLines(row, texts);
-    return { row: each, candidate: candidates[number], ...shared, place: 0 };
-  });
-  if (!alone) {
-    shared = otherLines(row, texts);
-    drawn.forEach((each) => Object.assign(each, shared));
-  }
+  line.drawn = drawTexts(item, texts);
   if (data.heat) item.rows.forEach((each) => texts.append(heatOf(each, two)));
   line.append(...item.rows.map(scoreCell));
   if (two) line.append(differenceCell(item));
   else line.append(numberCell(row.length, null));
   line.append(texts);
-  line.drawn = drawn;
-  candidates.forEach((candidate, number) => (candidate.drawn = line.drawn[number]));
   line.item = item;
   paint(line.drawn);
   return line;
@@ -264,7 +287,8 @@ function chosenItems() {
     const kept = pairItems().filter((item) => passes(item) && item.rows.some(has));
     return sorted(kept, state.pairs);
   }
-  const kept = rows.filter((row) => (state.system < 0 || row.number === state.system) && has(row));
+  const chosen = (row) => state.system < 0 || row.number === state.system;
+  const kept = rows.filter((row) => chosen(row) && (state.filter !== "marked" || isMarked(row)) && has(row));
   return sorted(kept, state.segments).map((row) => ({ key: row.row, rows: [row] }));
 }
 
@@ -286,8 +310,9 @@ function drawSegments() {
   });
   const same = lines.length === table.tBodies[0].rows.length && lines.every((line, k) => line === table.tBodies[0].rows[k]);
   if (!same) table.tBodies[0].replaceChildren(...lines);
-  at("place").textContent = chosen.length ? `${start + 1} to ${start + drawn.length} of ${chosen.length}` : "nothing found";
+  at("place").textContent = chosen.length ? `${start + 1} to ${start + drawn.length} of ${chosen.length.toLocaleString("en")}` : "nothing found";
   at("previous").disabled = state.page === 0;
   at("next").disabled = state.page === pages - 1;
+  markTarget();
   point(null);
 }
