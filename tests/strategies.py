@@ -1,9 +1,11 @@
 """Small random corpora and word vectors in which ties, opposites and missing words are frequent."""
 
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +27,18 @@ MATCHERS = ("exact", "sleu", "vleu", "xleu")
 SOFT = MATCHERS[1:]
 GREEDY = [*product(("exact-first", "sequential"), ("unit", "similarity"))]
 Vectors = dict[str, list[float]]
+_SCRIPTS = tomllib.loads((Path(__file__).parent / "adversarial/differential.toml").read_text(encoding="utf-8"))[
+    "scripts"
+]
+HOSTILE_WORDS = st.one_of(
+    *(st.text(characters, min_size=1, max_size=4) for characters in _SCRIPTS.values()),
+    st.sampled_from(["the", "cat", "&quot;", "&amp;lt;", "<skipped>", "3,000.5", "it's", "a-b", "-", "|||"]),
+    st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"),
+)
+HOSTILE_LINES = st.lists(st.tuples(HOSTILE_WORDS, st.sampled_from([" ", " ", " ", ""])), max_size=8).map(
+    lambda parts: "".join(map("".join, parts))
+)
+"""Lines of any text, in any script."""
 
 
 def spoken(candidates: list[list[str]], references: list[list[list[str]]], sources: Any = None) -> Segments:

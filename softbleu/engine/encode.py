@@ -112,16 +112,14 @@ class LineCoder:
         self.tokenizer = tokenizer
         self.vocabulary = Vocabulary() if vocabulary is None else vocabulary
         self.split, self._split_word = tokenizer.splitter, tokenizer.word_splitter
+        self._split_line = tokenizer.line_splitter
         self._whole = not tokenizer.by_word or tokenizer.splits_at_whitespace
         self._made: dict[str, Any] = {}
         self._parts_made = 0
 
     def tokens(self, texts: Sequence[str]) -> Tokens:
         """Tokenise and code lines."""
-        if self._whole:
-            return self.vocabulary.encode([self.split(text) for text in texts])
-        split = [map(self._split_word, self.tokenizer.words(text)) for text in texts]
-        return self.vocabulary.encode([list(chain.from_iterable(tokens)) for tokens in split])
+        return self.vocabulary.encode([*map(self._split_line, texts)])
 
     def encode(self, texts: Sequence[str]) -> Tokens:
         """Code lines, beside their text where the tokenizer keeps it."""

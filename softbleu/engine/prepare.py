@@ -31,6 +31,7 @@ from softbleu.embeddings.vectors import KeptVectors, MeasuredWords, unit_rows
 from softbleu.encoders.base import parse_layers
 from softbleu.encoders.kept import encoded_lines
 from softbleu.encoders.pieces import word_rows
+from softbleu.engine.direct import DirectScorer
 from softbleu.engine.encode import (
     BlockCoder,
     CodedBlock,
@@ -492,6 +493,7 @@ class SentenceScorer:
         (metric,) = make_plan([metric]).metrics
         self._metric, self._kernels = at_level(metric, "segment"), choose_kernels("numpy")
         self._requires, self._aggregation = self._metric.requires, self._metric.aggregation
+        self.direct = DirectScorer(self._metric)
         choice = metric.vector_choice
         self._words = self._requires.vectors and not (choice.in_context or choice.without_vectors)
         self._select: Callable[[list[str]], MeasuredWords] | None = None
@@ -510,6 +512,9 @@ class SentenceScorer:
         gold: GoldSegment | None = None,
     ) -> Score:
         """Score a segment."""
+        score = None if gold is not None else self.direct.score(candidate, references, source)
+        if score is not None:
+            return score
         return self.scored(*self.coded(self.segment(candidate, references, source, gold)))
 
     def segment(

@@ -5,7 +5,6 @@ Loops without a compiled version are here, too: numbering equal n-grams, and gre
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.kernels import SCALE, Intervals
+from softbleu.kernels.letters import LetteredTexts
 from softbleu.text.coded import WordParts, chosen_places
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def clipped_counts(candidates: Tokens, references: Tokens, segment_offsets: Inte
     segments = len(candidates.lengths)
     counts = np.zeros((segments, order), np.int64)
     if segments == 1 and len(candidates.codes) + len(references.codes) < SHORT:
-        counts[0] = clipped_counts_of_short(candidates.codes.tolist(), references, order)
+        counts[0] = LetteredTexts(references.by_line()).clipped_counts(candidates.codes.tolist(), order)
         return counts
     for start in range(0, segments, SEGMENTS_AT_ONCE):
         stop = min(start + SEGMENTS_AT_ONCE, segments)
@@ -230,24 +230,6 @@ def _clipped_counts_of_batch(positions: Positions, order: int) -> Integers:
         in_candidate = np.bincount(ids[:cut], minlength=total)
         in_reference = reference_counts(positions, starts[cut:], ids[cut:])
         counts[:, n] = np.bincount(owner, np.minimum(in_candidate, in_reference), segments)
-    return counts
-
-
-def clipped_counts_of_short(candidate: list[int], references: Tokens, order: int) -> list[int]:
-    """Count the n-grams of one short candidate found in its references, clipped, for each order.
-
-    >>> from softbleu.text.coded import Tokens
-    >>> clipped_counts_of_short([1, 1, 2, 1], Tokens(np.array([1, 2, 1, 2]), np.array([0, 4])), 3)
-    [3, 2, 1]
-    """
-    codes = references.codes.tolist()
-    texts = [codes[start:stop] for start, stop in pairwise(references.offsets.tolist())]
-    counts = []
-    for n in range(1, order + 1):
-        greatest: Counter[tuple[int, ...]] = Counter()
-        for text in texts:
-            greatest |= Counter(zip(*(text[start:] for start in range(n)), strict=False))
-        counts.append((Counter(zip(*(candidate[start:] for start in range(n)), strict=False)) & greatest).total())
     return counts
 
 

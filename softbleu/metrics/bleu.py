@@ -12,6 +12,8 @@ import numpy as np
 from softbleu.config.declare import own_settings, setting
 from softbleu.errors import InputError
 from softbleu.kernels import SCALE
+from softbleu.kernels.letters import LetteredTexts
+from softbleu.kernels.numpy_backend import SHORT
 from softbleu.matching.matchers import Exact, SleuMatcher, VleuMatcher, XleuMatcher
 from softbleu.matching.ngrams import Chunk, ngram_totals, shared_counts
 from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric
@@ -149,6 +151,48 @@ class Bleu(MatcherMetric):
         others = np.broadcast_to(references.lengths, shape).reshape(-1)
         return self._rows_of(lengths, others, matched.reshape(-1, self.order)).reshape(*shape, -1)
 
+    @property
+    def counts_texts(self) -> bool:
+        """Whether words match if they are equal."""
+        return type(self.matching) is Exact
+
+    def known_texts(self, references: Sequence[Sequence[str]], source: Sequence[str]) -> LetteredTexts:
+        """Prepare references."""
+        return LetteredTexts(references)
+
+    def text_rows(self, candidate: Sequence[str], known: LetteredTexts) -> list[list[int]] | None:
+        """Count the numbers of a segment; see `statistics`."""
+        length = len(candidate)
+        if length + sum(known.lengths) >= SHORT:
+            return None
+        closest = min(known.lengths, key=lambda other: (abs(other - length), other))
+        matched = [SCALE * count for count in known.clipped_counts(candidate, self.order)]
+        whole = closest if self.denominator == "reference" else length
+        return [[length, closest, *matched, *[max(whole - n, 0) for n in range(self.order)]]]
+
+    def text_score(self, row: Sequence[int]) -> BleuScore:
+        """Score one row, by the steps of `columns`."""
+        n = self.order
+        matches, totals = [count / SCALE for count in row[2 : 2 + n]], [*row[2 + n :]]
+        precisions, orders, missed, value = [0.0] * n, 0, 0, self._smoothing
+        for place, (above, below) in enumerate(zip(matches, totals, strict=True) if any(matches) else ()):
+            added = value if place and self.smooth == "add-k" else 0
+            if below + added <= 0:
+                break
+            orders += 1
+            precisions[place] = 100.0 * (above + added) / (below + added)
+            if above == 0 and self.smooth == "exp":
+                missed += 1
+                precisions[place] = 100.0 / (2.0**missed * below)
+            elif above == 0 and self.smooth == "floor":
+                precisions[place] = 100.0 * value / below
+        orders = max(orders, 1) if self.effective_order else n
+        mean = sum([math.log(each) if each > 0 else _LOG_OF_ZERO for each in precisions[:orders]]) / orders
+        long = row[0] >= row[1]
+        penalty = 1.0 if long else math.exp(1 - row[1] / row[0]) if row[0] else 0.0
+        score = penalty * math.exp(mean) if any(matches) else 0.0
+        return BleuScore(score, matches, totals, precisions, penalty, row[0], row[1])
+
     def parts_of(self, rows: Integers) -> tuple[Integers, Integers]:
         """Take rows (…, k) apart: clipped matches by order, and both lengths with the totals by order."""
         totals = 2 + self.order
@@ -223,12 +267,17 @@ class Bleu(MatcherMetric):
         counts = (round(SCALE * count) for count in matches)
         return self.columns(np.array([[candidate_length, reference_length, *counts, *totals]]))[0]
 
+    @property
+    def _smoothing(self) -> float:
+        """Value of the smoothing."""
+        return _SMOOTHING_VALUES.get(self.smooth, 0.0) if self.smooth_value is None else self.smooth_value
+
     def _precisions(self, rows: Integers | Floats) -> tuple[Floats, Integers]:
         """Smoothed precisions in percent, (order, rows), and how many of them each score averages, (rows,)."""
         # Orders first, for each step takes a whole one.
         numbers = np.ascontiguousarray(rows[:, 2:].T, np.float64)
         matches, totals = numbers[: self.order] / SCALE, numbers[self.order :]
-        value = _SMOOTHING_VALUES.get(self.smooth, 0.0) if self.smooth_value is None else self.smooth_value
+        value = self._smoothing
         added = np.zeros((self.order, 1))
         if self.smooth == "add-k":
             added[1:] = value

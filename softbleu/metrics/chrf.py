@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.io.platform import cached_property
+from softbleu.kernels.characters import clipped_counts_of_characters
+from softbleu.kernels.letters import LetteredTexts
+from softbleu.kernels.numpy_backend import SHORT
 from softbleu.matching.ngrams import Chunk, shared_counts
 from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import Metric
@@ -18,6 +22,7 @@ from softbleu.metrics.requirements import Requirements, needed
 from softbleu.metrics.score import Score, ScoreColumns, column
 from softbleu.metrics.settings import MAX_ORDER, UNCORRECTED
 from softbleu.text.coded import Tokens
+from softbleu.text.parts import without_punctuation
 from softbleu.text.tokens import ChangedTokenizer, Whitespace
 
 if TYPE_CHECKING:
@@ -97,6 +102,58 @@ class Chrf(Metric):
         rows = np.column_stack(columns)
         return keep_best(rows, chunk.segment_offsets, self)
 
+    @property
+    def counts_texts(self) -> bool:
+        """Always."""
+        return True
+
+    def known_texts(
+        self, references: Sequence[Sequence[str]], source: Sequence[str]
+    ) -> list[tuple[str, LetteredTexts]]:
+        """Prepare references: the characters of each, and its words."""
+        return [("".join(tokens), LetteredTexts([self._words(tokens)])) for tokens in references]
+
+    def text_rows(self, candidate: Sequence[str], known: list[tuple[str, LetteredTexts]]) -> list[list[int]] | None:
+        """Count the numbers of the best reference; see `statistics`."""
+        text, words, rows = "".join(candidate), self._words(candidate), list[list[int]]()
+        for reference, others in known:
+            both = clipped_counts_of_characters(text, reference, self.char_order)
+            (length,) = others.lengths
+            if both is None or len(words) + length >= SHORT:
+                return None
+            row = _triples(len(text), len(reference), both)
+            rows.append(row + _triples(len(words), length, others.clipped_counts(words, self.word_order)))
+        # The first of equal ones
+        return rows if len(rows) == 1 else [max(rows, key=lambda row: self.text_score(row).score)]
+
+    def _words(self, tokens: Sequence[str]) -> Sequence[str]:
+        """Return the words of tokens as chrF++ counts them, where these are counted."""
+        return [*chain.from_iterable(map(without_punctuation, tokens))] if self.word_order else ()
+
+    def text_score(self, row: Sequence[int]) -> ChrfScore:
+        """Score one row, by the steps of `columns`."""
+        factor, precisions, recalls = self.beta**2, [], []
+        # Added up one by one: `sum` may correct its rounding.
+        orders, precision_sum, recall_sum, f_sum = 0, 0.0, 0.0, 0.0
+        for proposed, other, both in zip(row[0::3], row[1::3], row[2::3], strict=True):
+            precision = both / proposed if proposed else _EPSILON
+            recall = both / other if other else _EPSILON
+            precisions.append(100 * precision)
+            recalls.append(100 * recall)
+            if self.eps_smoothing:
+                below = factor * precision + recall
+                f_sum += (1 + factor) * precision * recall / below if below > 0 else _EPSILON
+            elif proposed and other:
+                orders += 1
+                precision_sum += precision
+                recall_sum += recall
+        if self.eps_smoothing:
+            return ChrfScore(100 * (f_sum / len(recalls)), precisions, recalls)
+        precision, recall = precision_sum / max(orders, 1), recall_sum / max(orders, 1)
+        below = factor * precision + recall
+        score = 100 * (1 + factor) * precision * recall / below if below > 0 else 0.0
+        return ChrfScore(score, precisions, recalls)
+
     def pair_statistics(
         self, candidates: Tokens, references: Tokens, words: WordTable | None, kernels: Kernels
     ) -> Integers:
@@ -159,6 +216,14 @@ class ChrfWords(Chrf):
 
     word_order: int = setting(2, "Longest word n-grams; 2 is chrF++", least=0, most=MAX_ORDER)
     name: ClassVar[str] = "chrf++"
+
+
+def _triples(proposed: int, other: int, both: Sequence[int]) -> list[int]:
+    """Return the numbers of each order of two lines of so many characters or words, see `Chrf.statistics`."""
+    row: list[int] = []
+    for n, count in enumerate(both):
+        row += (max(proposed - n, 0) if other > n else 0, max(other - n, 0), count)
+    return row
 
 
 def _mean(values: Floats, counted: Flags) -> Floats:

@@ -13,6 +13,8 @@ from softbleu.config.declare import Setting, setting
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
 from softbleu.kernels import SCALE
+from softbleu.kernels.letters import LetteredTexts
+from softbleu.kernels.numpy_backend import SHORT
 from softbleu.matching.matchers import Exact, Matcher
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.aggregation import (
@@ -189,6 +191,32 @@ class Gleu(MatcherMetric):
         _LIMIT.check_sum(**units.sizes)
         vectors = None if words is None else words.vectors
         return np.concatenate([self._statistics(piece, vectors) for piece in units.pieces(_PIECE)])
+
+    @property
+    def counts_texts(self) -> bool:
+        """Whether words match if they are equal, in the official variant."""
+        return type(self.matching) is Exact and self.variant == "gleu+" and self.penalty == "exact"
+
+    def known_texts(self, references: Sequence[Sequence[str]], source: Sequence[str]) -> list[LetteredTexts]:
+        """Prepare each reference beside the source."""
+        return [LetteredTexts([reference], source) for reference in references]
+
+    def text_rows(self, candidate: Sequence[str], known: list[LetteredTexts]) -> list[list[int]] | None:
+        """Count the numbers of each reference; see `statistics`."""
+        length, rows = len(candidate), list[list[int]]()
+        totals = [max(length - n, 0) for n in range(self.order)]
+        for texts in known:
+            (other,) = texts.lengths
+            if length + other >= SHORT:
+                return None
+            matches = texts.clipped_counts(candidate, self.order)
+            penalties = map(min, texts.uncorrected(candidate, self.order), matches)
+            rows.append([length, other, *(SCALE * count for count in (*matches, *penalties)), *totals])
+        return rows
+
+    def text_score(self, row: Sequence[int]) -> GleuScore:
+        """Score one row."""
+        return self.columns(np.array([row]))[0]
 
     def _statistics(self, units: Chunk, vectors: Vectors | None) -> Integers:
         counts = list(count_ngrams(units, self.matching, vectors, self.order))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from softbleu.matching.ngrams import Vectors, WordTable
     from softbleu.metrics.base import Level
     from softbleu.metrics.edits import JudgedEdits
+    from softbleu.metrics.score import Score
     from softbleu.text.coded import Tokens
     from softbleu.types import Floats, Integers
 
@@ -102,6 +103,30 @@ class BleuFormula(SharedMatches):
     @abstractmethod
     def parts_of(self, rows: Integers) -> tuple[Integers, Integers]:
         """Take rows (…, k) apart: clipped matches by order, and both lengths with the totals by order."""
+
+
+class CountsTexts(Capability):
+    """Counts a segment by its tokens as they are, by the settings that `counts_texts` names: fast for one segment.
+
+    Digits are those of `Metric.statistics` and `Metric.columns`.
+    """
+
+    @property
+    @abstractmethod
+    def counts_texts(self) -> bool:
+        """Whether it counts so with its settings."""
+
+    @abstractmethod
+    def known_texts(self, references: Sequence[Sequence[str]], source: Sequence[str]) -> Any:
+        """Prepare references and source, given their tokens, for candidates that are compared with them."""
+
+    @abstractmethod
+    def text_rows(self, candidate: Sequence[str], known: Any) -> list[list[int]] | None:
+        """Count the numbers of a segment: one row, or one of each reference; None for texts that are too long."""
+
+    @abstractmethod
+    def text_score(self, row: Sequence[int]) -> Score:
+        """Score one row."""
 
 
 class ScoresByLevel(Capability):

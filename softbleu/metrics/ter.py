@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate, pairwise
@@ -84,11 +84,26 @@ class Ter(Metric):
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Fewest edits of each segment, and the mean length of its references: (segments, 2)."""
-        rows = [
-            (min(costs), round(_SHARES * sum(map(len, references)) / len(references)))
-            for _, references, costs in _compared(chunk)
-        ]
-        return np.array(rows, np.int64)
+        return np.array([_row(references, costs) for _, references, costs in _compared(chunk)], np.int64)
+
+    @property
+    def counts_texts(self) -> bool:
+        """Always."""
+        return True
+
+    def known_texts(self, references: Sequence[Sequence[str]], source: Sequence[str]) -> Sequence[Sequence[str]]:
+        """Return the references."""
+        return references
+
+    def text_rows(self, candidate: Sequence[str], known: Sequence[Sequence[str]]) -> list[list[int]]:
+        """Count edits and words; see `statistics`."""
+        return [_row(known, [fewest_edits(candidate, reference) for reference in known])]
+
+    def text_score(self, row: Sequence[int]) -> TerScore:
+        """Score one row, by the steps of `columns`."""
+        edits, shares = row
+        length = shares / _SHARES
+        return TerScore(100 * (edits / length if shares else float(edits > 0)), edits, length)
 
     def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
         """The fewest edits and shifts that make a reference of each candidate, and the words that stay."""
@@ -103,6 +118,11 @@ class Ter(Metric):
         lengths = shares / _SHARES
         rates = np.divide(edits, lengths, out=(edits > 0) * 1.0, where=shares > 0)
         return ScoreColumns(TerScore, 100 * rates, edits=edits.astype(np.int64), reference_length=lengths)
+
+
+def _row(references: Sequence[Sequence[Hashable]], costs: Sequence[int]) -> list[int]:
+    """Return the fewest edits, and the mean length of references."""
+    return [min(costs), round(_SHARES * sum(map(len, references)) / len(references))]
 
 
 def _compared(chunk: Chunk) -> Iterator[tuple[Words, list[Words], list[int]]]:
@@ -190,7 +210,7 @@ Shift = tuple[int, int, int]
 _Words = TypeVar("_Words", str, list[int])
 
 
-def fewest_edits(candidate: Sequence[int], reference: Sequence[int]) -> int:
+def fewest_edits(candidate: Sequence[Hashable], reference: Sequence[Hashable]) -> int:
     """Count edits and shifts from candidate to reference; the shift that saves most edits is made until none does.
 
     >>> fewest_edits([3, 4, 1, 2], [1, 2, 3, 4]), fewest_edits([1, 5], [1, 2, 3])
@@ -238,7 +258,7 @@ def aligned_words(candidate: Sequence[int], reference: Sequence[int]) -> list[tu
     return sorted(runs)
 
 
-def _searched(candidate: Sequence[int], reference: Sequence[int]) -> _Search:
+def _searched(candidate: Sequence[Hashable], reference: Sequence[Hashable]) -> _Search:
     """Search for the edits of texts that have words."""
     if max(len(candidate), len(reference)) > _LONG:
         words = f"a segment of {len(candidate):,} candidate and {len(reference):,} reference words"

@@ -66,7 +66,7 @@ def _letters(word: str) -> Sequence[str]:
 
 
 @lru_cache(_PARTS)
-def _without_punctuation(word: str) -> Sequence[str]:
+def without_punctuation(word: str) -> Sequence[str]:
     """Split the punctuation mark at a word's end, or else at its beginning, as chrF++ does; drop whitespace."""
     if len(word) > 1 and word[-1] in punctuation:
         return word[:-1], word[-1]
@@ -80,7 +80,7 @@ WORD_PARTS: dict[str, Callable[[str], Sequence[str]]] = {
     "spelling": _character_grams,
     "characters": str,
     "letters": _letters,
-    "punctuation": _without_punctuation,
+    "punctuation": without_punctuation,
 }
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 from string import punctuation
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
@@ -139,6 +140,14 @@ class Tokenizer(Declared):
     def word_splitter(self) -> Callable[[str], Sequence[str]]:
         """Function that splits a single word, with a cache."""
         return _word_splitter(self)
+
+    @property
+    def line_splitter(self) -> Split:
+        """Function that splits a line; tokenizers that take word by word split each word once."""
+        if not self.by_word or self.splits_at_whitespace:
+            return self.splitter
+        split, words = self.word_splitter, self.words
+        return lambda line: [*chain.from_iterable(map(split, words(line)))]
 
     @property
     def splits_at_whitespace(self) -> bool:

@@ -15,18 +15,11 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.bleu import BLEUScore
 from shared_data import shared
+from strategies import HOSTILE_LINES as LINES
 
 import softbleu
 
 DATA = tomllib.loads(Path(__file__).with_name("differential.toml").read_text(encoding="utf-8"))
-WORDS = st.one_of(
-    *(st.text(characters, min_size=1, max_size=4) for characters in DATA["scripts"].values()),
-    st.sampled_from(["the", "cat", "&quot;", "&amp;lt;", "<skipped>", "3,000.5", "it's", "a-b", "-", "|||"]),
-    st.characters(exclude_categories=["Cs"], exclude_characters="\r\n"),
-)
-LINES = st.lists(st.tuples(WORDS, st.sampled_from([" ", " ", " ", ""])), max_size=8).map(
-    lambda parts: "".join(map("".join, parts))
-)
 CORPORA = st.lists(st.tuples(LINES, st.lists(LINES, min_size=1, max_size=3)), min_size=1, max_size=4)
 # It advises against segment scores without effective order, thousands of times.
 logging.getLogger("sacrebleu").setLevel(logging.ERROR)

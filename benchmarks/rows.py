@@ -1,0 +1,127 @@
+"""Rows scored one by one, beside sacrebleu: CPU time of a row, by metric and text, and of batches of 64.
+
+    python benchmarks/rows.py                 # all texts that are there
+    python benchmarks/rows.py --only zh
+
+Candidates are outputs that neither program has seen; their references were seen before, as in training. Both programs
+score the same 50 rows in turn, in one process, and the ratio is that of the sums. numba is left alone with
+``--no-numba``, which hides it from softbleu.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+SHARED = Path(os.environ.get("SOFTBLEU_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+ROWS, STEP = 400, 50
+TEXTS = {
+    "de-en": ("wmt13-de-en", "reference.en", "txt"),
+    "en-cs": ("wmt24-esa/en-cs", "reference-A.cs", "cs"),
+    "en-zh": ("wmt24-esa/en-zh", "reference-A.zh", "zh"),
+}
+METRICS = {
+    "bleu": lambda tokenize: {"tokenize": tokenize},
+    "chrf": lambda _: {},
+    "chrf++": lambda _: {},
+    "ter": lambda _: {},
+    "gleu": lambda tokenize: {"tokenize": tokenize},
+    "softbleu": lambda tokenize: {"tokenize": tokenize},
+    "vleu": lambda tokenize: {"tokenize": tokenize},
+}
+
+
+def peer_of(name: str, tokenize: str) -> Any:
+    """Sacrebleu's metric, if it has it."""
+    from sacrebleu.metrics import BLEU, CHRF, TER
+
+    made = {
+        "bleu": lambda: BLEU(effective_order=True, tokenize=tokenize),
+        "chrf": CHRF,
+        "chrf++": lambda: CHRF(word_order=2),
+        "ter": TER,
+    }
+    return made[name]() if name in made else None
+
+
+def read_text(folder: str, reference: str, suffix: str) -> tuple[list[str], list[list[str]]]:
+    """Read references, and the outputs of eight systems."""
+    place = SHARED / "data" / folder
+    outputs = sorted((place / "system-outputs").glob(f"*.{suffix}"))[:8]
+    texts = [path.read_text(encoding="utf-8").split("\n")[:ROWS] for path in (place / reference, *outputs)]
+    return texts[0], texts[1:]
+
+
+def timed(score: Callable[[str, str], object], rows: Sequence[tuple[str, str]]) -> float:
+    """CPU seconds of some rows."""
+    start = time.process_time()
+    for candidate, reference in rows:
+        score(candidate, reference)
+    return time.process_time() - start
+
+
+def compare(
+    ours: Callable[[str, str], object], theirs: Callable[[str, str], object], text: tuple[list[str], list[list[str]]]
+) -> tuple[float, float, float]:
+    """Microseconds of a row for both, and the median ratio over systems; the first system is for warming up."""
+    references, systems = text
+    sums = []
+    for system in systems:
+        rows = [*zip(system, references, strict=True)]
+        some = [rows[start : start + STEP] for start in range(0, len(rows), STEP)]
+        took = [(timed(ours, part), timed(theirs, part)) for part in some]
+        sums.append([sum(pair[side] for pair in took) for side in range(2)])
+    scale = 1e6 / len(references)
+    own, other = ([pair[side] * scale for pair in sums[1:]] for side in range(2))
+    return min(own), min(other), statistics.median(a / b for a, b in zip(own, other, strict=True) if b)
+
+
+def lines_of(name: str, text: tuple[list[str], list[list[str]]], tokenize: str, vectors: bool) -> Iterator[list[str]]:
+    """Measure the metrics on a text."""
+    import softbleu
+
+    for metric, settings in METRICS.items():
+        made = softbleu.read_metric(metric, **settings(tokenize))
+        if made.requires.vectors and not vectors:
+            continue
+        source = made.requires.source
+        peer = peer_of(metric, tokenize)
+
+        def ours(candidate: str, reference: str, made: Any = made, source: bool = source) -> object:
+            return made.sentence_score(candidate, [reference], reference if source else None)
+
+        def theirs(candidate: str, reference: str, peer: Any = peer) -> object:
+            return peer.sentence_score(candidate, [reference]) if peer else None
+
+        own, other, ratio = compare(ours, theirs, text)
+        yield [name, metric, f"{own:.0f}", f"{other:.0f}" if peer else "", f"{ratio:.2f}" if peer else ""]
+
+
+def main(
+    only: Annotated[str, typer.Option(help="One text: de-en, en-cs or en-zh.")] = "",
+    numba: Annotated[bool, typer.Option(help="Leave numba to softbleu.")] = True,
+) -> None:
+    """Print the table."""
+    if not numba:
+        sys.modules["numba"] = None  # type: ignore[assignment]
+    table = Table(title=f"A row, numba {'there' if numba else 'hidden'}", title_justify="left")
+    for column in ("text", "metric", "softbleu µs", "sacrebleu µs", "ratio"):
+        table.add_column(column, justify="left" if column in ("text", "metric") else "right")
+    for name, place in TEXTS.items():
+        if only in ("", name):
+            for line in lines_of(name, read_text(*place), "zh" if name == "en-zh" else "13a", name == "de-en"):
+                table.add_row(*line)
+    Console(width=100).print(table)
+
+
+if __name__ == "__main__":
+    typer.run(main)
