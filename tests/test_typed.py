@@ -53,6 +53,18 @@ def test_a_wrong_setting_is_an_error_in_its_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_basedpyright_names_a_wrong_setting_in_one_error(tmp_path: Path) -> None:
+    wrong = [
+        'softbleu.score(["a"], ["b"], treshold=0.8)',
+        'softbleu.compare({"A": ["a"]}, ["b"], metrics="ter", bata=2)',
+    ]
+    (program := tmp_path / "wrong.py").write_text("\n".join(["import softbleu", *wrong]))
+    errors = re.findall(r"wrong\.py:(\d+):\d+ - error: (.*)", check("basedpyright", program).stdout)
+    assert [number for number, _ in errors] == ["2", "3"]
+    assert all(f'parameter "{name}"' in said for name, (_, said) in zip(("treshold", "bata"), errors, strict=True))
+
+
+@pytest.mark.slow
 def test_an_option_that_a_command_lacks_is_an_error_in_its_line(tmp_path: Path) -> None:
     lines = ["from softbleu.cli.score import ScoreOptions", "def level(options: ScoreOptions) -> str | None:"]
     (program := tmp_path / "wrong.py").write_text("\n".join([*lines, "    return options.level or options.levle"]))

@@ -20,6 +20,8 @@ from softbleu.io.progress import shown
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.result import Result, Results
 
+MYPY = False  # mypy takes it for true. It names a wrong setting itself; other checkers need an overload to do so
+
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.edits import GoldSegment
@@ -49,6 +51,9 @@ if TYPE_CHECKING:
     class _CompareOptions(_Options, total=False):
         baseline: str | None
         significance: SignificanceSettings | None
+
+    class KnownSetting:
+        """What type checkers name where a setting is misspelt, or has another type than it should."""
 
     class _CorpusOptions(TypedDict, total=False):
         baseline: str | None
@@ -176,6 +181,21 @@ def score(
     metrics: Sequence[GivenMetric],
     **more: Unpack[_ScoreOptions],
 ) -> Results: ...
+
+
+if not MYPY:
+
+    @overload
+    def score(
+        candidates: Texts,
+        references: _References = ...,
+        source: _Source = ...,
+        *,
+        metrics: GivenMetrics = ...,
+        **more: KnownSetting,
+    ) -> Result | Results: ...
+
+
 @renamed_parameters(metric="metrics")
 def score(
     candidates: Texts,
@@ -274,6 +294,21 @@ def compare(
     metrics: Sequence[GivenMetric],
     **more: Unpack[_CompareOptions],
 ) -> ComparisonTables: ...
+
+
+if not MYPY:
+
+    @overload
+    def compare(
+        candidates: _Systems,
+        references: _References = ...,
+        source: _Source = ...,
+        *,
+        metrics: GivenMetrics = ...,
+        **more: KnownSetting,
+    ) -> ComparisonTable | ComparisonTables: ...
+
+
 @renamed_parameters(metric="metrics")
 def compare(
     candidates: _Systems,
