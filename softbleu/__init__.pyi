@@ -1,5 +1,6 @@
 """Names of the package in Python, and the modules that have them: what is loaded when it is first asked for."""
 
+from .analysis.credit import soft_credit as soft_credit
 from .corpora import ParallelFiles as ParallelFiles
 from .corpora import Segments as Segments
 from .corpora import read_m2 as read_m2
