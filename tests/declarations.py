@@ -24,7 +24,7 @@ NAMES = st.text(st.characters(exclude_categories=()), min_size=1).filter(
     lambda text: not any("\ud800" <= char < "\udc80" for char in text)
 )
 """Of files: any characters, and bytes that are none as Python has them."""
-FILES = ("meteor_data", "network_vectors", "language_model", "coefficients", "head", "spm_model", "table")
+FILES = ("meteor_data", "network_vectors", "language_model", "coefficients", "head", "spm_model", "table", "map")
 TEXTS: dict[str, st.SearchStrategy[Any]] = {
     "vectors": NAMES,
     "vectors_postprocess": st.sampled_from(["none", "mean", "pc:2", "mean,pc:1"]),

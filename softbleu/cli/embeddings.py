@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from softbleu.cli.command import command, setting
@@ -12,16 +12,19 @@ from softbleu.cli.output import STDOUT
 from softbleu.cli.parts import MATCHING, options_for
 from softbleu.corpora import read_words
 from softbleu.corpora.files import open_text
-from softbleu.embeddings import open_vectors
 from softbleu.embeddings.catalogue import describe_catalogue, describe_set
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.embeddings.convert import TrainingSettings, convert_to_store, train_vectors
+from softbleu.embeddings.learning import PASSES, SEED
 from softbleu.embeddings.neighbours import nearest_words
 from softbleu.embeddings.vectors import StoreType
 from softbleu.engine.prepare import compare_words
-from softbleu.io.files import check_apart, hash_files
+from softbleu.errors import InputError, Parameter
+from softbleu.io.files import check_apart, hash_files, write_output
+from softbleu.meta.mapping import learn_map
 from softbleu.report import RECORD_WRITERS
 
+MAP = "Map of vectors"
 _IDLE = ("normalize", "layers", "exact_words", "context")  # Settings of vectors without effect on a pair of words
 
 
@@ -154,7 +157,7 @@ def similarity(options: SimilarityOptions) -> None:
     """Compare two words as the matchers do, and with random pairs of words of the same set."""
     choice = options.declared(VectorChoice)
     output = options.open_output(also=[str(choice.vectors)])
-    source = open_vectors(choice.vectors)
+    source = choice.source
     pair = asdict(compare_words(source, options.one, options.other, choice.measure, choice.vector_case))
     output.write_table(list(pair), [list(pair.values())], {"vectors": source.name}, digits=4)
 
@@ -181,7 +184,7 @@ class NeighboursOptions(Encoded, TableFormat):
     threshold: float | None = setting(None, flags=("-t",), panel=MATCHING)
     limit: int | None = setting(None, unset="all", panel=MATCHING)
     digits: int = setting(4)
-    more = options_for(VectorChoice, MATCHING, "vectors", "vector_case")
+    more = options_for(VectorChoice, MATCHING, "vectors", "vector_case", "map")
 
 
 @command
@@ -191,7 +194,7 @@ def neighbours(options: NeighboursOptions) -> None:
     output = options.open_output(also=[str(choice.vectors)])
     typed = options.words and options.words != (STDOUT,)
     rows = nearest_words(
-        open_vectors(choice.vectors),
+        choice.source,
         options.words if typed else read_words(STDOUT, options.encoding),
         options.count,
         case=choice.vector_case,
@@ -207,22 +210,40 @@ class TrainOptions(Encoded, Lowercase, Store):
     Attributes
     ----------
     corpus
-        Text files, a segment per line; .gz, .bz2, .xz and .zst are recognised, - is standard input
+        Text files, a segment per line; .gz, .bz2, .xz and .zst are recognised, - is standard input; with --map
+        tables of judged outputs with the columns candidate, reference and a score, a file a set
     output_folder
-        Folder for the store
+        Folder for the store; with --map the file of the map
+    map_of
+        Learn a map of these vectors from judgements, in the place of vectors from text: an encoder or a set
+    layers
+        With --map: layers of the encoder to average, such as 9
+    column
+        With --map: column of the human scores
     """
 
     corpus: tuple[str, ...] = setting(argument=True, metavar="CORPUS", file="read")
-    output_folder: str = setting(flags=("--output", "-o"), metavar="DIR", file="written", panel="Store", common=True)
+    output_folder: str = setting(flags=("--output", "-o"), metavar="PATH", file="written", panel="Store", common=True)
+    map_of: str | None = setting(None, name="map", metavar="VECTORS", panel=MAP)
+    layers: str | None = setting(None, metavar="LIST", unset="the encoder's recommendation", panel=MAP)
+    column: str | None = setting(None, unset="the first of human_score, score, human, z, mqm, ...", panel=MAP)
     more = options_for(TrainingSettings, "Training")
 
 
 @command
 def train(options: TrainOptions) -> None:
-    """Train word vectors on text of your own by gensim.
+    """Train word vectors on text of your own by gensim, or with --map a map of vectors on human judgements.
 
-    The text is read once, and its tokens are kept in a temporary file for the epochs; memory holds the vocabulary.
+    Text is read once, and its tokens are kept in a temporary file for the epochs; memory holds the vocabulary. A map
+    is learned by gradient descent (3 passes) on nine tenths of the segments; the table has Pearson's r with judges on
+    the rest, by the map and without it. Metrics take the file as --map.
     """
+    if options.map_of is not None:
+        _learn_map(options, options.map_of)
+        return
+    for name, value in (("layers", options.layers), ("column", options.column)):
+        if value is not None:
+            raise InputError(Parameter(name), " is for a map of vectors: name these with ", Parameter("map"))
     output = options.open_output()
     check_apart(options.output_folder, options.corpus)
     settings, tokenizer = options.declared(TrainingSettings), options.tokenizer()
@@ -243,6 +264,33 @@ def train(options: TrainOptions) -> None:
             force=options.force,
         )
     output.write_table(("what", "count"), list(asdict(trained).items()), {"store": options.output_folder})
+
+
+def _learn_map(options: TrainOptions, vectors: str) -> None:
+    """Learn a map of vectors from judged outputs, and write its file."""
+    output = options.open_output()
+    check_apart(options.output_folder, options.corpus)
+    target = Path(options.output_folder)
+    if target.is_dir() or (target.exists() and not options.force):
+        raise InputError(f"{target}: exists already; replace a file with ", Parameter("force", True))
+    settings, usual = options.declared(TrainingSettings), TrainingSettings()
+    if settings != replace(usual, epochs=settings.epochs, seed=settings.seed):
+        raise InputError("a map is learned by passes over judgements: of the training settings give epochs and seed")
+    with options.progress("encoding", many=2) as progress:
+        learned = learn_map(
+            options.corpus,
+            vectors,
+            layers=options.layers,
+            tokenizer=options.tokenizer(),
+            column=options.column,
+            passes=settings.epochs if settings.epochs != usual.epochs else PASSES,
+            seed=settings.seed if settings.seed != usual.seed else SEED,
+            licence=options.licence,
+            encoding=options.encoding,
+            progress=progress,
+        )
+    write_output(target, learned.map.content())
+    output.write(replace(learned.table, facts={**learned.table.facts, "map": options.output_folder}))
 
 
 class ListOptions(TableFormat):

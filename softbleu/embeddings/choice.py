@@ -22,7 +22,7 @@ from softbleu.config.declare import Declared, own_settings, setting
 from softbleu.config.languages import LANGUAGES, language_of_data
 from softbleu.embeddings.files import FastTextSource, FileSource, is_fasttext
 from softbleu.embeddings.function_words import is_function_word
-from softbleu.embeddings.installed import find_installed, installed_names
+from softbleu.embeddings.maps import MappedSource, VectorMap
 from softbleu.embeddings.vectors import (
     PAIRS,
     QUANTILES,
@@ -44,7 +44,6 @@ from softbleu.embeddings.vectors import (
 )
 from softbleu.encoders import Encoder, encoder_files, is_encoder, open_encoder
 from softbleu.encoders.base import check_layers, parse_layers
-from softbleu.encoders.packaged import packaged_file
 from softbleu.errors import REMOVAL, REMOVED, InputError, Parameter, VectorError, did_you_mean
 from softbleu.io.files import Content, find_resource, local_place, resource_names
 from softbleu.io.platform import cached_property
@@ -157,13 +156,9 @@ def open_vectors(location: VectorLocation) -> VectorSource:
             return open_store(path)
         if path.exists() and not path.is_file():
             raise VectorError(f"{path}: not a regular file, and vectors may be read twice; save them to a file first")
-        if (packaged := packaged_file(path)) is not None:
-            raise VectorError(
-                f"{path}: the model {packaged}, which is read by its name: ", Parameter("vectors", packaged)
-            )
         return FastTextSource(path) if is_fasttext(path) else FileSource(path)
-    if isinstance(location, str) and (named := _find_named(text)):
-        return open_store(named, name=text)
+    if isinstance(location, str) and (bundled := _find_bundled(text)):
+        return open_store(bundled, name=text)
     if isinstance(location, str) and is_encoder(text):
         raise VectorError(f"{text}: an encoder; vectors of words are needed: name a set")
     if isinstance(location, str) and "+" in text:
@@ -191,7 +186,7 @@ def _unknown(name: str) -> str:
         return f"{name!r}: a known set that is not installed: 'softbleu embeddings list {name}' says how to get it"
     return (
         f"{name!r}: no such vector file, store or set{did_you_mean(name, known)}; installed: "
-        f"{', '.join((*bundled_names(), *installed_names()))}; 'softbleu embeddings list' shows all known sets"
+        f"{', '.join(bundled_names())}; 'softbleu embeddings list' shows all known sets"
     )
 
 
@@ -208,7 +203,7 @@ def vector_files(location: object) -> list[Path]:
     if files := encoder_files(location):
         return files
     text = local_place(os.fspath(location))
-    path = Path(text) if os.path.lexists(text) else _find_named(text)
+    path = Path(text) if os.path.lexists(text) else _find_bundled(text)
     if path is not None:
         return [path / name for name in STORE_FILES] if path.is_dir() else [path]
     joined = [match["name"] for part in text.split("+") if (match := _PART.fullmatch(part))] if "+" in text else []
@@ -232,12 +227,8 @@ def _open_in_memory(location: KeyedVectorsLike | Mapping[str, ArrayLike] | Vecto
     )
 
 
-def _find_named(name: str) -> Path | None:
-    """Find the store of vectors with a name: a bundled one, or one of the user."""
-    if name in bundled_names():
-        return find_resource(_FOLDER, name)
-    installed = find_installed(name)
-    return installed if installed is not None and (installed / VECTORS).exists() else None
+def _find_bundled(name: str) -> Path | None:
+    return find_resource(_FOLDER, name) if name in bundled_names() else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -626,6 +617,15 @@ class VectorChoice(Declared):
         hashed=True,
         signed_if_set=True,
     )
+    map: VectorMap | None = setting(
+        None,
+        "Compare vectors under a linear map learned from human judgements: the name of one in the box, or a file "
+        "made by `softbleu embeddings train`",
+        metavar="NAME|FILE",
+        read=VectorMap.read,
+        hashed=True,
+        signed_if_set=True,
+    )
     measure: WordMeasure = setting(factory=WordMeasure)
     quantile: str | None = setting(None, "Quantile that the threshold was taken from")
     kind: ClassVar[str] = "vectors"
@@ -674,8 +674,17 @@ class VectorChoice(Declared):
         return open_encoder(location)
 
     @property
+    def source(self) -> VectorSource:
+        """The vectors of words, under the map if one is given."""
+        source = open_vectors(self.vectors)
+        if self.map is None:
+            return source
+        self.map.check_fits(source.name, source.dimension, source.fingerprint)
+        return MappedSource(source, self.map)
+
+    @property
     def _opened(self) -> Encoder | VectorSource:
-        return self.encoder if self.in_context else open_vectors(self.vectors)
+        return self.encoder if self.in_context else self.source
 
     @property
     def language(self) -> str | None:
@@ -697,7 +706,7 @@ class VectorChoice(Declared):
         Raises `InputError` if they do not fit; `VectorError`: the encoder cannot be read, or lacks a layer.
         """
         if self.without_vectors:
-            self._check_unused("a similarity without vectors has")
+            self._check_unused("a similarity without vectors has", "map")
         if not self.in_context:
             if self.layers is not None or self.exact_words == "cosine":
                 raise InputError(
@@ -708,27 +717,31 @@ class VectorChoice(Declared):
             return self
         self._check_unused("vectors in context have")
         encoder = self.encoder
-        layers = encoder.layers if self.layers is None else parse_layers(self.layers)
+        usual = encoder.layers
+        if self.map is not None:
+            self.map.check_fits(encoder.name, encoder.dimension, encoder.fingerprint)
+            usual = parse_layers(self.map.layers or "")
+        layers = usual if self.layers is None else parse_layers(self.layers)
         check_layers(layers, encoder.depth, encoder.name)
         written = ",".join(map(str, layers))
         return replace(self, layers=written, exact_words=self.exact_words or "cosine")
 
-    def _check_unused(self, kind: str) -> None:
+    def _check_unused(self, kind: str, *more: str) -> None:
         measure = replace(self.measure, function_words="soft")
-        unused = [*_changed(self, VectorChoice(), ("vector_case", "normalize"))]
+        unused = [*_changed(self, VectorChoice(), ("vector_case", "normalize", *more))]
         unused += _changed(measure, WordMeasure(), [setting.name for setting in own_settings(WordMeasure)])
         if unused:
             raise InputError(f"{kind} no use for {', '.join(unused)}: leave out, or name word vectors")
 
     def select(self, words: list[str], source: VectorSource | None = None) -> MeasuredWords:
         """Return the vectors of words and the data of their similarity; `source` is an open set, if any."""
-        return measure_words(source or open_vectors(self.vectors), words, self.vector_case, self.measure)
+        return measure_words(source or self.source, words, self.vector_case, self.measure)
 
     def recommended_threshold(self) -> float | None:
         """Return the threshold that the vectors recommend, if any; raise VectorError if they cannot be read."""
         if self.without_vectors:
             return None
-        return getattr(self._opened, "threshold", None)
+        return getattr(self._opened, "threshold", None) if self.map is None else self.map.threshold
 
     def threshold_at(self, quantile: str) -> float:
         """Return the similarity at a quantile such as `p99.9`, at least 0.
@@ -742,8 +755,8 @@ class VectorChoice(Declared):
             from softbleu.encoders.stored import context_quantile
 
             layers = parse_layers(self.resolved().layers or "")
-            return max(0.0, context_quantile(self.encoder, layers, percentile))
-        return max(0.0, similarity_quantile(open_vectors(self.vectors), percentile, self.measure))
+            return max(0.0, context_quantile(self.encoder, layers, percentile, self.map))
+        return max(0.0, similarity_quantile(self.source, percentile, self.measure))
 
 
 def _changed(value: object, other: object, names: Iterable[str]) -> Iterator[str]:

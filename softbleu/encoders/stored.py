@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.embeddings.vectors import PAIRS, QUANTILES, SEED, pair_products, percentiles_of
-from softbleu.encoders.base import Encoder, Pieces, PlacedLine, check_layers
-from softbleu.encoders.pieces import CutsText, Window, cut_lines, cut_windows, word_rows
+from softbleu.encoders.base import Encoder, Pieces, check_layers
+from softbleu.encoders.pieces import Window, cut_lines, cut_windows, read_tokenizer, word_rows
 from softbleu.encoders.store import (
     DISTANCES,
     POSITIONS,
@@ -32,10 +33,15 @@ from softbleu.encoders.store import (
     stored_array,
     stored_words,
 )
-from softbleu.encoders.unigram import open_tokenizer
 from softbleu.errors import VectorError
 from softbleu.io.files import required_resource
 from softbleu.io.platform import cached_property, single_threaded_blas
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+    from softbleu.embeddings.maps import VectorMap
+
 
 States = NDArray[np.float32]
 
@@ -297,10 +303,6 @@ class StoredEncoder:
 
     def tokenize(self, lines: Sequence[Sequence[str]]) -> Pieces:
         """Split lines into pieces; see `Encoder.tokenize`."""
-        return self.cut([PlacedLine.of_words(line) for line in lines])
-
-    def cut(self, lines: Sequence[PlacedLine]) -> Pieces:
-        """Split lines, as they are written, into pieces, which belong to the words that they reach."""
         return cut_lines(self._tokenizer, lines, self.vocabulary, self.name)
 
     def encode(self, pieces: Pieces, layers: tuple[int, ...]) -> NDArray[np.float32]:
@@ -330,8 +332,8 @@ class StoredEncoder:
             out[window.places[window.taken]] = states[start : start + len(window)][window.taken]
 
     @cached_property
-    def _tokenizer(self) -> CutsText:
-        return open_tokenizer(self.directory / TOKENIZER, self._tensors)
+    def _tokenizer(self) -> Tokenizer:
+        return read_tokenizer(self.directory / TOKENIZER)
 
     @cached_property
     def _tensors(self) -> Mapping[str, Tensor]:
@@ -391,19 +393,23 @@ def measure_contexts(directory: Path) -> dict[str, object]:
     return {QUANTILES: {"pairs": PAIRS, "seed": SEED, "layers": list(encoder.layers), "cosine": quantiles}}
 
 
-def context_quantile(encoder: Encoder, layers: tuple[int, ...], percentile: float) -> float:
-    """Compute a percentile of the cosines of random pairs of words in context, to 6 decimals.
+def context_quantile(
+    encoder: Encoder, layers: tuple[int, ...], percentile: float, vector_map: VectorMap | None = None
+) -> float:
+    """Compute a percentile of the cosines of random pairs of words in context, under a map if any, to 6 decimals.
 
     `PAIRS` pairs of different words of the bundled sample text are drawn with a fixed seed.
     """
-    quantiles = encoder.quantiles if layers == encoder.layers else {}
+    quantiles = encoder.quantiles if layers == encoder.layers and vector_map is None else {}
     known = quantiles.get(f"p{percentile:g}")
     if known is None:
-        known = round(float(np.percentile(context_similarities(encoder, layers), percentile)), 6)
+        known = round(float(np.percentile(context_similarities(encoder, layers, vector_map), percentile)), 6)
     return float(known)
 
 
-def context_similarities(encoder: Encoder, layers: tuple[int, ...]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def context_similarities(
+    encoder: Encoder, layers: tuple[int, ...], vector_map: VectorMap | None = None
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """Compute the cosines of `PAIRS` random pairs of different words (13a, lower-cased) in the bundled sample text.
 
     A word's vector is the mean of its pieces' vectors.
@@ -415,7 +421,10 @@ def context_similarities(encoder: Encoder, layers: tuple[int, ...]) -> np.ndarra
     lines = [cut(line).split() for text in texts for line in text.splitlines()]
     pieces = encoder.tokenize(lines)
     starts = np.cumsum([0, *map(len, lines)])
-    rows = word_rows(pieces, encoder.encode(pieces, layers), starts[:-1], int(starts[-1]))
+    states = encoder.encode(pieces, layers)
+    if vector_map is not None:
+        states = vector_map.of_lines(states, pieces.offsets)
+    rows = word_rows(pieces, states, starts[:-1], int(starts[-1]))
     _, kinds = np.unique([word.lower() for line in lines for word in line], return_inverse=True)
     known = np.flatnonzero(rows.any(axis=1))
     directions = rows.astype(np.float32)

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from softbleu.corpora.corpus import Segments
 from softbleu.corpora.files import open_text
 from softbleu.corpora.validation import usual_blank
-from softbleu.embeddings import open_vectors
 from softbleu.embeddings.choice import (
     NO_VECTORS,
     VectorChoice,
@@ -72,6 +71,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.edits import GoldSegment
     from softbleu.embeddings import VectorCase, VectorSource
+    from softbleu.embeddings.maps import VectorMap
     from softbleu.encoders import Encoder, Pieces
     from softbleu.metrics.base import Metric
     from softbleu.metrics.score import Score
@@ -99,6 +99,7 @@ class ContextVectors(Vectors):
     frequencies: Floats | None = None
     """Share of each word among the references' tokens, for compositions that weigh by it."""
     lines: int = 0  # How many lines before each, of its document, the encoder reads
+    map: VectorMap | None = None  # Under which vectors are compared
 
     in_context: ClassVar[bool] = True
 
@@ -126,7 +127,15 @@ class ContextVectors(Vectors):
         """Unit vectors of the pieces of lines that are given as words; the corpus need not have them."""
         known: dict[tuple[str, ...], int] = {}
         numbers = np.array([known.setdefault(tuple(line), len(known)) for line in lines], np.int64)
-        return self._chosen(numbers, *encoded_lines(self.encoder, self.layers).rows(list(known)))
+        return self._chosen(numbers, *self._mapped(*encoded_lines(self.encoder, self.layers).rows(list(known))))
+
+    def weigh(self, pieces: PieceVectors) -> PieceVectors:
+        """Give pieces the weights of the map."""
+        return pieces if self.map is None else replace(pieces, weights=self.map.weights(pieces.rows))
+
+    def _mapped(self, pieces: Pieces, states: NDArray[np.float32]) -> tuple[Pieces, NDArray[np.float32]]:
+        """Return pieces, and their states under the map if one is given."""
+        return pieces, states if self.map is None else self.map.of_lines(states, pieces.offsets)
 
     def _chosen(self, numbers: Integers, pieces: Pieces, states: NDArray[np.float32]) -> PieceVectors:
         """Vectors of the lines with these numbers, in that order."""
@@ -145,7 +154,8 @@ class ContextVectors(Vectors):
         lines = tokens.chosen(first)
         earlier = [[[self.words[code] for code in line] for line in before[place]] for place in first.tolist()]
         encoded = encoded_lines(self.encoder, self.layers)
-        return numbers, lines, *encoded.rows(lines.surface_forms(self.words), earlier if any(earlier) else ())
+        rows = encoded.rows(lines.surface_forms(self.words), earlier if any(earlier) else ())
+        return numbers, lines, *self._mapped(*rows)
 
 
 def _distinct(tokens: Tokens, before: Sequence[TextBefore]) -> tuple[Integers, Integers]:
@@ -204,6 +214,7 @@ class CorpusWords:
             choice.measure.self_only(words),
             frequencies,
             choice.context,
+            choice.map,
         )
         return cls(WordTable(vectors), f"{encoder.name}#{encoder.fingerprint[:12]}")
 
@@ -389,7 +400,9 @@ class PreparedCorpus:
         for part in requires.parts:
             features |= once(self._made, ("parts", part), partial(word_features, part, self.words))
         where = choice.key if requires.vectors else None
-        asked = requires.frequency, requires.pieces, requires.idf, requires.parts
+        if requires.weights and choice.map is not None and not choice.in_context:
+            features["map_weights"] = once(self._made, ("map", choice.key), lambda: self._map_weights(choice))
+        asked = requires.frequency, requires.pieces, requires.idf, requires.parts, requires.weights
         return once(
             self._made, ("table", where, *asked), lambda: self._compared(choice, requires).with_features(features)
         )
@@ -408,6 +421,12 @@ class PreparedCorpus:
             return CorpusWords.in_context(choice, self.words, frequencies=frequencies)
         measured = once(self._made, ("vectors", choice.key), partial(self.select or choice.select, self.words))
         return CorpusWords.of(measured, int((tokens > 0).sum()), normalize=choice.normalize, frequencies=frequencies)
+
+    def _map_weights(self, choice: VectorChoice) -> Floats:
+        """Compute the weight of each word by a map of vectors of words."""
+        assert choice.map is not None
+        measured = once(self._made, ("vectors", choice.key), partial(self.select or choice.select, self.words))
+        return choice.map.weights(unit_rows(measured.rows))
 
     def _piece_idf(self, idf: object, encoder: Encoder) -> Floats:
         """Weight of each piece of an encoder: ln((D + 1) / (d + 1)), d of D lines having it."""
@@ -550,7 +569,7 @@ class SentenceScorer:
         metric, requires = self._metric, self._requires
         if self._words and self._select is None:
             choice = metric.vector_choice
-            kept = KeptVectors(open_vectors(choice.vectors), choice.vector_case)
+            kept = KeptVectors(choice.source, choice.vector_case)
             plain = choice.measure == WordMeasure()
             self._select = kept.measured if plain else partial(choice.select, source=kept)
         if requires.table:

@@ -339,6 +339,10 @@ class Vectors(ABC):
         """Return unit vectors of the pieces of lines."""
         return self.pieces_of(())
 
+    def weigh(self, pieces: PieceVectors) -> PieceVectors:
+        """Give pieces the weights that a map of the vectors has learned; without one they stay as they are."""
+        return pieces
+
     def pieces_of(self, lines: Sequence[Sequence[str]]) -> PieceVectors:
         """Return unit vectors of the pieces of any lines, given as words."""
         raise InputError(_NO_PIECES)
@@ -461,6 +465,7 @@ class PieceVectors:
     ids: Integers  # (pieces,) numbers in the encoder's vocabulary
     words: Integers  # (pieces,) number of the word in its line, from 0; -1 for special pieces at the ends
     offsets: Integers  # Line i has the pieces ``offsets[i]`` to ``offsets[i + 1]``
+    weights: Floats | None = None  # (pieces,); None: equal ones
 
     @property
     def inner(self) -> Flags:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -141,13 +141,24 @@ def match_pieces(
     greatest = _greatest(candidates.rows[ours], references.rows[others])
     for text, part, met in ((candidates, ours, greatest[0]), (references, others, greatest[1])):
         weights = text.inner[part] * (1.0 if idf is None else idf[text.ids[part]])
+        if text.weights is not None:
+            weights = weights * text.weights[part]
         sums += [float(met @ weights), float(weights.sum())]
     both_have_text = bool(candidates.inner[ours].any() and references.inner[others].any())
-    matched, weight, recalled, other = sums
-    precision = matched / weight if both_have_text and weight else 0.0
-    recall = recalled / other if both_have_text and other else 0.0
-    parts = (precision, recall, f_of(precision, recall))
+    parts = agreement(sums) if both_have_text else (0.0, 0.0, 0.0)
     return (*(round(PARTS * part) for part in parts), 1, *(round(PARTS * total) for total in sums))
+
+
+def agreement(sums: Sequence[float]) -> tuple[float, float, float]:
+    """Compute precision, recall and F of sums: similarity and weight of the candidate, then of the reference.
+
+    >>> agreement([1.0, 2.0, 1.0, 1.0])
+    (0.5, 1.0, 0.66...)
+    """
+    matched, weight, recalled, other = sums
+    precision = matched / weight if weight else 0.0
+    recall = recalled / other if other else 0.0
+    return precision, recall, f_of(precision, recall)
 
 
 def _greatest(one: Floats, other: Floats) -> tuple[Floats, Floats]:

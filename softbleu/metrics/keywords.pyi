@@ -8,6 +8,7 @@ from softbleu.config.declare import Declared
 from softbleu.corpora.judgements import ScoreTable
 from softbleu.embeddings import VectorLocation
 from softbleu.embeddings.choice import Similarity
+from softbleu.embeddings.maps import VectorMap
 from softbleu.language.values import ModelChoice
 from softbleu.lattices.rules import NetworkVectors
 from softbleu.matching.matchers import Matcher
@@ -30,6 +31,7 @@ class MatchSettings(TypedDict, total=False):
     context: int
     exact_words: Literal["one", "cosine"] | None
     similarity: str | Similarity | None
+    map: str | VectorMap | None
     vectors_postprocess: str
     neighbours: int | None
     function_words: Literal["soft", "exact"]
@@ -131,6 +133,7 @@ class PartFields(Declared):
     context: int = ...
     exact_words: Literal["one", "cosine"] | None = ...
     similarity: str | Similarity | None = ...
+    map: str | VectorMap | None = ...
     vectors_postprocess: str = ...
     neighbours: int | None = ...
     function_words: Literal["soft", "exact"] = ...

@@ -25,6 +25,7 @@ class Requirements:
     language: str | None = None  # Code of that by whose rules edits are found; None: English
     vectors: bool = False  # Of words, whose similarity is looked at
     pieces: bool = False  # Vectors of the pieces that an encoder cuts lines into, in context
+    weights: bool = False  # Weights of words by a map of vectors, if one is given
     frequency: bool = False  # How frequent words are among the references' tokens
     idf: object = None  # Source of the rarity of words (or pieces): `references`, or another text
     parts: tuple[str | WordFeature, ...] = ()  # Names of `softbleu.text.parts.WORD_PARTS`, and other properties

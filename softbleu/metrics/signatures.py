@@ -22,8 +22,6 @@ _NOT_SETTINGS = (
     "blank",
     "against",
     "resegment",
-    "gate",
-    "gate-source",
     "documents",
     "corpus",
     "edits",

@@ -1,6 +1,7 @@
 """The trained metric: costs of distances between a candidate and its reference, learned from judgements.
 
-A head, a small file, says how many points each distance costs.
+A head, a small file, says how many points each distance costs. A map of vectors says it of precision, recall and F
+of tokens that are matched under it (`softbleu.embeddings.maps`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.embeddings.choice import VectorChoice
+from softbleu.embeddings.maps import VectorMap
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
 from softbleu.io.files import Content, required_resource, resource_names
@@ -28,6 +30,7 @@ from softbleu.language.values import WordList, split_words
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import Metric
+from softbleu.metrics.bertscore import PARTS, agreement, match_pieces
 from softbleu.metrics.meteor import equal_lines
 from softbleu.metrics.protocols import resolved
 from softbleu.metrics.reading import read_metric
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from softbleu.types import Array, Fields, Flags, Floats, Integers
 
 DEFAULT_HEAD = "minilm-l6"
+AGREEMENT = ("precision", "recall", "f")  # What a map has prices of
 _FOLDER, _FILE, _FORMAT = "heads", "head.json", 2
 _EARLIER = 1  # Had no severity
 FEATURES = {
@@ -222,6 +226,10 @@ class Trained(Metric):
     pairs. A corpus has the mean of its segments; of several references each segment takes the best. A side without
     any text has 0.
 
+    With a `map` and no head, each token is matched greedily with the most similar one under the map, as in BERTScore,
+    and weighs as the map says. What precision, recall and F of these lack costs points, at the prices of the map; the
+    vectors and layers are those of the map unless others are given, and so are the tokens of words.
+
     Parameters
     ----------
     head
@@ -245,19 +253,28 @@ class Trained(Metric):
     tokenizer: Tokenizer = tokenizer_setting(Whitespace())
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
     partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
+    learned: VectorMap | None = field(default=None, repr=False)  # The map of the vectors, for workers
     name: ClassVar[str] = "trained"
     label: ClassVar[str] = "trained"
 
     def complete(self) -> None:
-        """Take tokens and vectors of the head, unless others are given."""
-        head = self.head
+        """Take tokens and vectors of the head or of the map, unless others are given."""
+        head, learned = self.head, self.vector_choice.map
+        if head is None and learned is not None:
+            if self.vector_choice == VectorChoice(DEFAULT_ENCODER, map=learned):
+                object.__setattr__(self, "vector_choice", VectorChoice(learned.vectors, map=learned))
+            if self.tokenizer == Whitespace() and learned.facts["tokenize"] != "none":
+                lowercase = learned.facts.get("lowercase") is True
+                object.__setattr__(self, "tokenizer", make_tokenizer(learned.facts["tokenize"], lowercase=lowercase))
         if head is not None and self.tokenizer == Whitespace():
             object.__setattr__(self, "tokenizer", make_tokenizer(head.tokenize, lowercase=head.lowercase))
         if head is not None and self.vector_choice == VectorChoice(DEFAULT_ENCODER):
             object.__setattr__(self, "vector_choice", VectorChoice(head.vectors, layers=head.layers))
 
     def resolved(self) -> Self:
-        """Return the metric with the bundled head by default."""
+        """Return the metric with the bundled head by default, or with the map of its vectors."""
+        if self.head is None and self.vector_choice.map is not None:
+            return replace(self, learned=self.vector_choice.map)
         return replace(self, head=self.used)
 
     @property
@@ -269,6 +286,8 @@ class Trained(Metric):
     @property
     def requires(self) -> Requirements:
         """Vectors of pieces or words, features of words, and the needs of the head's metrics."""
+        if self.head is None and self.vector_choice.map is not None:
+            return Requirements(vectors=True, pieces=self.vector_choice.in_context, weights=True)
         needed = Requirements(vectors=True, pieces=self.vector_choice.in_context, parts=(PairWords(),))
         return reduce(or_, (metric.requires for metric in self._metrics), needed)
 
@@ -282,11 +301,13 @@ class Trained(Metric):
         words = needed(words, self.name, "words")
         single = chunk.by_reference()
         _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
+        if self.head is None and self.learned is not None:
+            found = (_matched_pieces if words.vectors.in_context else _matched_words)(single, words)
+            rows = _as_rows(self.learned.losses(found), found[:, -1] != 0)
+            return rows[best_rows(chunk.segment_offsets, rows[:, 0])]
         distances, directions, known = self.measure(single, words, kernels)
-        lost = np.rint(POINT_PARTS * self.used.lost(distances, directions)).astype(np.int64)
-        points = np.where(known, np.maximum(100 * POINT_PARTS - lost.sum(axis=1), 0), 0)
-        rows = np.column_stack((points, np.ones_like(points), lost))
-        return rows[best_rows(chunk.segment_offsets, points)]
+        rows = _as_rows(self.used.lost(distances, directions), known)
+        return rows[best_rows(chunk.segment_offsets, rows[:, 0])]
 
     def measure(self, single: Chunk, words: WordTable, kernels: Kernels) -> tuple[Floats, Floats, Flags]:
         """Measure pairs of a candidate and one reference, and see whether both sides have any text.
@@ -322,9 +343,41 @@ class Trained(Metric):
 
     def causes(self, row: Integers) -> tuple[Finding, ...]:
         """Distances that cost points, the most expensive first."""
-        lost = zip(self.used.names, self.columns(row[None])[0].lost, strict=True)
+        names = AGREEMENT if self.head is None and self.vector_choice.map is not None else self.used.names
+        lost = zip(names, self.columns(row[None])[0].lost, strict=True)
         ranked = sorted(((points, name) for name, points in lost if points > 0), reverse=True)
         return tuple(Finding("lost", name, points) for points, name in ranked)
+
+
+def _as_rows(losses: Floats, known: Flags) -> Integers:
+    """Make rows of statistics, in millionths: points, 1, points lost; pairs that are not `known` have 0 points."""
+    lost = np.rint(POINT_PARTS * losses).astype(np.int64)
+    points = np.where(known, np.maximum(100 * POINT_PARTS - lost.sum(axis=1), 0), 0)
+    return np.column_stack((points, np.ones_like(points), lost))
+
+
+def _matched_pieces(single: Chunk, words: WordTable) -> Floats:
+    """Match the pieces of each pair, weighed by a map: precision, recall and F, 0 without any: (pairs, 3)."""
+    vectors = words.vectors
+    candidates, references = (vectors.weigh(vectors.pieces(text)) for text in (single.candidates, single.references))
+    rows = [match_pieces(candidates, references, line, line)[:3] for line in range(len(single))]
+    return np.array(rows, np.float64).reshape(-1, len(AGREEMENT)) / PARTS
+
+
+def _matched_words(single: Chunk, words: WordTable) -> Floats:
+    """Match the words of each pair, as in `_matched_pieces`."""
+    weights = words.feature("map_weights")
+    found = []
+    texts = (pairwise(text.offsets.tolist()) for text in (single.candidates, single.references))
+    for (similarities, *_), ours, others in zip(_words(single, words), *texts, strict=True):
+        sums = [0.0] * 4
+        if similarities.size:
+            one = weights[single.candidates.codes[slice(*ours)]]
+            other = weights[single.references.codes[slice(*others)]]
+            met, missed = similarities.max(axis=1), similarities.max(axis=0)
+            sums = [float(met @ one), float(one.sum()), float(missed @ other), float(other.sum())]
+        found.append(agreement(sums))
+    return np.array(found).reshape(-1, len(AGREEMENT))
 
 
 @lru_cache(64)

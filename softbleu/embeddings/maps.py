@@ -1,0 +1,261 @@
+"""Maps of vectors, learned from human judgements: their files, and vectors under a map.
+
+A map is a matrix I + M, weights of tokens, and prices of precision, recall and F; `softbleu.embeddings.learning` says
+how they are learned. Its file (NumPy's ``.npz``, nothing pickled) also lists the judgements that it was learned from.
+Under a map the cosine of two vectors x and y is that of x + x M and y + y M, wherever vectors are compared.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from softbleu.embeddings.learning import map_rows, token_weights
+from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
+from softbleu.errors import InputError, Parameter
+from softbleu.io.files import Content, find_resource, required_resource, resource_names
+from softbleu.io.platform import cached_property, single_threaded_blas
+from softbleu.io.reading import check_plain, parse_json
+
+if TYPE_CHECKING:
+    from softbleu.types import Fields, Floats, Integers
+
+MAP_FOLDER, MAP_FILE, MAP_FORMAT = "heads", "map.npz", 1
+_LARGEST_FILE = 64_000_000  # Bytes: a map of 8,000 dimensions
+_MOST = 127  # Greatest integer of a row
+
+
+@dataclass(frozen=True)
+class VectorMap(Content):
+    """A linear map of vectors, with weights of tokens and prices, and what it was learned from."""
+
+    values: NDArray[np.int8] = field(repr=False, compare=False)  # M is these times `scales`, row by row
+    scales: NDArray[np.float32] = field(repr=False, compare=False)
+    direction: NDArray[np.float32] = field(repr=False, compare=False)  # Weight of a token by its mapped vector
+    constant: float = field(repr=False, compare=False)
+    prices: tuple[float, float, float] = field(repr=False, compare=False)
+    """Prices of precision, recall and F; their sum is 1."""
+    floor: float = field(repr=False, compare=False)  # Median of unrelated pairs, which have 0 points
+    facts: Fields = field(repr=False, compare=False)  # Vectors that it is for, and what it was learned from
+
+    @classmethod
+    def files_of(cls, location: str) -> Sequence[Path]:
+        """List the file of a map: in the box by its name, else at a path."""
+        if location in map_names() and not Path(location).is_file():
+            return [required_resource(MAP_FOLDER, location, MAP_FILE)]
+        return [Path(location)]
+
+    @classmethod
+    def of(cls, location: str) -> Self:
+        """Read a map: one in the box by its name, else a file.
+
+        Raises `InputError`: the file is missing, or its content is no map.
+        """
+        (path,) = cls.files_of(location)
+        if not path.exists():
+            known = ", ".join(map_names()) or "none"
+            raise InputError(f"map {location!r}: no such file, and no map in the box: {known}")
+        check_plain(path)
+        return cls(location, Content.of(str(path)).fingerprint, **_read(path, location))
+
+    @property
+    def dimension(self) -> int:
+        """Length of the vectors."""
+        return len(self.scales)
+
+    @property
+    def vectors(self) -> str:
+        """Name of the vectors that it was learned with."""
+        return str(self.facts["vectors"])
+
+    @property
+    def layers(self) -> str | None:
+        """Layers of the encoder that it was learned with; None for vectors of words."""
+        return self.facts["layers"]  # type: ignore[no-any-return]
+
+    @property
+    def threshold(self) -> float | None:
+        """Recommended threshold under the map, if any."""
+        return self.facts.get("threshold")
+
+    @cached_property
+    def matrix(self) -> NDArray[np.float32]:
+        """M: (dimension, dimension)."""
+        return self.values * self.scales[:, None]
+
+    def __getstate__(self) -> dict[str, object]:
+        """Leave out the matrix, which is large and made again."""
+        return {name: value for name, value in vars(self).items() if name != "matrix"}
+
+    def check_fits(self, name: str, dimension: int, fingerprint: str) -> None:
+        """Raise `InputError` unless the map was learned with these vectors, by name or content."""
+        known = fingerprint in self.facts["fingerprints"] or name == self.vectors
+        if dimension == self.dimension and known:
+            return
+        raise InputError(
+            f"map {self.location}: learned with {self.vectors} ({self.dimension} dimensions), not {name} "
+            f"({dimension}): give ",
+            Parameter("vectors", self.vectors),
+            ", or learn a map of your vectors: softbleu embeddings train",
+        )
+
+    def of_lines(self, states: NDArray[np.float32], offsets: Integers) -> NDArray[np.float32]:
+        """Map the tokens of lines, each line by itself, so that it does not depend on others: (tokens, dimension)."""
+        mapped = np.empty_like(states)
+        with single_threaded_blas():
+            for start, end in pairwise(offsets.tolist()):
+                rows, lengths = map_rows(states[start:end], self.matrix)
+                mapped[start:end] = rows * lengths[:, None]
+        return mapped
+
+    def of_words(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Map vectors of words, each by itself: (words, dimension)."""
+        with single_threaded_blas():
+            # A product of one row at a time does not depend on its place.
+            mapped: NDArray[np.float32] = rows + np.matmul(rows[:, None, :], self.matrix)[:, 0, :]
+        return mapped
+
+    def weights(self, rows: NDArray[np.floating[Any]]) -> Floats:
+        """Compute the weights of mapped vectors of length 1: (tokens,)."""
+        return token_weights(rows.astype(np.float64), self.direction.astype(np.float64), self.constant)[0]
+
+    def losses(self, agreement: Floats) -> Floats:
+        """Compute points lost by precision, recall and F, each in a column, of 100: the same shape.
+
+        >>> vector_map = VectorMap("", "", None, None, None, 0.0, (0.25, 0.25, 0.5), 0.5, {})
+        >>> vector_map.losses(np.array([[0.8, 0.6, 0.7]])).round(6).tolist()
+        [[10.0, 20.0, 30.0]]
+        """
+        losses: Floats = 100 * (1 - agreement) * np.array(self.prices) / (1 - self.floor)
+        return losses
+
+    def content(self) -> bytes:
+        """Return the bytes of the file of the map."""
+        facts = json.dumps({"format": MAP_FORMAT, **self.facts}, ensure_ascii=False, indent=1)
+        stream = io.BytesIO()
+        np.savez(
+            stream,
+            values=self.values,
+            scales=self.scales,
+            direction=self.direction,
+            numbers=np.array([self.constant, *self.prices, self.floor], "<f8"),
+            facts=np.frombuffer(facts.encode(), np.uint8),
+        )
+        return stream.getvalue()
+
+
+def map_names() -> tuple[str, ...]:
+    """List the maps in the box, by the names of their vectors.
+
+    >>> isinstance(map_names(), tuple)
+    True
+    """
+    return resource_names(MAP_FOLDER, MAP_FILE)
+
+
+def map_of(name: str) -> VectorMap | None:
+    """Return the bundled map of vectors with this name, if any."""
+    return _bundled(name) if find_resource(MAP_FOLDER, name, MAP_FILE) is not None else None
+
+
+@cache
+def _bundled(name: str) -> VectorMap:
+    return VectorMap.of(name)
+
+
+def packed_matrix(matrix: NDArray[np.floating[Any]]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Round each row to integers times a scale: the integers, and the scales.
+
+    >>> values, scales = packed_matrix(np.array([[0.5, -1.27], [0.0, 0.0]]))
+    >>> values.tolist(), scales.astype(float).round(6).tolist()
+    ([[50, -127], [0, 0]], [0.01, 0.0])
+    """
+    scales = (np.abs(matrix).max(axis=1, initial=0) / _MOST).astype(np.float32)
+    values = np.rint(matrix / np.where(scales > 0, scales, 1)[:, None])
+    return np.clip(values, -_MOST, _MOST).astype(np.int8), scales
+
+
+def _read(path: Path, location: str) -> dict[str, Any]:
+    """Read and check the content of a file."""
+    try:
+        with zipfile.ZipFile(path) as members:
+            if sum(member.file_size for member in members.infolist()) > _LARGEST_FILE:
+                raise ValueError("too large")
+        with np.load(path, allow_pickle=False) as arrays:
+            content = {name: arrays[name] for name in ("values", "scales", "direction", "numbers", "facts")}
+        facts: Any = parse_json(bytes(content["facts"]).decode(), location)
+        if facts["format"] != MAP_FORMAT:
+            raise ValueError(f"format {facts['format']!r}, not {MAP_FORMAT}")
+        shapes = {name: (part.shape, part.dtype.str) for name, part in content.items() if name != "facts"}
+        size = len(content["scales"])
+        wanted = {
+            "values": ((size, size), "|i1"),
+            "scales": ((size,), "<f4"),
+            "direction": ((size,), "<f4"),
+            "numbers": ((5,), "<f8"),
+        }
+        if shapes != wanted or not size or not all(np.isfinite(content[name]).all() for name in wanted):
+            raise ValueError("its arrays have other shapes, or values that are not finite")
+        constant, *prices, floor = content["numbers"].tolist()
+        if min(prices) < 0 or abs(sum(prices) - 1) > 1e-9 or not floor < 1:
+            raise ValueError("prices are from 0 and add up to 1, and unrelated pairs have less than 1")
+        texts = facts["vectors"], facts["tokenize"], facts["layers"] or ""
+        if not all(isinstance(text, str) for text in (*texts, *facts["fingerprints"])):
+            raise ValueError("vectors, tokenize, layers and fingerprints are texts")
+        threshold = facts.get("threshold")
+        if threshold is not None and not 0 <= threshold <= 1:
+            raise ValueError("a threshold is from 0 to 1")
+    except (KeyError, TypeError, ValueError, OSError, EOFError, zipfile.BadZipFile, InputError) as error:
+        said = f"{type(error).__name__}: {error}"[:120]
+        raise InputError(f"{location}: no map of vectors ({said}): make one by softbleu embeddings train") from error
+    arrays = {name: content[name] for name in ("values", "scales", "direction")}
+    return {**arrays, "constant": constant, "prices": tuple(prices), "floor": floor, "facts": facts}
+
+
+@dataclass(frozen=True)
+class MappedSource:
+    """Vectors of words under a map."""
+
+    source: VectorSource
+    map: VectorMap
+
+    @property
+    def name(self) -> str:
+        """Name of the vectors."""
+        return self.source.name
+
+    @property
+    def dimension(self) -> int:
+        """Length of each vector."""
+        return self.source.dimension
+
+    @property
+    def fingerprint(self) -> str:
+        """Hex SHA-256 of the content of vectors and map."""
+        return f"{self.source.fingerprint[:32]}{self.map.fingerprint[:32]}"
+
+    @property
+    def meta(self) -> Mapping[str, object]:
+        """Facts about the vectors that hold under the map."""
+        meta = getattr(self.source, "meta", {})
+        return {name: meta[name] for name in ("language",) if name in meta}
+
+    def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
+        """Return the first words and their mapped rows; see `VectorSource.head`."""
+        words, rows = self.source.head(count)
+        return words, self.map.of_words(rows)
+
+    def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
+        """Return the mapped vectors of words; see `VectorSource.select`."""
+        found = self.source.select(words, case)
+        return WordVectors(self.map.of_words(found.rows), found.name, self.source.fingerprint, found.zero_words)
