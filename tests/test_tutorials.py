@@ -166,7 +166,7 @@ def test_numbers_are_those_of_softbleu(tmp_path: Path) -> None:
     code = f"""
 import evaluate, json
 metric = evaluate.load("integrations/evaluate/softbleu")
-print(json.dumps([metric.compute(**call) for call in {calls!r}]))
+print(json.dumps([metric.compute(**call, details=True) for call in {calls!r}]))
 for part in (slice(1), slice(1, None)):
     metric.add_batch(predictions={PREDICTIONS!r}[part], references={SEVERAL!r}[part])
 print(metric.compute()["score"])
@@ -184,8 +184,21 @@ print(metric.compute()["score"])
 def test_the_card_says_what_runs(tmp_path: Path) -> None:
     assert re.match(r"---\ntitle: softbleu\n(?:.+\n)*tags:\n- evaluate\n- metric\n(?:.+\n)*---\n", CARD)
     (example,) = re.findall(r"^```python\n(.*?)^```", CARD, re.MULTILINE | re.DOTALL)
-    score, signature = run_offline(example, tmp_path).split(maxsplit=1)
+    score, precision = run_offline(example, tmp_path).split()
     result = softbleu.read_metric("vleu(threshold=0.8)").corpus_score(
         ["the old man bought the car", "a dog barks"], ["the old man bought a car", "the dog barked"]
     )
-    assert (float(score), signature.strip()) == (float(result), result.signature)
+    assert (float(score), float(precision)) == (float(result), result.to_dict()["precisions"][0])
+
+
+@pytest.mark.slow
+def test_compute_gives_numbers_alone_unless_details_are_asked_for(tmp_path: Path) -> None:
+    code = f"""
+import evaluate, json
+metric = evaluate.load("integrations/evaluate/softbleu")
+given = dict(predictions={PREDICTIONS!r}, references={SEVERAL!r})
+print(json.dumps([metric.compute(**given, metric=name) for name in ("bleu", "chrf++", "ter", "softbleu")]))
+"""
+    for numbers in json.loads(run_offline(code, tmp_path)):
+        assert {*map(type, numbers.values())} <= {int, float}
+        assert len(numbers) > 1

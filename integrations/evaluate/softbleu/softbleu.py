@@ -22,10 +22,11 @@ Args:
     metric (`str`): a metric of softbleu with its settings. Defaults to "softbleu".
     source (`list` of `str`): of each segment the text that was to be corrected, for GLEU and the I-measure.
     level (`str`): "corpus" (the default), "segment" (scores of segments, too) or "macro" (their mean).
+    details (`bool`): return the metric, the signature, lists and scores of segments, too. Defaults to False.
     Further arguments are settings of the metric, such as threshold=0.5.
 
 Returns:
-    score (`float`), metric (`str`), signature (`str`), and what the score is made of, such as precisions.
+    score (`float`), and the numbers that it is made of, such as precisions: nothing but numbers.
 """
 
 
@@ -51,8 +52,14 @@ class Softbleu(evaluate.Metric):
         metric: str = "softbleu",
         source: Sequence[str] | None = None,
         level: str = "corpus",
+        details: bool = False,
         **settings: Any,
     ) -> dict[str, Any]:
         """Score what has come in."""
         result = softbleu.read_metric(metric, **settings).corpus_score(predictions, references, source, level=level)
-        return {name: value for name, value in result.to_dict().items() if name != "system"}
+        found = {name: value for name, value in result.to_dict().items() if name != "system"}
+        if details or level == "segment":
+            return found
+        lists = {name: values for name, values in found.items() if isinstance(values, list)}
+        found |= {f"{name}_{place}": each for name, values in lists.items() for place, each in enumerate(values, 1)}
+        return {name: value for name, value in found.items() if type(value) in (int, float)}
