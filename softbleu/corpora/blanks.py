@@ -13,7 +13,6 @@ from softbleu.io.progress import note
 if TYPE_CHECKING:
     from softbleu.corpora.edits import GoldSegment
 
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 _SEEN = 100  # Sentences that decide on the language of a file
 _MOST_CELLS = 1 << 30  # Cells of the alignment of two lines, one bit per cell
 
@@ -21,7 +20,7 @@ _MOST_CELLS = 1 << 30  # Cells of the alignment of two lines, one bit per cell
 def needs_cut(gold: Sequence[GoldSegment]) -> bool:
     """Whether the first sentences of a gold file are in a language without blanks between words."""
     seen = "".join(chain.from_iterable(segment.source.split() for segment in gold[:_SEEN]))
-    return 2 * len(_UNSPACED.findall(seen)) > len(seen)
+    return 2 * len(re.findall(f"[{UNSPACED}]", seen)) > len(seen)
 
 
 def cut_as_gold(name: str, lines: Sequence[str], gold: Sequence[GoldSegment]) -> Sequence[str]:

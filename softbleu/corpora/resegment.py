@@ -39,7 +39,7 @@ _WIDE = 4096  # Width at which a note is printed, as the search takes a while
 _MARGIN = 8  # Least distance, in tokens, of the best path from the edges of the band
 _FAR = np.int64(1 << 60)
 _COST = 32  # Low bits of a cell, which hold the output position at which the path entered the segment
-_TOKEN = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)+|[^\w\s]")
+_TOKEN = rf"[{UNSPACED}]|(?:(?![{UNSPACED}])\w)+|[^\w\s]"  # Compiled on use, as it takes 10 ms
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def resegment(output: Sequence[str], references: Sequence[Sequence[str]]) -> Res
     if not references:
         raise InputError("no segments to cut an output into")
     text = " ".join(" ".join(line.split()) for line in output)
-    spans = [match.span() for match in _TOKEN.finditer(text)]
+    spans = [match.span() for match in re.finditer(_TOKEN, text)]
     may_cut = [True, *(text[s - 1].isspace() or _is_character(text, s) for s, _ in spans[1:]), True]
     joints = np.where(may_cut[: len(spans) + 1] if spans else [True], 0, -1)
     cuts, costs = _least([text[start:stop] for start, stop in spans], joints, references)
@@ -232,7 +232,7 @@ def align_lines(texts: Sequence[Sequence[str]]) -> list[list[range]]:
     model = texts[0]
     joints: dict[int, list[int]] = {place: [place] for place in range(1, len(model))}
     for lines in texts[1:]:
-        tokens = [_TOKEN.findall(line) for line in lines]
+        tokens = [re.findall(_TOKEN, line) for line in lines]
         ends = [*accumulate(map(len, tokens))]
         costs = np.full(ends[-1] + 1, WITHIN)
         costs[[0, *ends]] = 0
@@ -283,7 +283,7 @@ def _least(
     """
     numbers: dict[str, int] = {}
     coded = _coded(output, numbers)
-    tokens = [[_coded(_TOKEN.findall(line), numbers) for line in lines] for lines in references]
+    tokens = [[_coded(re.findall(_TOKEN, line), numbers) for line in lines] for lines in references]
     width, size = _WIDTH, len(coded)
     while True:
         band = _Band(coded, joints, tokens, min(width, size + 1))
@@ -298,7 +298,8 @@ def _least(
 
 def _is_character(text: str, place: int) -> bool:
     """Whether both neighbours of a position are characters of a script without blanks."""
-    sides = (_TOKEN.match(text, place - 1), _TOKEN.match(text, place))
+    token = re.compile(_TOKEN)
+    sides = (token.match(text, place - 1), token.match(text, place))
     return all(side is not None and len(side[0]) == 1 and not side[0].isascii() for side in sides)
 
 

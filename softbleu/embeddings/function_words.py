@@ -50,8 +50,8 @@ Measured on samples of 20 lines: English news and learners' text (15,969 samples
 SEEDA and GUG) has at least .25; news in seven languages (518 samples of WMT) has at most .10, and messages of
 programs in 20 languages (1,604 samples) have at most .19.
 """
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+")
-"""A sequence of letters; Chinese and Japanese characters count one by one."""
+_WORD = r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+"
+"""A sequence of letters; Chinese and Japanese characters count one by one. Compiled on use, as it takes 6 ms."""
 
 
 def english_share(lines: Iterable[str]) -> tuple[float, int]:
@@ -60,7 +60,8 @@ def english_share(lines: Iterable[str]) -> tuple[float, int]:
     >>> english_share(["The cat sat on the mat.", "It was not there"])
     (0.7, 10)
     """
-    words = [word for line in lines for word in _WORD.findall(line.lower())]
+    find = re.compile(_WORD).findall
+    words = [word for line in lines for word in find(line.lower())]
     return sum(word in FUNCTION_WORDS for word in words) / max(len(words), 1), len(words)
 
 
