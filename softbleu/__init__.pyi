@@ -1,10 +1,13 @@
 """Names of the package in Python, and the modules that have them: what is loaded when it is first asked for."""
 
+from .analysis.credit import soft_credit as soft_credit
 from .corpora import ParallelFiles as ParallelFiles
 from .corpora import Segments as Segments
 from .corpora import read_m2 as read_m2
 from .corpora import read_segments as read_segments
 from .corpora import write_m2 as write_m2
+from .corpora.checks import check as check
+from .corpora.gates import Gate as Gate
 from .corpora.recordings import at_moments as at_moments
 from .corpora.recordings import read_logs as read_logs
 from .embeddings import open_vectors as open_vectors

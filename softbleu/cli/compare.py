@@ -147,6 +147,7 @@ def compare(options: CompareOptions) -> None:
     run: dict[str, Any] = {"baseline": options.baseline or signed, "significance": how, **options.workers}
     if options.spans and not page_wanted:
         raise InputError("--spans are marked on a page: add --format html")
+    options.check_spans()
     if page_wanted and (resampled or options.plot or options.resume or options.columns):
         raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
     compared: Any
@@ -168,7 +169,7 @@ def compare(options: CompareOptions) -> None:
 
 def _compare_fractions(options: CompareOptions) -> None:
     """Test systems at fractions of their outputs."""
-    names = ("all_pairs", "columns", "distribution", "resume", "top", "spans")
+    names = ("all_pairs", "columns", "distribution", "resume", "top", "spans", "gate")
     if other := next((name.replace("_", "-") for name in names if getattr(options, name)), None):
         raise InputError(f"--{other} goes with whole outputs: leave it out, or --partial and --fractions")
     page_wanted = options.output_format in CURVE_PAGES

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from softbleu.analysis import choose_lines
+from softbleu.analysis.credit import SHOWN_THRESHOLDS, credit_of_corpus
 from softbleu.analysis.differences import LineKind
 from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Annotated, ByDocument, Marked, Resegment
 from softbleu.cli.options import Digits, TableFormat
 from softbleu.errors import InputError
 from softbleu.meta.reading import read_marks
+from softbleu.report.credit import credit_writers, draw_credit
 from softbleu.report.explanations import EXPLAINERS
 from softbleu.results.explain import explain_corpus, parse_segments
 
@@ -21,16 +25,21 @@ class ExplainOptions(Annotated, Resegment, ByDocument, TableFormat, Marked, Digi
     segments
         Numbers of segments, from 1, or ranges
     show
-        Choose segments instead: the worst, the most different (two systems) or disagreeing ones (two metrics)
+        Choose segments instead: the worst, the most different (two systems) or disagreeing ones (two metrics); or
+        show of all segments which pairs of n-grams earn soft credit (pairs), and how their words differ (kinds)
     top
-        How many segments --show chooses
+        How many segments or pairs --show shows
+    plot
+        With --show pairs or kinds, also draw soft credit by kind and threshold into this .svg, .png or .pdf file
+        (needs softbleu[plots])
     """
 
     segments: tuple[str, ...] = setting(
         (), name="segment", unset="the first 3", flags=("-l",), metavar="N|N-M", panel="Input", common=True
     )
-    show: LineKind | None = setting(None, panel="Input", common=True)
+    show: LineKind | Literal["pairs", "kinds"] | None = setting(None, panel="Input", common=True)
     top: int | None = setting(None, unset="20", panel="Input", common=True)
+    plot: str | None = setting(None, file="written")
 
 
 @command
@@ -41,16 +50,36 @@ def explain(options: ExplainOptions) -> None:
     For m2, cleme and uot it shows edits: which are gold edits, which are wrong, and which gold edits are missed.
     For other metrics it shows the numbers that the score of a segment is made of.
     """
+    show = options.show
+    if show == "pairs" or show == "kinds":
+        _show_credit(options, show)
+        return
+    if options.plot:
+        raise InputError("--plot draws soft credit: add --show pairs or kinds")
     output = options.open_output(EXPLAINERS.find(options.output_format))
     if (options.show and options.segments) or (options.top is not None and not options.show):
         raise InputError("--show chooses --top segments, and --segment names them: give one of these")
     plan = options.plan(one=options.show != "disagreeing")
     with options.open_corpus(plan) as corpus:
-        if options.show:
-            lines = choose_lines(corpus, plan, options.show, top=20 if options.top is None else options.top)
+        if show:
+            lines = choose_lines(corpus, plan, show, top=20 if options.top is None else options.top)
             chosen = list(dict.fromkeys(line.segment for line in lines))
         else:
             chosen = parse_segments(options.segments or [f"1-{min(3, len(corpus))}"], len(corpus))
         marks = read_marks(options.spans, corpus, options.encoding)
         explanations = explain_corpus(corpus, plan.metrics[0], chosen, spans=marks)
     output.write(explanations)
+
+
+def _show_credit(options: ExplainOptions, show: str) -> None:
+    """Show where the soft credit of a metric comes from."""
+    if options.segments or options.spans:
+        raise InputError(f"--show {show} is of all segments: leave out --segment and --spans")
+    top = 20 if options.top is None else options.top
+    output = options.open_output(credit_writers(show, top).find(options.output_format))
+    picture = options.open_picture(options.plot, options.input_files())
+    plan = options.plan(one=True)
+    with options.open_corpus(plan) as corpus, options.progress() as progress:
+        credit = credit_of_corpus(corpus, plan, SHOWN_THRESHOLDS if options.plot else (), progress)
+    picture(draw_credit, credit)
+    output.write(credit)

@@ -24,6 +24,7 @@ from softbleu.config.declare import setting
 from softbleu.corpora import ParallelFiles, Segments, name_systems, read_segments
 from softbleu.corpora.corpus import Against, compared_with
 from softbleu.corpora.edits import Absent
+from softbleu.corpora.gates import ALL_RULES, RULES, gated
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.records import PAIR_FORMATS
 from softbleu.corpora.validation import Blank
@@ -142,6 +143,19 @@ class Resegment(Defaults, panel="Input"):
     """
 
     resegment: bool = setting(False)
+
+
+class GateRules(Defaults, panel="Input"):
+    """A gate before scoring.
+
+    Attributes
+    ----------
+    gate
+        Rules for outputs before they are scored: all, or some of {names}. The first strip text around an answer, the
+        others count an output as empty; tables have the share of lines by rule
+    """
+
+    gate: tuple[str, ...] = setting((), metavar="RULE", complete=lambda: [ALL_RULES, *RULES])
 
 
 class Logged(Defaults, panel="Input"):
@@ -398,9 +412,10 @@ class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
     pairs: str | None = setting(None, file="read")
     input_format: str | None = setting(None, unset="by its suffix", complete=lambda: PAIR_FORMATS)
     against: Against | None = setting(None, unset="references")
-    # No fields: see `Annotated` and `Logged`.
+    # No fields: see `Annotated`, `GateRules` and `Logged`.
     absent_annotators = cast("Absent | None", None)
     blank_references = cast("Blank | None", None)
+    gate = cast("tuple[str, ...]", ())
     unit = cast("DelayUnit | None", None)
 
     @contextmanager
@@ -415,6 +430,8 @@ class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
         against = self.against or cast("Against", self.signed.get("against", "references"))
         with self._named_corpus(plan.metrics) as corpus:
             corpus = compared_with(corpus, against)
+            texts = not all(isinstance(metric, ReadsRows) for metric in plan.metrics)
+            corpus = gated(corpus, (self.gate or self.signed.get("gate")) if texts else None)
             if self.documents:
                 documents = Documents.read(self.documents, self.encoding)
                 documents.fitting(len(corpus))
@@ -428,6 +445,7 @@ class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
             gold=from_source and self.gold,
             reference=from_source and self.references and not self.resegment,
             against=self.against and not compared,
+            gate=self.gate and not texts,
             documents=self.documents and not (by_document or in_context),
         )
         note_choices(corpus, plan)
@@ -514,6 +532,7 @@ class Annotated(Input, panel="Input"):
 
 class SystemScores(
     Annotated,
+    GateRules,
     Logged,
     Resegment,
     Outside,
@@ -528,3 +547,8 @@ class SystemScores(
     Resumed,
 ):
     """Options of commands that score systems, and show tables or pages of them."""
+
+    def check_spans(self) -> None:
+        """Check that spans to mark are of outputs as they are."""
+        if self.spans and (self.gate or "gate" in self.signed):
+            raise InputError("--spans mark outputs as they are: leave out --gate")

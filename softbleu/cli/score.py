@@ -62,6 +62,7 @@ def score(options: ScoreOptions) -> None:
         raise InputError("--resume goes with scores, not with a page: leave out one")
     if options.spans and not page_wanted:
         raise InputError("--spans are marked on a page: add --format html")
+    options.check_spans()
     if options.score_only and options.output_format != "text":
         raise InputError("--score-only prints numbers alone: leave out --format")
     output = options.open_output(write_numbers if options.score_only else write, ".score")
@@ -112,8 +113,8 @@ def _score_prefixes(options: ScoreOptions) -> None:
     """Score unfinished outputs: a table of curves for readers, a row for each prefix for programs."""
     if options.every is not None and options.fractions:
         raise InputError("--every and --fractions both say where outputs are cut: leave out one")
-    if options.resume or options.score_only or options.spans:
-        raise InputError("--level prefix has no --resume, --score-only and --spans: leave them out")
+    if options.resume or options.score_only or options.spans or options.gate:
+        raise InputError("--level prefix has no --resume, --score-only, --spans and --gate: leave them out")
     cuts = results.prefixes.make_cuts(options.every, options.fractions or None)
     name = options.output_format
     page_wanted, for_readers = name in CURVE_PAGES, is_for_readers(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields, replace
 from functools import lru_cache
 from math import exp, log
@@ -13,8 +13,9 @@ from math import exp, log
 import numpy as np
 
 from softbleu.config.languages import UNSPACED
-from softbleu.corpora.corpus import Corpus, ParallelFiles
+from softbleu.corpora.corpus import Corpus, ParallelFiles, References, Texts, make_corpus
 from softbleu.corpora.files import STDIN, open_text
+from softbleu.corpora.foreign import ForeignLines
 from softbleu.corpora.forms import (
     CHATTER,
     FORMS,
@@ -31,6 +32,7 @@ from softbleu.corpora.forms import (
 )
 from softbleu.corpora.parallel import has_edits
 from softbleu.io.platform import cached_property
+from softbleu.io.progress import shown
 from softbleu.tables import Records, Tabular
 from softbleu.types import Cells, Progress
 
@@ -40,7 +42,10 @@ _NO_BETTER = 1.2  # Ratio of overlap with the own segment to overlap with others
 _OFTEN = 0.05  # Share of segments from which a form of the references is no accident
 _NEIGHBOURS = 3  # Distance, in segments, up to which shifted outputs are found
 TWIN_WORDS = 20  # Words from which equal outputs of two systems are no accident
-_WORD = rf"(?=[^\W\d_])[{UNSPACED}]|(?:(?![{UNSPACED}])[^\W\d_])+"
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u0900-\u0963\u0970-\u0df3"  # Within words: vowels of India
+)
+_WORD = rf"(?=[^\W\d_])[{UNSPACED}]|(?:(?![{UNSPACED}\d])(?:[^\W_]|[{_MARKS}]))+"
 _NUMBER = r"\d+(?:[ .,:\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]\d+)*"
 _ADDRESS = r"https?://\S+|www\.\S+|(?<!\S)[@#]\w[\w.-]*|(?<!\S)[^\s@]+@\S+"
 _MIXED = r"\b(?=\w*\d)(?=\w*[A-Za-z])\w+\b"
@@ -151,9 +156,7 @@ class Ordinary:
     """Counts over a corpus that define ordinary outputs."""
 
     segments: int = 0
-    source_segments: Counter[str] = field(default_factory=Counter)  # Segments whose source has a word
-    target_segments: Counter[str] = field(default_factory=Counter)  # Segments whose models have a word
-    scripts: Counter[str] = field(default_factory=Counter)
+    languages: ForeignLines = field(default_factory=ForeignLines)
     ratios: dict[str, list[float]] = field(default_factory=dict)  # Log ratios of lengths to "source" and "reference"
     starts: dict[str, Counter[str]] = field(default_factory=dict)  # Texts before the first colon, by system
     texts: dict[str, Counter[str]] = field(default_factory=dict)  # Outputs by system
@@ -172,11 +175,8 @@ class Ordinary:
     def learn_models(self, source: CheckedText | None, models: Sequence[CheckedText]) -> None:
         """Count the source and the ordinary texts of a segment."""
         self.segments += 1
-        self.source_segments.update(set(source.words if source else ()))
+        self.languages.learn(source, models)
         self.inputs.update({text.plain for text in (source, *models) if text})
-        for text in models:
-            self.scripts.update(text.scripts)
-        self.target_segments.update({word for text in models for word in text.words})
         self.rare.update({word for text in models for word in text.rare})
         self.forms.update(form for form in FORMS if all(form.found(text.text) for text in models))
 
@@ -193,22 +193,6 @@ class Ordinary:
         found = max((sum(map(weigh, words & text.rare)) for text in other.models or other.inputs), default=0.0)
         whole = sum(map(weigh, words)) or 1.0
         return one.agreements.setdefault(other.number, found / whole)
-
-    @cached_property
-    def foreign(self) -> set[str]:
-        """Frequent words of the source that are missing in the language of the outputs."""
-        least = max(2.0, 0.005 * self.segments)
-        return {
-            word for word, n in self.source_segments.items() if n >= least and 10 * self.target_segments[word] <= n
-        }
-
-    @cached_property
-    def usual(self) -> set[str]:
-        """Frequent words in the language of the outputs that are missing in the source."""
-        least = max(2.0, 0.02 * self.segments)
-        return {
-            word for word, n in self.target_segments.items() if n >= least and 10 * self.source_segments[word] <= n
-        }
 
     @cached_property
     def spread(self) -> dict[str, tuple[float, float]]:
@@ -283,29 +267,23 @@ def _unrelated(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
     return "fits its segments no better than others" if own <= _NO_BETTER * others else None
 
 
-def _script_of(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
-    letters = segment.output.scripts
-    if letters.total() < 5 or not ordinary.scripts:
+def other_script(text: CheckedText, models: Sequence[CheckedText], usual: Counter[str]) -> str | None:
+    """Name the script of most letters of a text if it is rare among the `usual` ones and in the models; else None."""
+    letters = text.scripts
+    if letters.total() < 5 or not usual:
         return None
     script, count = letters.most_common(1)[0]
-    rare = ordinary.scripts[script] < 0.05 * ordinary.scripts.total()
-    common = any(2 * text.scripts[script] > text.scripts.total() for text in segment.models)
+    rare = usual[script] < 0.05 * usual.total()
+    common = any(2 * model.scripts[script] > model.scripts.total() for model in models)
     return script.capitalize() if rare and 2 * count > letters.total() and not common else None
 
 
+def _script_of(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
+    return other_script(segment.output, segment.models, ordinary.languages.scripts)
+
+
 def _language(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
-    words = segment.output.words
-    if len(words) < 5:
-        return None
-    foreign = sum(word in ordinary.foreign for word in words)
-    usual = sum(word in ordinary.usual for word in words)
-    if foreign > usual and 10 * foreign >= len(words):
-        return "the source's"
-    expected = [
-        sum(word in ordinary.usual for word in text.words) / (len(text.words) or 1) for text in segment.models
-    ]
-    # With 8 expected words of the language, chance misses all of them once in thousands of segments.
-    return "another" if expected and not usual and min(expected) * len(words) >= 8 else None
+    return ordinary.languages.find(segment.output.words, {word for text in segment.references for word in text.words})
 
 
 def _length(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
@@ -546,6 +524,42 @@ def check_outputs(corpus: Corpus, progress: Progress | None = None) -> Oddities:
         if progress:
             progress(len(corpus) + number, total)
     return Oddities(len(corpus), corpus.systems, oddities)
+
+
+def check(
+    candidates: Texts,
+    references: References | None = None,
+    source: Iterable[str] | None = None,
+    *,
+    progress: Progress | bool | None = None,
+) -> Oddities:
+    """Check outputs for oddities, as `softbleu check` does: see `check_outputs`.
+
+    Parameters
+    ----------
+    candidates, references, source
+        Texts as for `softbleu.score`; references, a source, or both.
+    progress
+        True for a bar; or a function of the segments done and of all segments.
+
+    Returns
+    -------
+    Oddities
+        A table with a row per system; its `oddities` has an entry for each failed check of an output.
+
+    Raises
+    ------
+    InputError
+        The texts do not go together.
+
+    Examples
+    --------
+    >>> found = check(["The dog barks.", "I cannot translate this."], ["A dog barks.", "The cat sat."])
+    >>> [(odd.segment, odd.check, odd.detail) for odd in found.oddities]
+    [(2, 'refusal', 'I cannot translate')]
+    """
+    with shown(progress) as shower:
+        return check_outputs(make_corpus(candidates, references, source), shower)
 
 
 def check_files(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -46,6 +46,7 @@ from softbleu.io.arguments import by_text, check_run, check_texts, listed, sever
 from softbleu.io.files import TemporaryFolder
 
 if TYPE_CHECKING:
+    from softbleu.corpora.gating import Gating
     from softbleu.corpora.logs import Log
 
 Texts = Iterable[str | GoldSegment] | Mapping[str, Iterable[str | GoldSegment]]
@@ -95,6 +96,7 @@ class Segments:
     against: Against = "references"  # With "source", the source stands in `references`
     logs: Mapping[str, Log] = field(default_factory=dict, compare=False)  # Delays of systems, where they are known
     resegmented: bool = False  # Whether candidates were cut into the segments of the references
+    gating: Gating | None = field(default=None, compare=False)  # What a gate did to the candidates
     before: Preceding[Segments] | None = None  # Context of a block, in a corpus with documents
     bytes: ClassVar[int] = 0  # Size in files
     is_sample: ClassVar[bool] = False  # Whether it is the bundled sample, for which notes are left out
@@ -373,6 +375,7 @@ class ParallelFiles:
     documents: Documents | None = field(default=None, compare=False, repr=False)  # Named documents, or the essays
     against: Against = "references"  # See `Segments`
     is_sample: bool = field(default=False, compare=False, repr=False)
+    gating: Gating | None = field(default=None, compare=False, repr=False)
     logs: ClassVar[Mapping[str, Log]] = {}  # See `Segments`
 
     @classmethod
@@ -514,13 +517,25 @@ class ParallelFiles:
         """Return values that change whenever the text changes."""
         files = (*self.candidates, *self.references, *([] if self.source is None else [self.source]))
         made = tuple(self.edits.items()), self.resegmented, self.blank_references
-        return self.systems, len(self.references), self.gold, made, *(file.state() for file in files)
+        gate = () if self.gating is None else (self.gating.signed(),)
+        return self.systems, len(self.references), self.gold, made, *gate, *(file.state() for file in files)
 
     def only(self, system: str) -> Self:
         """Return the corpus with one of its systems."""
         place = self.systems.index(system)
         edits = {name: segments for name, segments in self.edits.items() if name == system}
         return replace(self, systems=(system,), candidates=(self.candidates[place],), edits=edits)
+
+    def written(self, outputs: Iterable[Sequence[str]], name: str) -> tuple[TextFile, ...]:
+        """Write outputs of all systems, segment by segment, to files that take the place of the candidates."""
+        places = [Path(self._folder.name) / f"{name}-{number}" for number in range(len(self.systems))]
+        with ExitStack() as stack:
+            files = [stack.enter_context(place.open("w", encoding="utf-8", newline="\n")) for place in places]
+            for texts in outputs:
+                for file, text in zip(files, texts, strict=True):
+                    file.write(f"{text}\n")
+        opened = [TextFile.open(str(place), "utf-8", place.parent, BLOCK) for place in places]
+        return tuple(replace(made, name=file.name) for made, file in zip(opened, self.candidates, strict=True))
 
     def blocks(self) -> Iterator[FileBlock]:
         """Split into blocks of a fixed number of segments."""

@@ -18,13 +18,18 @@ MARKUP = {
     "tag": r"</?[a-zA-Z][\w-]*(?: [^<>]*)?/?>",
     "quotes around all": r"^\s*[\"“„«「『][^\"“”„«»「」『』]*[\"”“»」』]\s*$",
 }
-CHATTER = (
-    r"(?i)^\W*(?:(?:sure|certainly|of course|okay|ok)\b[,.!:]\W*(?:here|i(?:'ll| will| can| have)|let me)\b"
+_OPENING = (
+    r"(?:sure|certainly|of course|okay|ok)\b[,.!:]\W*(?:here|i(?:'ll| will| can| have)|let me)\b"
     r"|here(?:'s| is| are)\b.{0,60}(?:translat|correct|version|text)\w*"
-    r"|(?:the |my )?(?:corrected |final )?"
-    r"(?:translation|translated text|correction|corrected (?:text|sentence)|output|answer)\W*:)"
-    r"|[(\[]?\b(?:translator'?s note|note that i|note: (?:i|the|this))\b|let me know if|hope this helps"
 )
+_TITLE = (
+    r"(?:the |my )?(?:corrected |final )?"
+    r"(?:translation|translated text|correction|corrected (?:text|sentence)|output|answer)\W*:"
+)
+_REMARK = r"[(\[]?\b(?:translator'?s note|note that i|note: (?:i|the|this))\b|let me know if|hope this helps"
+CHATTER = rf"(?i)^\W*(?:{_OPENING}|{_TITLE})|{_REMARK}"
+_BEFORE = re.compile(rf"(?i)^\W*(?:(?:{_OPENING})[^:\uff1a\n]{{0,80}}[:\uff1a]|{_TITLE})[\s*_]*")
+_BEHIND = re.compile(rf"(?is)(?:(?<=[.!?…`\u3002\uff01\uff1f\u0964])|\n|[(\[])\s*(?:I )?(?:please )?(?:{_REMARK})")
 REFUSAL = (
     r"(?i)\bas an ai\b"
     r"|\bi(?:'m| am) (?:sorry|unable|not able)\b.{0,80}\b(?:translat|assist|help|provid|cannot|can't|text)"
@@ -99,6 +104,26 @@ def only_in(pattern: str, text: str, others: Iterable[str]) -> str | None:
     """Return the match of a pattern in a text, unless one of the others matches, too."""
     match = re.search(pattern, text)
     return None if match is None or any(re.search(pattern, other) for other in others) else match[0]
+
+
+def cut_chatter(text: str, models: Sequence[str]) -> str | None:
+    """Return a text without chatter before and behind it; None if there is none that can be cut.
+
+    Models are its references and source. Chatter that one of them has stays, and chatter without which the text is no
+    nearer to the nearest reference in length.
+
+    >>> cut_chatter("Here is the translation: Der Hund bellt. (Note: the dog is loud.)", ["Ein Hund bellt."])
+    'Der Hund bellt.'
+    """
+    if only_in(CHATTER, text, models) is None:
+        return None
+    rest = _BEFORE.sub("", text)
+    rest = _BEHIND.split(rest, maxsplit=1)[0].rstrip()
+
+    def far(other: str) -> int:
+        return min((abs(len(other) - len(model)) for model in models), default=len(other))
+
+    return rest if rest.strip() and far(rest) < far(text) else None
 
 
 def find_form(form: WayToWrite, text: str, inputs: Iterable[str]) -> str | None:

@@ -74,7 +74,7 @@ class Glance:
     """Findings on a sample of a corpus."""
 
     def __init__(self, corpus: Corpus, blocks: Sequence[tuple[int, Segments]], *, at_blanks: bool) -> None:
-        self.systems = corpus.systems
+        self.systems, self.gating = corpus.systems, corpus.gating
         # A source in another language shares only names and numbers with outputs.
         self.same_language = corpus.gold is not None or (corpus.has_references and corpus.against == "references")
         self.at_blanks = at_blanks and self.same_language
@@ -175,9 +175,10 @@ class Glance:
         texts = self._texts(system)
         whole, counts = " ".join(texts).lower(), Counter[str]()
         hints = [hint for hint in HINTS if hint in whole]
+        emptied = {} if self.gating is None else self.gating.found[system]
         for place, text in zip(self.sample, texts, strict=True):
             if not text or text.isspace():
-                counts["empty"] += any(map(str.strip, place.models()))
+                counts["empty"] += place.number - 1 not in emptied and any(map(str.strip, place.models()))
             elif place.row and text == place.texts.candidates[system][place.row - 1]:
                 counts["above"] += place.models() != place.models(-1)
             elif may_chat(text, hints):

@@ -22,6 +22,7 @@ from softbleu.config.declare import Declared, own_settings, setting
 from softbleu.config.languages import LANGUAGES, language_of_data
 from softbleu.embeddings.files import FastTextSource, FileSource, is_fasttext
 from softbleu.embeddings.function_words import is_function_word
+from softbleu.embeddings.installed import find_installed, installed_names
 from softbleu.embeddings.maps import MappedSource, VectorMap
 from softbleu.embeddings.vectors import (
     PAIRS,
@@ -44,6 +45,7 @@ from softbleu.embeddings.vectors import (
 )
 from softbleu.encoders import Encoder, encoder_files, is_encoder, open_encoder
 from softbleu.encoders.base import check_layers, parse_layers
+from softbleu.encoders.packaged import packaged_file
 from softbleu.errors import REMOVAL, REMOVED, InputError, Parameter, VectorError, did_you_mean
 from softbleu.io.files import Content, find_resource, local_place, resource_names
 from softbleu.io.platform import cached_property
@@ -156,9 +158,13 @@ def open_vectors(location: VectorLocation) -> VectorSource:
             return open_store(path)
         if path.exists() and not path.is_file():
             raise VectorError(f"{path}: not a regular file, and vectors may be read twice; save them to a file first")
+        if (packaged := packaged_file(path)) is not None:
+            raise VectorError(
+                f"{path}: the model {packaged}, which is read by its name: ", Parameter("vectors", packaged)
+            )
         return FastTextSource(path) if is_fasttext(path) else FileSource(path)
-    if isinstance(location, str) and (bundled := _find_bundled(text)):
-        return open_store(bundled, name=text)
+    if isinstance(location, str) and (named := _find_named(text)):
+        return open_store(named, name=text)
     if isinstance(location, str) and is_encoder(text):
         raise VectorError(f"{text}: an encoder; vectors of words are needed: name a set")
     if isinstance(location, str) and "+" in text:
@@ -186,7 +192,7 @@ def _unknown(name: str) -> str:
         return f"{name!r}: a known set that is not installed: 'softbleu embeddings list {name}' says how to get it"
     return (
         f"{name!r}: no such vector file, store or set{did_you_mean(name, known)}; installed: "
-        f"{', '.join(bundled_names())}; 'softbleu embeddings list' shows all known sets"
+        f"{', '.join((*bundled_names(), *installed_names()))}; 'softbleu embeddings list' shows all known sets"
     )
 
 
@@ -203,7 +209,7 @@ def vector_files(location: object) -> list[Path]:
     if files := encoder_files(location):
         return files
     text = local_place(os.fspath(location))
-    path = Path(text) if os.path.lexists(text) else _find_bundled(text)
+    path = Path(text) if os.path.lexists(text) else _find_named(text)
     if path is not None:
         return [path / name for name in STORE_FILES] if path.is_dir() else [path]
     joined = [match["name"] for part in text.split("+") if (match := _PART.fullmatch(part))] if "+" in text else []
@@ -227,8 +233,12 @@ def _open_in_memory(location: KeyedVectorsLike | Mapping[str, ArrayLike] | Vecto
     )
 
 
-def _find_bundled(name: str) -> Path | None:
-    return find_resource(_FOLDER, name) if name in bundled_names() else None
+def _find_named(name: str) -> Path | None:
+    """Find the store of vectors with a name: a bundled one, or one of the user."""
+    if name in bundled_names():
+        return find_resource(_FOLDER, name)
+    installed = find_installed(name)
+    return installed if installed is not None and (installed / VECTORS).exists() else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -605,21 +605,31 @@ def open_store(directory: str | os.PathLike[str], name: str | None = None) -> St
     return source
 
 
-def _read_meta(place: Path) -> JsonObject:
+def read_store_meta(place: Path) -> JsonObject:
+    """Read ``meta.json`` of a store of any kind; the error for other folders and files says what to type."""
     path = place / META
     if not path.is_file():
         if (place / "config.json").is_file():
-            raise VectorError(
-                f"{place}: an unconverted model of transformers: run 'softbleu embeddings convert "
-                f"{place} OUT' and name OUT"
-            )
-        raise VectorError(f"{place}: a directory without {META} is not a vector store; give a vector file or a store")
+            said = f"an unconverted model of transformers: run 'softbleu embeddings convert {place} OUT' and name OUT"
+        elif place.is_dir():
+            said = f"a directory without {META} is not a vector store; give a vector file or a store, or make a store"
+            said += " of a file or model: softbleu embeddings convert IN OUT"
+        elif place.exists():
+            said = f"a file, not a store; make one of it: softbleu embeddings convert {place} OUT"
+        else:
+            said = "there is no such folder"
+        raise VectorError(f"{place}: {said}")
     with advised(_AGAIN):
         meta = read_json(path)
-    if isinstance(meta, dict) and meta.get("kind") == "encoder":
-        raise VectorError(f"{place}: an encoder; vectors of words are needed: name a set")
     if not isinstance(meta, dict):
         raise VectorError(f"{path}: no store format is named; {_AGAIN}")
+    return meta
+
+
+def _read_meta(place: Path) -> JsonObject:
+    path, meta = place / META, read_store_meta(place)
+    if meta.get("kind") == "encoder":
+        raise VectorError(f"{place}: an encoder; vectors of words are needed: name a set")
     check_meta(path, meta, STORE_FORMAT, "store", _AGAIN)
     for key in ("dimension", "count"):
         if type(meta.get(key)) is not int or meta[key] < 1:

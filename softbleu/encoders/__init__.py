@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from softbleu.embeddings.installed import find_installed
 from softbleu.encoders.base import Encoder, Pieces
 from softbleu.errors import REMOVAL, VectorError
 from softbleu.io.files import find_resource, local_place, resource_names
@@ -29,8 +30,9 @@ def is_encoder(location: object) -> bool:
 def open_encoder(location: str | os.PathLike[str] | Encoder) -> Encoder:
     """Open an encoder; weights are read on first use.
 
-    `location` is a folder written by `convert_encoder`, the name of a bundled encoder (unless such a path exists), or
-    an encoder. Raises `VectorError`: nothing found, damaged, or not an encoder.
+    `location` is a folder written by `convert_encoder`; unless such a path exists, the name of a bundled encoder, of
+    a store of the user, or of an encoder that an extra brings, which is converted on first use; or an encoder.
+    Raises `VectorError`: nothing found, damaged, or not an encoder; `MissingExtraError`.
 
     >>> encoder = open_encoder("minilm-l6")
     >>> pieces = encoder.tokenize([["Soft", "matching"]])
@@ -45,6 +47,10 @@ def open_encoder(location: str | os.PathLike[str] | Encoder) -> Encoder:
         return location
     text = os.fspath(location)
     store = _find_store(location)
+    if store is not None and not os.path.lexists(store):
+        from softbleu.encoders.packaged import packaged_store
+
+        store = packaged_store(text)
     if store is None:
         names = ", ".join(encoder_names())
         raise VectorError(f"{text!r}: no encoder; give the folder of a converted model, or one of: {names}")
@@ -77,7 +83,8 @@ def encoder_names() -> tuple[str, ...]:
 
 
 def _find_store(location: str | os.PathLike[str]) -> Path | None:
-    """Find the folder of a store by its path, or else by its name."""
+    """Find the folder of a store by its path, or else by its name; the one of an extra may not be made yet."""
+    from softbleu.encoders.packaged import packaged_place
     from softbleu.encoders.store import WEIGHTS, names_encoder
 
     text = local_place(os.fspath(location))
@@ -85,6 +92,10 @@ def _find_store(location: str | os.PathLike[str]) -> Path | None:
         raise VectorError(f"{text}: 'transformers:' {REMOVAL}; convert the model: softbleu embeddings convert")
     if os.path.lexists(text):
         return Path(text) if names_encoder(Path(text)) else None
-    named = isinstance(location, str) and text == Path(text).name
-    weights = find_resource(_FOLDER, text, WEIGHTS) if named else None
-    return None if weights is None else weights.parent
+    if not isinstance(location, str) or text != Path(text).name:
+        return None
+    if (weights := find_resource(_FOLDER, text, WEIGHTS)) is not None:
+        return weights.parent
+    if (installed := find_installed(text)) is not None:
+        return installed if names_encoder(installed) else None
+    return packaged_place(text)

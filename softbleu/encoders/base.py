@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -12,6 +12,8 @@ from softbleu.errors import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_FARTHEST = 20  # Characters that a tokenizer may have removed between two words
 
 
 @dataclass(frozen=True)
@@ -23,13 +25,66 @@ class Pieces:
     words: NDArray[np.int32]
     """Number of each piece's word in its line; -1 for boundary pieces: (pieces,)."""
     offsets: NDArray[np.int64]  # Start of each line, and the end: (lines + 1,)
+    also: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 2), np.int64))
+    """Further words of pieces that reach over several: position of the piece, ascending, and number of the word."""
 
     def chosen(self, lines: Sequence[int]) -> Pieces:
         """Select lines by number, in the order given."""
         bounds = [(int(self.offsets[line]), int(self.offsets[line + 1])) for line in lines]
         places = np.concatenate([np.arange(0), *(np.arange(*bound) for bound in bounds)])
         offsets = np.cumsum([0, *(end - start for start, end in bounds)])
-        return Pieces(self.ids[places], self.words[places], offsets)
+        return Pieces(self.ids[places], self.words[places], offsets, self.also_at(places))
+
+    def also_at(self, places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the further words of pieces that are taken from `places`, in this order."""
+        if not len(self.also):
+            return self.also
+        first, end = (np.searchsorted(self.also[:, 0], places, side) for side in ("left", "right"))
+        counts = end - first
+        owner = np.repeat(np.arange(len(places)), counts)
+        rank = np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
+        return np.column_stack((owner, self.also[first[owner] + rank, 1]))
+
+
+@dataclass(frozen=True)
+class PlacedLine:
+    """A line as an encoder reads it, and where its words stand in it.
+
+    >>> PlacedLine.of_words(["so", "it"])
+    PlacedLine(text='so it', words=('so', 'it'), places=((0, 2), (3, 5)))
+    """
+
+    text: str
+    words: tuple[str, ...]
+    places: tuple[tuple[int, int], ...]  # First character and end of each word, ascending
+
+    @classmethod
+    def of_words(cls, words: Sequence[str]) -> PlacedLine:
+        """Join words by one space."""
+        places, start = [], 0
+        for word in words:
+            places.append((start, start + len(word)))
+            start += len(word) + 1
+        return cls(" ".join(words), tuple(words), tuple(places))
+
+    @classmethod
+    def as_written(cls, text: str, words: Sequence[str]) -> PlacedLine:
+        """Find words in a text, in which blanks are made single; join them by one space if one is not found.
+
+        >>> PlacedLine.as_written("so  it's, ", ["so", "it's", ","])
+        PlacedLine(text="so it's,", words=('so', "it's", ','), places=((0, 2), (3, 7), (7, 8)))
+        >>> PlacedLine.as_written("so &lt; so", ["so", "<", "so"]).text
+        'so < so'
+        """
+        written = " ".join(text.split()) if words else ""
+        places, end = [], 0
+        for word in words:
+            start = written.find(word, end, end + len(word) + _FARTHEST)
+            if start < 0 or not word:
+                return cls.of_words(words)
+            end = start + len(word)
+            places.append((start, end))
+        return cls(written, tuple(words), tuple(places))
 
 
 class Encoder(Protocol):
@@ -52,6 +107,7 @@ class Encoder(Protocol):
         """Split lines, which are sequences of words, into pieces.
 
         Words are joined by one space. A piece belongs to the word in which it starts; a word may have no piece.
+        An encoder with a method `cut`, which takes `PlacedLine` values, reads lines as they are written.
         """
 
     def encode(self, pieces: Pieces, layers: tuple[int, ...]) -> NDArray[np.float32]:

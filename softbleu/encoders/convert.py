@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softbleu.embeddings.vectors import (
     StoreType,
@@ -37,13 +36,16 @@ from softbleu.encoders.store import (
     WORDS,
     EncoderArchitecture,
     Tensor,
+    WeightRows,
     encoder_fingerprint,
     map_tensors,
     write_weights,
 )
 from softbleu.encoders.stored import measure_contexts
+from softbleu.encoders.unigram import Unigram
 from softbleu.errors import UnknownNameError, VectorError
 from softbleu.io.reading import read_json
+from softbleu.types import Progress
 
 CONFIG = "config.json"
 _MODEL, _INDEX, _PICKLE = "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"
@@ -171,24 +173,24 @@ def read_architecture(family: Family, config: Mapping[str, object], where: str) 
 
 
 def family_weights(
-    family: Family, tensors: Mapping[str, Tensor], architecture: EncoderArchitecture, first: int
-) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    family: Family, tensors: Mapping[str, WeightRows], architecture: EncoderArchitecture, first: int
+) -> Iterator[tuple[str, WeightRows]]:
     """Yield the weights of a model under the names of a store; `first` is the result of `first_position`."""
     names = sorted((name for name in tensors if name.endswith(_WORDS)), key=len)
     prefix = names[0].removesuffix(_WORDS) if names else ""
 
-    def read(name: str, *shape: int | None) -> NDArray[np.float32]:
-        return _floats(tensors, prefix + name, shape)
+    def read(name: str, *shape: int | None) -> WeightRows:
+        return _tensor(tensors, prefix + name, shape)
 
-    def norm(name: str, stored: str) -> Iterator[tuple[str, NDArray[np.float32]]]:
+    def norm(name: str, stored: str) -> Iterator[tuple[str, WeightRows]]:
         yield from ((f"{stored}.{kind}", read(f"{name}.{kind}", size)) for kind in ("weight", "bias"))
 
     size = architecture.dimension
     yield WORDS, read(_WORDS, architecture.vocabulary, size)
-    positions = read(_POSITIONS, first + architecture.positions, size)[first:]
+    positions = read(_POSITIONS, first + architecture.positions, size).floats()[first:]
     if family.types:
-        positions = positions + read(_TYPES, None, size)[0]
-    yield POSITIONS, positions
+        positions = positions + read(_TYPES, None, size).floats(slice(0, 1))
+    yield POSITIONS, Tensor("F32", positions)
     yield from norm("embeddings.LayerNorm", "norm")
     if family.distances:
         yield DISTANCES, read(family.distances, architecture.distances, architecture.heads)
@@ -196,7 +198,7 @@ def family_weights(
         place, stored = f"{family.layer}{number}.", f"layers.{number}."
         for kind, shape in (("weight", (size, size)), ("bias", (size,))):
             parts = [read(f"{place}{family.parts[part]}.{kind}", *shape) for part in ("query", "key", "value")]
-            yield f"{stored}qkv.{kind}", np.concatenate(parts)
+            yield f"{stored}qkv.{kind}", Tensor("F32", np.concatenate([part.floats() for part in parts]))
         for part, shape in architecture.matrices().items():
             if part in family.parts:
                 yield f"{stored}{part}.weight", read(f"{place}{family.parts[part]}.weight", *shape)
@@ -205,19 +207,43 @@ def family_weights(
             yield from norm(place + family.parts[part], stored + part)
 
 
-def _floats(tensors: Mapping[str, Tensor], name: str, shape: tuple[int | None, ...]) -> NDArray[np.float32]:
-    """Read an array by its current or earlier name, and check its shape; None stands for any size but 0."""
+def _tensor(tensors: Mapping[str, WeightRows], name: str, shape: tuple[int | None, ...]) -> WeightRows:
+    """Find an array by its current or earlier name, and check its shape; None stands for any size but 0."""
     earlier = name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta")
     tensor = tensors.get(name) or tensors.get(earlier)
     if tensor is None:
         raise VectorError(f"the weights lack {name}: give the complete model")
-    actual = tensor.values.shape
+    actual = tensor.shape
     if len(actual) != len(shape) or any(
         has != (want or max(has, 1)) for has, want in zip(actual, shape, strict=True)
     ):
         wanted = "(" + ", ".join(str(want or "any") for want in shape) + ")"
         raise VectorError(f"{name}: of shape {actual}, {wanted} expected: config.json is of another model")
-    return tensor.floats()
+    return tensor
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that can be converted."""
+
+    place: Path  # Where its parts are read from, for messages
+    config: Mapping[str, object]
+    tensors: Mapping[str, WeightRows]
+    tokenizer: str | Unigram  # ``tokenizer.json``, or that without the vocabulary, and the vocabulary
+    source: str
+    greatest: int  # Greatest number of a piece
+
+
+def read_model(folder: str | os.PathLike[str]) -> Model:
+    """Read a model folder as laid out by the hub; raise VectorError if it cannot be read or trusted."""
+    model = Path(folder)
+    config = _read_config(model / CONFIG)
+    find_family(config, str(model / CONFIG))
+    tokenizer = read_tokenizer(model / TOKENIZER)
+    text = tokenizer.to_str()
+    tensors = dict(chain.from_iterable(map_tensors(path).items() for path in _weight_files(model)))
+    greatest = max(tokenizer.get_vocab().values(), default=-1)
+    return Model(model / CONFIG, config, tensors, Unigram.of(text) or text, model.resolve().name, greatest)
 
 
 @dataclass(frozen=True)
@@ -277,40 +303,58 @@ def convert_encoder(
     VectorError
         A model that cannot be read or trusted, or a folder that cannot be written; nothing is changed.
     """
-    model = Path(folder)
-    target = new_place(directory, [model / CONFIG], force=force)
+    target = new_place(directory, [Path(folder, CONFIG)], force=force)
     check_target(target, dtype)
-    config = _read_config(model / CONFIG)
-    where = str(model / CONFIG)
-    family = find_family(config, where)
-    whole = read_architecture(family, config, where)
-    recommended = default_layers(whole.depth) if layers is None else check_layers(layers, whole.depth, str(model))
+    given = {"layers": layers, "dtype": dtype, "name": name, "source": source, "licence": licence, "extra": extra}
+    return write_encoder(read_model(folder), target, **given)  # type: ignore[arg-type]
+
+
+def write_encoder(
+    model: Model,
+    target: Path,
+    *,
+    layers: Sequence[int] | None = None,
+    dtype: StoreType = "float16",
+    name: str | None = None,
+    source: str | None = None,
+    licence: str = "not stated",
+    extra: Mapping[str, object] | None = None,
+    progress: Progress | None = None,
+) -> EncoderConversion:
+    """Write the store of a model; see `convert_encoder`."""
+    where = str(model.place)
+    family = find_family(model.config, where)
+    whole = read_architecture(family, model.config, where)
+    recommended = default_layers(whole.depth) if layers is None else check_layers(layers, whole.depth, where)
     # An encoder has at least one layer, even if only its embeddings are used.
     depth = whole.depth if layers is None else max(1, *recommended)
     architecture = replace(whole, depth=depth)
-    tokenizer = read_tokenizer(model / TOKENIZER)
-    if (most := max(tokenizer.get_vocab().values(), default=-1)) >= architecture.vocabulary:
+    if model.greatest >= architecture.vocabulary:
         raise VectorError(
-            f"{model / TOKENIZER}: does not fit, its greatest piece is {most}, and config.json has "
-            f"{architecture.vocabulary}: give the tokenizer of this model"
+            f"{model.place.with_name(TOKENIZER)}: does not fit, its greatest piece is {model.greatest}, and "
+            f"config.json has {architecture.vocabulary}: give the tokenizer of this model"
         )
-    tensors = dict(chain.from_iterable(map_tensors(path).items() for path in _weight_files(model)))
     target = target.resolve()
     with store_draft(target) as draft:
-        first = first_position(family, config, where)
-        write_weights(draft / WEIGHTS, family_weights(family, tensors, architecture, first), dtype)
-        tokenizer.save(str(draft / TOKENIZER), pretty=False)
+        first = first_position(family, model.config, where)
+        weights = family_weights(family, model.tensors, architecture, first)
+        steps = len(architecture.shapes())
+        unigram = model.tokenizer if isinstance(model.tokenizer, Unigram) else None
+        more = {} if unigram is None else dict(unigram.arrays())
+        write_weights(draft / WEIGHTS, _counted(weights, steps, progress), dtype, more)
+        shell = model.tokenizer if unigram is None else json.dumps(unigram.shell, ensure_ascii=False)
+        (draft / TOKENIZER).write_text(str(shell), encoding="utf-8")
         fingerprint = encoder_fingerprint(draft, architecture)
         meta = {
-            "format": ENCODER_FORMAT,
+            "format": 1 if unigram is None else ENCODER_FORMAT,
             "kind": ENCODER_KIND,
             "name": name or target.name,
-            "family": config["model_type"],
+            "family": model.config["model_type"],
             **asdict(architecture),
             "layers": list(recommended),
             "threshold": None,
             "dtype": dtype,
-            "source": source or model.resolve().name,
+            "source": source or model.source,
             "licence": licence,
             "sha256": fingerprint,
             **(extra or {}),
@@ -319,6 +363,16 @@ def convert_encoder(
         write_meta(draft, {**meta, **measure_contexts(draft)})
         replace_store(draft, target, ENCODER_FILES)
     return EncoderConversion(architecture, whole.depth - depth, recommended, fingerprint)
+
+
+def _counted(
+    weights: Iterable[tuple[str, WeightRows]], steps: int, progress: Progress | None
+) -> Iterator[tuple[str, WeightRows]]:
+    """Yield weights, and report how many of them are written."""
+    for done, each in enumerate(weights):
+        if progress is not None:
+            progress(done, steps)
+        yield each
 
 
 def _read_config(path: Path) -> dict[str, object]:

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.embeddings.vectors import advised, unit_rows
-from softbleu.encoders.base import Pieces
+from softbleu.encoders.base import Pieces, PlacedLine
 from softbleu.errors import VectorError
 from softbleu.io.arguments import Limit
 from softbleu.io.reading import load_tokenizer, no_panic
@@ -36,6 +36,12 @@ def read_tokenizer(path: Path) -> Tokenizer:
     """Read a ``tokenizer.json`` with complete templates; see `load_tokenizer`."""
     with advised("an encoder needs its tokenizer.json"):
         tokenizer = load_tokenizer(path)
+    check_tokenizer(tokenizer, path)
+    return tokenizer
+
+
+def check_tokenizer(tokenizer: Tokenizer, path: Path) -> None:
+    """Check that templates are complete and that the normalizer keeps texts at a reasonable length."""
     if tokenizer.post_processor is not None:
         for mark in _unknown_marks(json.loads(tokenizer.post_processor.__getstate__())):
             # The library would panic.
@@ -44,7 +50,6 @@ def read_tokenizer(path: Path) -> Tokenizer:
         growth = _growth(json.loads(tokenizer.normalizer.__getstate__()))
         if growth > _MOST_GROWTH:
             raise VectorError(f"{path}: unusable tokenizer (its normalizer makes text {growth} times longer)")
-    return tokenizer
 
 
 def _unknown_marks(processor: Fields) -> Iterator[str]:
@@ -62,17 +67,30 @@ def _growth(normalizer: Fields) -> int:
     return growth * prod(_growth(inner) for inner in normalizer.get("normalizers", ()))
 
 
-def cut_lines(tokenizer: Tokenizer, lines: Sequence[Sequence[str]], vocabulary: int, name: str) -> Pieces:
+class CutsText(Protocol):
+    """A tokenizer of the library, or `PartialTokenizer`."""
+
+    def encode(self, text: str) -> Any:
+        """Split a text; the result has the `ids`, `offsets` and `special_tokens_mask` of its pieces."""
+
+
+def cut_lines(tokenizer: CutsText, lines: Sequence[PlacedLine], vocabulary: int, name: str) -> Pieces:
     """Split lines into pieces; see `Encoder.tokenize`.
 
+    A piece belongs to the word in which it starts, or before it in a space, and to the further words that it reaches.
     Raises `VectorError`: the tokenizer fails, or returns a piece unknown to the encoder.
     """
     ids: list[int] = []
     words: list[int] = []
+    also: list[tuple[int, int]] = []
     offsets = np.zeros(len(lines) + 1, np.int64)
-    for number, line in enumerate(lines):
+    parts = [list(_parts_of(line)) for line in lines]
+    if (prepare := getattr(tokenizer, "prepare", None)) is not None:
+        prepare([text for several in parts for text, *_ in several])
+    for number, several in enumerate(parts):
         # One line at a time: a batch would start threads, after which the process cannot fork safely.
-        for numbers, owners in _cut(tokenizer, line, name):
+        for numbers, owners, further in _joined([_cut(tokenizer, part, name) for part in several]):
+            also += [(len(ids) + place, word) for place, word in further]
             ids += numbers
             words += owners
         offsets[number + 1] = len(ids)
@@ -80,76 +98,93 @@ def cut_lines(tokenizer: Tokenizer, lines: Sequence[Sequence[str]], vocabulary: 
         raise VectorError(
             f"{name}: its tokenizer gives piece {most}, but the encoder has {vocabulary} pieces: it does not fit"
         )
-    return Pieces(np.array(ids, np.int32), np.array(words, np.int32), offsets)
+    return Pieces(
+        np.array(ids, np.int32), np.array(words, np.int32), offsets, np.array(also, np.int64).reshape(-1, 2)
+    )
 
 
-def _cut(tokenizer: Tokenizer, line: Sequence[str], name: str) -> list[tuple[list[int], list[int]]]:
-    """Split a line into pieces with the numbers of their words; a long line is split in parts."""
-    parts = []
-    for start, stop in _parts_of(line):
-        # Parts after the first begin with a blank.
-        blank = " " if start else ""
-        text = _SURROGATE.sub("\ufffd", blank + " ".join(line[start:stop]))
-        try:
-            with no_panic():
-                encoding = tokenizer.encode(text)
-        except Exception as error:
-            # The library raises no specific exceptions.
-            raise VectorError(f"{name}: its tokenizer cannot cut {text[:40]!r} ({error})") from error
-        starts = [first - len(blank) for first, _ in encoding.offsets]
-        owners = _words_of(line[start:stop], starts, encoding.special_tokens_mask)
-        parts.append((encoding.ids, [word + start if word >= 0 else word for word in owners]))
-    return parts if len(parts) == 1 else _joined(parts)
+_Part = tuple[str, list[tuple[int, int]], int]
+"""Part of a line: its text, the places of its words, and the number of the first of them."""
+_Cut = tuple[list[int], list[int], list[tuple[int, int]]]
+"""Ids of pieces, their words, and further words of pieces: position of the piece and number of the word."""
 
 
-def _parts_of(line: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the bounds of parts of a line, in words; a short line has one part."""
+def _cut(tokenizer: CutsText, part: _Part, name: str) -> _Cut:
+    """Split a part of a line into pieces with the numbers of their words."""
+    text, places, first = part
+    try:
+        with no_panic():
+            encoding = tokenizer.encode(text)
+    except Exception as error:
+        # The library raises no specific exceptions.
+        raise VectorError(f"{name}: its tokenizer cannot cut {text[:40]!r} ({error})") from error
+    owners, also = _words_of(places, encoding.offsets, encoding.special_tokens_mask)
+    return (
+        encoding.ids,
+        [word + first if word >= 0 else word for word in owners],
+        [(at, word + first) for at, word in also],
+    )
+
+
+def _parts_of(line: PlacedLine) -> Iterator[_Part]:
+    """Yield the parts of a line, cut before words; a short line has one part."""
     bounds, size = [0], 0
-    for number, word in enumerate(line):
-        if len(word) > _AT_ONCE:
-            _LIMIT.check(len(word), f"a word of {len(word):,} characters")
-        size += len(word) + 1
-        if size > _AT_ONCE and number > bounds[-1]:
-            bounds.append(number)
-            size = len(word) + 1
-    return list(pairwise([*bounds, len(line)]))
+    if len(line.text) > _AT_ONCE:
+        for number, (start, end) in enumerate(line.places):
+            if end - start > _AT_ONCE:
+                _LIMIT.check(end - start, f"a word of {end - start:,} characters")
+            size = end - line.places[bounds[-1]][0] + 1
+            if size > _AT_ONCE and number > bounds[-1]:
+                bounds.append(number)
+    for low, high in pairwise([*bounds, len(line.words)]):
+        # Parts after the first begin with the blank before them, if any.
+        start = line.places[low - 1][1] if low else 0
+        stop = line.places[high - 1][1] if high < len(line.words) else len(line.text)
+        text = _SURROGATE.sub("\ufffd", line.text[start:stop])
+        yield text, [(first - start, end - start) for first, end in line.places[low:high]], low
 
 
-def _joined(parts: Sequence[tuple[list[int], list[int]]]) -> list[tuple[list[int], list[int]]]:
-    """Join the parts of a line, keeping boundary pieces only at its ends.
+def _joined(parts: Sequence[_Cut]) -> Iterator[_Cut]:
+    """Yield the parts of a line, keeping boundary pieces only at its ends.
 
-    >>> _joined([([1, 5, 2], [-1, 0, -1]), ([1, 2], [-1, -1]), ([1, 6, 2], [-1, 2, -1])])
-    [([1, 5], [-1, 0]), ([6, 2], [2, -1])]
+    >>> list(_joined([([1, 5, 2], [-1, 0, -1], []), ([1, 2], [-1, -1], []), ([1, 6, 2], [-1, 2, -1], [(1, 3)])]))
+    [([1, 5], [-1, 0], []), ([6, 2], [2, -1], [(0, 3)])]
     """
-    inner = [(ids, owners) for ids, owners in parts if max(owners, default=-1) >= 0] or parts[:1]
-    joined = []
-    for number, (ids, owners) in enumerate(inner):
+    inner = [part for part in parts if max(part[1], default=-1) >= 0] or parts[:1]
+    for number, (ids, owners, also) in enumerate(inner):
         places = [place for place, word in enumerate(owners) if word >= 0]
         low = places[0] if number else 0
         high = places[-1] + 1 if number < len(inner) - 1 else len(ids)
-        joined.append((ids[low:high], owners[low:high]))
-    return joined
+        yield ids[low:high], owners[low:high], [(place - low, word) for place, word in also]
 
 
-def _words_of(line: Sequence[str], starts: Sequence[int], boundary: Sequence[int]) -> list[int]:
+def _words_of(
+    places: Sequence[tuple[int, int]], pieces: Sequence[tuple[int, int]], boundary: Sequence[int]
+) -> tuple[list[int], list[tuple[int, int]]]:
     """Return the number of the word in which each piece starts, or before it in a space; -1 for boundary pieces.
 
-    >>> _words_of(["a", "bc"], [0, 0, 2, 3, 0], [1, 0, 0, 0, 1])
-    [-1, 0, 1, 1, -1]
-    >>> _words_of(["a", "bc"], [0, 1], [0, 0])
-    [0, 1]
+    Also return the position of each piece that reaches further words, once with each of these.
+
+    >>> _words_of([(0, 1), (2, 4)], [(0, 0), (0, 1), (2, 3), (3, 4), (0, 0)], [1, 0, 0, 0, 1])
+    ([-1, 0, 1, 1, -1], [])
+    >>> _words_of([(0, 1), (1, 2), (2, 3)], [(0, 1), (1, 3)], [0, 0])
+    ([0, 1], [(1, 2)])
     """
-    words = []
-    word, end = 0, len(line[0]) if line else 0
-    for start, outside in zip(starts, boundary, strict=True):
+    words: list[int] = []
+    also: list[tuple[int, int]] = []
+    word = 0
+    for place, ((start, end), outside) in enumerate(zip(pieces, boundary, strict=True)):
         if outside:
             words.append(-1)
             continue
-        while start >= end and word + 1 < len(line):
+        while word + 1 < len(places) and start >= places[word][1]:
             word += 1
-            end += 1 + len(line[word])
-        words.append(word if line else -1)
-    return words
+        words.append(word if places else -1)
+        further = word + 1
+        while further < len(places) and places[further][0] < end:
+            also.append((place, further))
+            further += 1
+    return words, also
 
 
 def in_texts(pieces: Pieces, texts: Sequence[Sequence[int]]) -> tuple[Pieces, list[NDArray[np.int64]]]:
@@ -180,7 +215,7 @@ def in_texts(pieces: Pieces, texts: Sequence[Sequence[int]]) -> tuple[Pieces, li
         places.append(np.append(np.arange(first, first + head), np.arange(stop - (end - start - head), stop)))
         offsets.append(stop)
     chosen = np.concatenate(parts)
-    return Pieces(pieces.ids[chosen], pieces.words[chosen], np.array(offsets)), places
+    return Pieces(pieces.ids[chosen], pieces.words[chosen], np.array(offsets), pieces.also_at(chosen)), places
 
 
 @dataclass(frozen=True)
@@ -236,8 +271,14 @@ def word_rows(
 
     `starts` holds the number of the first word of each line, counted over all lines; `words` is the total.
     """
+    firsts = np.repeat(starts, np.diff(pieces.offsets))
     inner = np.flatnonzero(pieces.words >= 0)
-    owner = np.repeat(starts, np.diff(pieces.offsets))[inner] + pieces.words[inner]
+    owner = firsts[inner] + pieces.words[inner]
+    if len(pieces.also):
+        further = firsts[pieces.also[:, 0]] + pieces.also[:, 1]
+        inner, owner = np.append(inner, pieces.also[:, 0]), np.append(owner, further)
+        order = np.lexsort((inner, owner))
+        inner, owner = inner[order], owner[order]
     rows = np.zeros((words, states.shape[1]))
     # First pieces of all words, then second pieces, …; the direction of a sum is that of the mean.
     rank = np.arange(len(owner)) - np.searchsorted(owner, owner)

@@ -2,7 +2,7 @@
 
 ``weights.safetensors`` (matrices as float32, float16 or int8; other arrays as float32), ``tokenizer.json`` (of the
 library `tokenizers`) and ``meta.json``. Arrays have the same names for all families of models, see
-`EncoderArchitecture.shapes`.
+`EncoderArchitecture.shapes`; the vocabulary of a unigram tokenizer is among them (`softbleu.encoders.unigram`).
 
 An int8 matrix has a float32 scale per row. 8 bits suffice for the embeddings of pieces. In linear layers some rows
 have values 30 times as large as most, and errors add up from layer to layer, so their numbers have three more bits:
@@ -14,10 +14,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,12 +40,14 @@ LOW_BITS = 3  # Additional bits of int8 matrices, except for the embeddings of p
 _TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I8": "|i1", "U8": "|u1"}
 STORED_SUM = "stored_sha256"
 """Entry of ``meta.json`` for the hash of the files where these leave out rows that no text needs."""
-ENCODER_FORMAT = 1
+ENCODER_FORMAT = 2
+"""Greatest format of a store; 2 has the vocabulary of a unigram tokenizer among its arrays."""
 ENCODER_KIND = "encoder"
 WEIGHTS, TOKENIZER = "weights.safetensors", "tokenizer.json"
 ENCODER_FILES = (META, WEIGHTS, TOKENIZER)
 _STORED = {"int8": "I8", "float16": "F16", "float32": "F32"}
 _AGAIN = "convert the model again"
+_BLOCK = 1 << 14  # WeightRows that are rounded at once
 
 
 @dataclass(frozen=True)
@@ -110,12 +112,28 @@ def is_rounded(name: str, shape: tuple[int, ...]) -> bool:
     return len(shape) == 2 and name != DISTANCES
 
 
+class WeightRows(Protocol):
+    """An array that is read by rows."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the array."""
+
+    def floats(self, rows: Array | slice = ...) -> NDArray[np.float32]:
+        """Return some rows, or all, as float32."""
+
+
 @dataclass(frozen=True)
 class Tensor:
     """An array in a file."""
 
     kind: str  # Type, as named by safetensors
     values: Array  # The memory-mapped array; the bits of bfloat16
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the array."""
+        return self.values.shape
 
     def floats(self, rows: Array | slice = slice(None)) -> NDArray[np.float32]:
         """Return some rows, or all, as float32."""
@@ -248,30 +266,50 @@ def stored_words(tensors: Mapping[str, Tensor], ids: NDArray[np.int32]) -> NDArr
     return rows
 
 
-def write_weights(path: Path, weights: Iterable[tuple[str, NDArray[np.float32]]], dtype: StoreType) -> None:
-    """Write the arrays of a store.
+def write_weights(
+    path: Path, weights: Iterable[tuple[str, WeightRows]], dtype: StoreType, more: Mapping[str, Array]
+) -> None:
+    """Write the arrays of a store, large ones in blocks of rows, and `more` arrays as they are.
 
     Raises `VectorError` for values that are not finite, or too large for `dtype`.
     """
-    from safetensors.numpy import save
+    from safetensors.numpy import save_file
 
-    arrays: dict[str, Array] = {}
+    arrays: dict[str, Array] = dict(more)
     for name, values in weights:
-        arrays[name] = np.ascontiguousarray(values)
-        if is_rounded(name, values.shape):
-            if dtype == "int8":
-                with np.errstate(invalid="ignore"):
-                    if name == WORDS:
-                        arrays[name], arrays[name + SCALE] = quantise(values)
-                    else:
-                        arrays[name], arrays[name + LOW], arrays[name + SCALE] = round_rows(values, LOW_BITS)
-            else:
-                with np.errstate(over="ignore"):
-                    arrays[name] = values.astype(dtype)
-        checked = values if dtype == "int8" else arrays[name]
-        if not np.isfinite(checked).all():
-            raise VectorError(f"{name}: NaN, infinite or too large for {dtype}; get the model again")
-    path.write_bytes(save(arrays))
+        if not is_rounded(name, values.shape):
+            arrays[name] = np.ascontiguousarray(_finite(name, values.floats(), dtype))
+            continue
+        blocks: dict[str, list[Array]] = {}
+        for start in range(0, values.shape[0], _BLOCK):
+            for part, block in _rounded(name, values.floats(slice(start, start + _BLOCK)), dtype):
+                blocks.setdefault(part, []).append(block)
+        # Low bits have the rows in their second dimension.
+        arrays |= {part: np.concatenate(several, 1 if part.endswith(LOW) else 0) for part, several in blocks.items()}
+    path.touch()
+    mode = path.stat().st_mode
+    save_file(arrays, path)
+    # The library makes files that only their owner can read.
+    path.chmod(mode)
+
+
+def _rounded(name: str, values: NDArray[np.float32], dtype: StoreType) -> Iterator[tuple[str, Array]]:
+    """Yield the arrays that hold rows of a matrix."""
+    if dtype != "int8":
+        with np.errstate(over="ignore"):
+            yield name, _finite(name, values.astype(dtype), dtype)
+        return
+    _finite(name, values, dtype)
+    codes, *low, scales = quantise(values) if name == WORDS else round_rows(values, LOW_BITS)
+    yield name, codes
+    yield from ((name + LOW, bits) for bits in low)
+    yield name + SCALE, scales
+
+
+def _finite(name: str, values: Array, dtype: StoreType) -> Array:
+    if not np.isfinite(values).all():
+        raise VectorError(f"{name}: NaN, infinite or too large for {dtype}; get the model again")
+    return values
 
 
 def encoder_fingerprint(directory: Path, architecture: EncoderArchitecture) -> str:

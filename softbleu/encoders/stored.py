@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.embeddings.vectors import PAIRS, QUANTILES, SEED, pair_products, percentiles_of
-from softbleu.encoders.base import Encoder, Pieces, check_layers
-from softbleu.encoders.pieces import Window, cut_lines, cut_windows, read_tokenizer, word_rows
+from softbleu.encoders.base import Encoder, Pieces, PlacedLine, check_layers
+from softbleu.encoders.pieces import CutsText, Window, cut_lines, cut_windows, word_rows
 from softbleu.encoders.store import (
     DISTANCES,
     POSITIONS,
@@ -33,13 +33,12 @@ from softbleu.encoders.store import (
     stored_array,
     stored_words,
 )
+from softbleu.encoders.unigram import open_tokenizer
 from softbleu.errors import VectorError
 from softbleu.io.files import required_resource
 from softbleu.io.platform import cached_property, single_threaded_blas
 
 if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
     from softbleu.embeddings.maps import VectorMap
 
 
@@ -303,6 +302,10 @@ class StoredEncoder:
 
     def tokenize(self, lines: Sequence[Sequence[str]]) -> Pieces:
         """Split lines into pieces; see `Encoder.tokenize`."""
+        return self.cut([PlacedLine.of_words(line) for line in lines])
+
+    def cut(self, lines: Sequence[PlacedLine]) -> Pieces:
+        """Split lines, as they are written, into pieces, which belong to the words that they reach."""
         return cut_lines(self._tokenizer, lines, self.vocabulary, self.name)
 
     def encode(self, pieces: Pieces, layers: tuple[int, ...]) -> NDArray[np.float32]:
@@ -332,8 +335,8 @@ class StoredEncoder:
             out[window.places[window.taken]] = states[start : start + len(window)][window.taken]
 
     @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        return read_tokenizer(self.directory / TOKENIZER)
+    def _tokenizer(self) -> CutsText:
+        return open_tokenizer(self.directory / TOKENIZER, self._tensors)
 
     @cached_property
     def _tensors(self) -> Mapping[str, Tensor]:

@@ -47,6 +47,7 @@ from softbleu.version import __version__
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Against, Corpus
+    from softbleu.corpora.gating import Gating
     from softbleu.corpora.validation import Blank
     from softbleu.matching.ngrams import Vectors, WordTable
     from softbleu.metrics.aggregation import Aggregation
@@ -188,6 +189,7 @@ class Statistics:
     without_blank: bool = False  # Whether there are blank references that are missing
     against: Against = "references"  # Or the source, in their place
     edits: Mapping[str, str] = field(default_factory=dict)  # Which edits were counted, by key of the signature
+    gating: Gating | None = None  # What a gate did to the candidates
 
     @cached_property
     def offsets(self) -> Integers:
@@ -218,6 +220,7 @@ class Statistics:
         counted |= self.edits
         if self.resegmented:
             counted["resegment"] = "yes"
+        counted |= {} if self.gating is None else self.gating.signed()
         in_context = self.metric.requires.vectors and self.metric.vector_choice.context
         if self.documents is not None and self.documents.count > 1 and (in_context or level == "document"):
             counted["documents"] = str(self.documents)
@@ -252,6 +255,7 @@ class Statistics:
                 with nullcontext() if aggregation.sum_is_enough else single_threaded_blas():
                     score = aggregation.score(rows, offsets)
             parts: Keywords = {"in_percent": in_percent(scorer)}
+            parts["gated"] = None if self.gating is None else self.gating.of(system)
             if level == "segment" and self.streamed is not None:
                 parts["segments"] = self.streamed.segments(number)
                 parts["statistics"] = self.streamed.statistics(number)
@@ -866,6 +870,7 @@ def _statistics(
         without_blank=without_blank,
         against=corpus.against,
         edits=_edits_counted(corpus, metric),
+        gating=corpus.gating,
     )
 
 

@@ -149,5 +149,14 @@ class ProgressBar:
         return bar
 
 
+@contextmanager
+def working(what: str) -> Iterator[ProgressBar]:
+    """Note work that has to be done first, and show a bar for it, wherever notes are shown."""
+    quiet = not _shown or _shown[-1].quiet or any(bar._bar is not None for bar in _shown)
+    note(what)
+    with ProgressBar(quiet=quiet, what=what, many=1) as bar:
+        yield bar
+
+
 _shown: list[ProgressBar] = []  # Open bars, the innermost last
 _places: list[str] = []  # Subjects of notes

@@ -28,7 +28,7 @@ from softbleu.matching.matchers import (
 from softbleu.matching.ngrams import Chunk, TokenProducts, Vectors, threshold_in_millionths
 
 if TYPE_CHECKING:
-    from softbleu.types import Integers
+    from softbleu.types import Flags, Integers
 
 SWEEP_CELLS = 1 << 18  # Like BATCH_CELLS, but larger, since NumPy processes all thresholds at once
 
@@ -174,6 +174,21 @@ class MatchIntervals:
         """Concatenate several."""
         columns = zip(*(vars(part).values() for part in parts), strict=True)
         return cls(*map(np.concatenate, columns))
+
+    def chosen(self, which: Flags) -> MatchIntervals:
+        """Return some of the matches."""
+        return MatchIntervals(*(column[which] for column in vars(self).values()))
+
+    def differ(self, chunk: Chunk) -> Flags:
+        """Select the matches whose n-grams differ in spelling: (matches,)."""
+        codes = np.append(chunk.positions.codes, -1)
+        equal = self.order == self.partner_orders
+        for index in range(int(self.order.max(initial=0))):
+            beyond = index >= self.order
+            left = np.minimum(self.starts + index, chunk.size)
+            right = np.minimum(self.partner_starts + index, chunk.size)
+            equal &= beyond | (codes[left] == codes[right])
+        return np.asarray(~equal)
 
 
 def match_intervals(

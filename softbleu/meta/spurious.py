@@ -242,18 +242,6 @@ class CreditTally:
         return JudgedCredit(sum(counts), weight, deserved, misordered, spurious, sum(rewarded), deserving)
 
 
-def approximate(chunk: Chunk, intervals: MatchIntervals) -> Flags:
-    """Select the matches in `intervals` whose n-grams differ in spelling: (matches,)."""
-    codes = np.append(chunk.positions.codes, -1)
-    equal = intervals.order == intervals.partner_orders
-    for index in range(int(intervals.order.max(initial=0))):
-        beyond = index >= intervals.order
-        left = np.minimum(intervals.starts + index, chunk.size)
-        right = np.minimum(intervals.partner_starts + index, chunk.size)
-        equal &= beyond | (codes[left] == codes[right])
-    return np.asarray(~equal)
-
-
 class Judge:
     """Judge of the matches in a chunk whose segments have one reference each.
 
@@ -674,8 +662,7 @@ def _match(tasks: Sequence[_Task], max_order: int, batch: tuple[Chunk, Integers]
     for task in tasks:
         tally = CreditTally(len(task.thresholds), max_order)
         intervals = match_intervals(task.matcher, task.thresholds, chunk, task.table.load().vectors, max_order)
-        which = approximate(chunk, intervals) & (intervals.matched > 0)
-        intervals = MatchIntervals(*(column[which] for column in vars(intervals).values()))
+        intervals = intervals.chosen(intervals.differ(chunk) & (intervals.matched > 0))
         classes = judge.classes(intervals)
         # Which matches reward a deserving n-gram.
         rewarded = np.zeros(len(intervals.order), bool)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from softbleu.corpora.corpus import References, Texts
     from softbleu.corpora.edits import GoldSegment
+    from softbleu.corpora.gates import GivenGate
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.metrics.aggregation import Aggregation
@@ -50,6 +51,7 @@ class _Run(TypedDict, total=False):
     """Parameters of `Metric.corpus_score` by name."""
 
     gold: Sequence[GoldSegment] | None
+    gate: GivenGate | None
     level: Level
     jobs: int
     executor: Executor | None

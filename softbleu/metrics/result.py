@@ -17,6 +17,7 @@ from softbleu.tables import Tabular, best_places, decimals_of
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
+    from softbleu.corpora.gating import GatedLines
     from softbleu.types import Array, Cells, Fields, Integers
 
 
@@ -73,6 +74,8 @@ class Result(Tabular):
         Rows of counts that segments are scored from, where a corpus is scored from their sum; at segment level.
     in_percent
         Whether scores are known to be on a scale to 100, as with built-in metrics.
+    gated
+        Lines that a gate changed before they were scored; None without a gate.
 
     Examples
     --------
@@ -95,6 +98,7 @@ class Result(Tabular):
     documents: tuple[DocumentScore, ...] | None = None
     statistics: Iterable[Integers] | None = field(default=None, repr=False, compare=False)
     in_percent: bool = True
+    gated: GatedLines | None = field(default=None, repr=False)
 
     @property
     def parts_of(self) -> str | None:
@@ -113,10 +117,16 @@ class Result(Tabular):
             yield {"document": document.document, "segments": document.segments}, document.score
 
     def counted_parts(self) -> Iterator[tuple[Cells, Score, Cells]]:
-        """Parts, each with its row of statistics where it has one: a reader adds these up to the corpus score."""
+        """Parts, each with its row of statistics where it has one, and the rules of a gate that changed the segment.
+
+        A reader adds rows of statistics up to the corpus score.
+        """
         rows = repeat(None) if self.statistics is None else self.statistics
-        for (labels, score), row in zip(self.parts(), rows, strict=False):
-            yield labels, score, {} if row is None else {"statistics": row.tolist()}
+        for number, ((labels, score), row) in enumerate(zip(self.parts(), rows, strict=False)):
+            counts: Cells = {} if row is None else {"statistics": row.tolist()}
+            if self.gated is not None and self.parts_of == "segments":
+                counts["gated"] = "+".join(self.gated.rules.get(number, ())) or None
+            yield labels, score, counts
 
     @property
     def score(self) -> float:
@@ -173,6 +183,8 @@ class Result(Tabular):
     def to_dict(self) -> Cells:
         """Make plain data: every number by name, and and `segments`, `references` or `documents` if any."""
         content = {"system": self.name, "metric": self.metric, **self.numbers.as_dict(), "signature": self.signature}
+        if self.gated is not None:
+            content["gated"] = self.gated.as_dict()
         if self.coverage is not None:
             content["vector_coverage"] = self.coverage.as_dict()
         if self.parts_of is not None:

@@ -22,6 +22,8 @@ _NOT_SETTINGS = (
     "blank",
     "against",
     "resegment",
+    "gate",
+    "gate-source",
     "documents",
     "corpus",
     "edits",

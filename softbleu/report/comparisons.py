@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from softbleu import report
+from softbleu.corpora.gates import RULES
 from softbleu.io.progress import note
 from softbleu.report.records import (
     Layout,
@@ -18,7 +19,7 @@ from softbleu.report.records import (
     table_writers,
     with_columns,
 )
-from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, signature_note
+from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, gate_columns, signature_note
 from softbleu.tables import Records, best_places, p_text
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
     "segments": ["wins", "ties", "losses"],
     "p": ["p_value", "corrected"],
     "vectors": list(COVERAGE_COUNTS),
+    "gated": ["gated_lines", *(f"gated_{rule}" for rule in RULES)],
 }
 """Columns by the names that users choose, and their columns in formats for programs."""
 
@@ -128,6 +130,7 @@ def _cells(
     """Format a system's cells by head, by the names of `COMPARISON_COLUMNS`."""
     pair, (best, worst) = row.beside, row.ranks
     mean, lower, upper = (f"{number:z.{digits}f}" for number in (row.mean, *row.interval))
+    gated = gate_columns([one.gated for one in table.comparisons])
     star, beside, apart = "", {"difference": "baseline"}, ""
     if pair is not None:
         difference, low, high = (f"{number:+z.{digits}f}" for number in (pair.difference, *pair.interval))
@@ -146,6 +149,7 @@ def _cells(
         "segments": {"+/=/−": beside.get("segments", "")},
         "p": {"p": beside.get("p", "")},
         "vectors": {head: cell for head, (cell,) in coverage_columns({"": [row.coverage]})[0].items()},
+        "gated": {head: cells[table.comparisons.index(row)] for head, cells in gated.items()},
     }
 
 
@@ -242,8 +246,11 @@ def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Rec
             beside = [None] * len(_OF_PAIRS) if row.beside is None else _pair_cells(row.beside)
             cells = [row.name, row.score, row.mean, *row.interval, row.p_value, row.rank, *row.ranks]
             counts = coverage_counts(row.coverage) if covered else {}
+            counts |= {} if row.gated is None else row.gated.cells()
             rows.append([*_named(tables, table), *cells, *beside[:3], *beside[4:], *counts.values()])
     columns += COVERAGE_COUNTS if covered else ()
+    first = tables[0].comparisons[0].gated
+    columns += () if first is None else first.cells()
     return _chosen(Records([*["metric"] * (len(tables) > 1), *columns], rows), layout, COMPARISON_COLUMNS)
 
 
@@ -293,8 +300,9 @@ def compare_json(tables: Sequence[ComparisonTable], layout: Layout) -> Iterator[
 
 
 def _system(row: Comparison) -> dict[str, object]:
-    named = {name: value for name, value in asdict(row).items() if name != "coverage"}
-    return {**named, "vector_coverage": None if row.coverage is None else row.coverage.as_dict()}
+    named = {name: value for name, value in asdict(row).items() if name not in ("coverage", "gated")}
+    gated = {} if row.gated is None else {"gated": row.gated.as_dict()}
+    return {**named, "vector_coverage": None if row.coverage is None else row.coverage.as_dict(), **gated}
 
 
 def write_distribution(tables: Sequence[ComparisonTable]) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from softbleu.errors import one_line
 from softbleu.report.records import (
@@ -21,6 +21,7 @@ from softbleu.report.records import (
 from softbleu.tables import Records, Value, best_places, spread
 
 if TYPE_CHECKING:
+    from softbleu.corpora.gating import GatedLines
     from softbleu.metrics import Score
     from softbleu.metrics.result import Coverage, Result
     from softbleu.metrics.score import Unit
@@ -149,6 +150,7 @@ def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Records
     ]
     by_name = dict(zip(names, groups, strict=True))
     columns, notes = coverage_columns({name: [one.coverage for one in group] for name, group in by_name.items()})
+    columns |= gate_columns([result.gated for result in groups[0]])
     rows = [[*row, *(cells[place] for cells in columns.values())] for place, row in enumerate(rows)]
     notes += [f"{name} {signature_note(group[0], layout)}" for name, group in by_name.items()]
     marked = [(row, column) for column, group in enumerate(groups, start=1) for row in _best(group, layout)]
@@ -172,6 +174,14 @@ def coverage_columns(covered: Mapping[str, Sequence[Coverage | None]]) -> tuple[
     return columns, [f"{names[known]}with a vector: {_reference_coverage(known[0])}" for known in noted]
 
 
+def gate_columns(gated: Sequence[GatedLines | None]) -> dict[str, list[str]]:
+    """Return columns of the share of lines that a gate changed: in all, and by each rule that changed any."""
+    known = [lines for lines in gated if lines is not None]
+    rules = [rule for rule in (known[0].counts if known else ()) if any(lines.counts[rule] for lines in known)]
+    shares = {"gated": [_percent(lines.lines, lines.segments) for lines in known]} if known else {}
+    return shares | {rule: [_percent(lines.counts[rule], lines.segments) for lines in known] for rule in rules}
+
+
 def _decimals(results: Sequence[Result], layout: Layout) -> int:
     """Choose the decimals for the scores of systems, or of their parts, by one metric."""
     scores = (score.score for result in results for _, score in result.parts())
@@ -188,17 +198,20 @@ def _best(results: Sequence[Result], layout: Layout) -> list[int]:
 def _part_table(results: Sequence[Result], layout: Layout) -> Records:
     """Make a row per segment and system, or per reference, segment and system."""
     rows, digits = [], _decimals(results, layout)
-    for labels, score, _ in _rows_of(results):
+    for labels, score, counts in _rows_of(results):
         shown = {name: _STARS[value] if isinstance(value, bool) else str(value) for name, value in labels.items()}
-        rows.append({**shown, **_cells(results[0].label, score, digits)})
+        gated = {"gated": cast("str | None", counts.get("gated"))}
+        rows.append({**shown, **_cells(results[0].label, score, digits), **gated})
     return _laid_out(rows)
 
 
 def _system_table(results: Sequence[Result], layout: Layout) -> Records:
     """Make a row per system; the best is highlighted."""
     rows, digits = [], _decimals(results, layout)
-    for result in results:
+    gated = gate_columns([result.gated for result in results])
+    for number, result in enumerate(results):
         covered = {head: cell for head, (cell,) in coverage_columns({"": [result.coverage]})[0].items()}
+        covered |= {head: cells[number] for head, cells in gated.items()}
         rows.append({"system": result.name, **_cells(result.label, result.numbers, digits), **covered})
     _, notes = coverage_columns({"": [results[0].coverage]})
     marked = [(number, column) for number in _best(results, layout) for column in (0, 1)]
@@ -257,6 +270,8 @@ def _card(result: Result, layout: Layout) -> Iterator[str]:
         candidate = _share(coverage.candidate_known, coverage.candidate_tokens)
         references = [_reference_coverage(coverage)] if coverage.reference_tokens else []
         entries.append(["with a vector", ", ".join((candidate, *references))])
+    if result.gated is not None:
+        entries.append(["gated", str(result.gated)])
     yield from (f"{line}\n" for line in lay_out([list(map(one_line, entry)) for entry in entries], [False, False]))
 
 
@@ -320,12 +335,14 @@ def _data_rows(
 
 def _numbers_of(result: Result) -> dict[str, object]:
     coverage = None if result.coverage is None else result.coverage.as_dict()
-    return {**result.numbers.as_dict(), "vector_coverage": coverage}
+    gated = {} if result.gated is None else {"gated": result.gated.as_dict()}
+    return {**result.numbers.as_dict(), "vector_coverage": coverage, **gated}
 
 
 def _signed_numbers_of(result: Result) -> dict[str, object]:
     counts = coverage_counts(result.coverage) if result.coverage is not None else {}
-    return result.numbers.as_dict() | counts | {"signature": result.signature}
+    gated = {} if result.gated is None else result.gated.cells()
+    return result.numbers.as_dict() | counts | gated | {"signature": result.signature}
 
 
 def coverage_counts(coverage: Coverage | None) -> dict[str, int | None]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack, overload
 from softbleu import results as library
 from softbleu.config.earlier import renamed_parameters
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
+from softbleu.corpora.gates import gated
 from softbleu.engine.notes import note_coverage
 from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, make_metrics, make_plan
 from softbleu.engine.prepare import SentenceScorer as SentenceScorer
@@ -25,6 +26,7 @@ MYPY = False  # mypy takes it for true. It names a wrong setting itself; other c
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.edits import GoldSegment
+    from softbleu.corpora.gates import GivenGate
     from softbleu.kernels import KernelName
     from softbleu.metrics.keywords import Settings
     from softbleu.results.significance import ComparisonTable, ComparisonTables, SignificanceSettings
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
         gold: Sequence[GoldSegment] | None
         documents: Sequence[object] | None
         against: Against
+        gate: GivenGate | None
         jobs: int
         executor: Executor | None
         progress: Progress | bool | None
@@ -206,6 +209,7 @@ def score(
     gold: Sequence[GoldSegment] | None = None,
     documents: Sequence[object] | None = None,
     against: Against = "references",
+    gate: GivenGate | None = None,
     level: Level = "corpus",
     jobs: int = 1,
     executor: Executor | None = None,
@@ -235,6 +239,9 @@ def score(
     against
         `source` compares candidates with the source instead of references, by vectors of words or an encoder that
         have both languages; signatures say so.
+    gate
+        Rules of a gate before scoring: ``"all"``, or names of `softbleu.corpora.gates.RULES`. They strip reasoning,
+        fences and chatter, and count refusals and lines in another script or language as empty.
     level
         `segment` adds the score of each segment, `document` that of each document (of its segments together),
         `reference` the score against each reference (GLEU); `macro` is the mean of the segment scores.
@@ -269,7 +276,7 @@ def score(
     99.86
     """
     several = isinstance(candidates, Mapping) or isinstance(metrics, list | tuple)
-    corpus = make_corpus(candidates, references, source, gold, documents, against)
+    corpus = gated(make_corpus(candidates, references, source, gold, documents, against), gate)
     wanted = make_metrics(metrics, **settings)
     with shown(progress) as shower:
         results = score_corpus(corpus, wanted, level=level, jobs=jobs, executor=executor, progress=shower)
@@ -319,6 +326,7 @@ def compare(
     gold: Sequence[GoldSegment] | None = None,
     documents: Sequence[object] | None = None,
     against: Against = "references",
+    gate: GivenGate | None = None,
     baseline: str | None = None,
     significance: SignificanceSettings | None = None,
     jobs: int = 1,
@@ -342,7 +350,7 @@ def compare(
     >>> round(pair.difference, 2), (pair.wins, pair.ties, pair.losses)
     (48.36, (1, 1, 0))
     """
-    corpus = make_corpus(candidates, references, source, gold, documents, against)
+    corpus = gated(make_corpus(candidates, references, source, gold, documents, against), gate)
     wanted = make_metrics(metrics, **settings)
     if documents is not None and significance is None:
         significance = library.significance.SignificanceSettings(documents=corpus.documents)

@@ -26,6 +26,7 @@ from softbleu.tables import Tabular, best_places, decimals_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.gating import GatedLines
     from softbleu.engine.runner import Statistics
     from softbleu.metrics import Metric
     from softbleu.types import Cells, Fields, Floats, Integers, Keywords, Progress
@@ -65,6 +66,7 @@ class Comparison:
     """The system beside the baseline; None for the baseline itself. Its p-value is corrected among the tests against
     the baseline."""
     coverage: Coverage | None = None  # None when no similarity was looked at
+    gated: GatedLines | None = None  # Lines that a gate changed
 
 
 @dataclass(frozen=True)
@@ -370,6 +372,7 @@ def compare_systems(
             (int(best[k]), int(worst[k])),
             beside.get(k),
             None if statistics.coverage is None else statistics.coverage[k],
+            None if statistics.gating is None else statistics.gating.of(name),
         )
         for k, name in enumerate(statistics.systems)
     ]

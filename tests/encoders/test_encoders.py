@@ -18,6 +18,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from softbleu.embeddings.catalogue import describe_encoder
 from softbleu.encoders import Pieces, encoder_files, is_encoder, open_encoder
+from softbleu.encoders.base import PlacedLine
 from softbleu.encoders.convert import convert_encoder
 from softbleu.encoders.pieces import cut_lines, cut_windows, read_tokenizer
 from softbleu.encoders.store import map_weights
@@ -284,10 +285,14 @@ def metaspace():
     return tokenizer
 
 
+def cut_words(tokenizer, lines):
+    return cut_lines(tokenizer, [PlacedLine.of_words(line) for line in lines], 300, "tiny")
+
+
 @pytest.mark.parametrize("most", [1, 4, 9])
 @pytest.mark.parametrize("make", [byte_level, trimmed, metaspace, None])
 def test_a_long_line_is_cut_in_parts(make, most, minilm, monkeypatch):
-    cut = minilm.tokenize if make is None else lambda lines: cut_lines(make(), lines, 300, "tiny")
+    cut = minilm.tokenize if make is None else lambda lines: cut_words(make(), lines)
     lines = [["a", "ba", "b", "aabb", "a"], ["\u200b", "naïve", "\x00", "dog", "\u200b"], ["abba"], []]
     whole = cut(lines)
     monkeypatch.setattr("softbleu.encoders.pieces._AT_ONCE", most)
@@ -299,7 +304,7 @@ def test_a_long_line_is_cut_in_parts(make, most, minilm, monkeypatch):
 @pytest.mark.parametrize("make", [byte_level, trimmed, metaspace])
 def test_a_space_belongs_to_the_word_after_it(make):
     tokenizer: Tokenizer = make()
-    pieces = cut_lines(tokenizer, [["a", "ba", "b"]], 300, "tiny")
+    pieces = cut_words(tokenizer, [["a", "ba", "b"]])
     texts = [tokenizer.id_to_token(code).replace("Ġ", "▁") for code in pieces.ids.tolist()]
     groups = ["", "", ""]
     for text, word in zip(texts, pieces.words, strict=True):
@@ -312,10 +317,10 @@ def test_tokenizers_that_do_not_fit_make_too_much_or_point_nowhere(minilm, tmp_p
     refused(InputError, "a word of 1,000,001 characters .* 1,000,000 are", minilm.tokenize, [["b", "a" * 1_000_001]])
     tokenizer, path = byte_level(), tmp_path / "tokenizer.json"
     said = "tiny: its tokenizer gives piece 65, but the encoder has 10 pieces: it does not fit"
-    refused(VectorError, said, cut_lines, tokenizer, [["a"]], 10, "tiny")
+    refused(VectorError, said, cut_lines, tokenizer, [PlacedLine.of_words("a")], 10, "tiny")
     lacking = Tokenizer(models.WordLevel({"b": 0}, unk_token="?"))
     said = r"tiny: its tokenizer cannot cut 'a b' \(WordLevel error"
-    refused(VectorError, said, cut_lines, lacking, [["a", "b"]], 10, "tiny")
+    refused(VectorError, said, cut_lines, lacking, [PlacedLine.of_words("ab")], 10, "tiny")
     # Cutting and padding are switched off.
     tokenizer.enable_truncation(2)
     tokenizer.enable_padding(length=9)
@@ -328,9 +333,9 @@ def test_tokenizers_that_do_not_fit_make_too_much_or_point_nowhere(minilm, tmp_p
     tokenizer = byte_level()
     tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 2**32 - 1)])
     said = "gives piece 4294967295, but the encoder has 99"
-    refused(VectorError, said, cut_lines, tokenizer, [["a"]], 99, "tiny")
+    refused(VectorError, said, cut_lines, tokenizer, [PlacedLine.of_words("a")], 99, "tiny")
     tokenizer.normalizer = normalizers.Precompiled(struct.pack("<I", 4) + b"\xff" * 4 + b"\0")
-    refused(VectorError, "cannot cut 'a'", cut_lines, tokenizer, [["a"]], 99, "tiny")
+    refused(VectorError, "cannot cut 'a'", cut_lines, tokenizer, [PlacedLine.of_words("a")], 99, "tiny")
 
 
 @pytest.mark.parametrize("within", [0, 1, 2])

@@ -1,0 +1,263 @@
+"""Soft credit: which pairs of n-grams earn it, and how their words differ."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from softbleu.corpora.corpus import Against, References, Texts, make_corpus
+from softbleu.engine.notes import note_text
+from softbleu.engine.plan import GivenMetric, Plan, make_plan
+from softbleu.engine.prepare import prepare_corpus
+from softbleu.engine.runner import MINI_BATCH
+from softbleu.errors import InputError
+from softbleu.io.platform import single_threaded_blas
+from softbleu.kernels import SCALE
+from softbleu.matching.kinds import MATCH_KINDS, KindFinder, equal_in_place
+from softbleu.matching.matchers import SoftMatcher
+from softbleu.matching.sweep import MatchIntervals, match_each
+from softbleu.metrics.declared import data_language
+from softbleu.metrics.guards import compared
+from softbleu.metrics.protocols import BleuFormula, matcher_of
+from softbleu.tables import Records, Tabular, Value
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from softbleu.corpora.corpus import Corpus
+    from softbleu.matching.ngrams import Chunk
+    from softbleu.metrics.keywords import Settings
+    from softbleu.types import Cells, Fields, Integers, Progress
+
+SHOWN_THRESHOLDS = tuple(number / 20 for number in range(10, 21))
+"""Thresholds of the picture: below .5 nearly everything matches."""
+_Pair = tuple[tuple[int, ...], tuple[int, ...]]  # Codes of a candidate n-gram and of its partner
+
+
+@dataclass(frozen=True)
+class SoftPair:
+    """A candidate n-gram and a reference n-gram that it matches, though they differ; sums over a corpus."""
+
+    system: str
+    order: int
+    candidate: str
+    reference: str
+    kind: str
+    equal: int  # Words that both have in the same places
+    matches: int
+    millionths: int  # Credit: clipped similarities, in millionths of an n-gram
+
+    @property
+    def credit(self) -> float:
+        """Credit in n-grams; an exact match has 1."""
+        return self.millionths / SCALE
+
+
+@dataclass(frozen=True, eq=False)
+class SoftCredit(Tabular):
+    """Matches of n-grams that differ, by system, threshold, order and kind, in millionths of an n-gram."""
+
+    metric: str
+    systems: tuple[str, ...]
+    thresholds: tuple[float, ...]
+    run: int  # Number of the metric's own threshold
+    exact: Integers  # Credit of equal n-grams: (systems, thresholds, orders)
+    soft: Integers  # Credit of others: (systems, thresholds, orders, kinds)
+    pairs: list[SoftPair]  # At the metric's own threshold; those that earn most come first
+
+    @property
+    def orders(self) -> range:
+        """The orders of n-grams."""
+        return range(1, self.exact.shape[-1] + 1)
+
+    def by_kind(self, system: str) -> Integers:
+        """Sum the soft credit of a system, in millionths: (kinds of `MATCH_KINDS`, orders)."""
+        sums: Integers = self.soft[self.systems.index(system), self.run].T
+        return sums
+
+    def by_place(self, system: str) -> Integers:
+        """Sum the soft credit of a system by how many words are equal in place, in millionths: (words, orders)."""
+        sums = np.zeros((len(self.orders), len(self.orders)), np.int64)
+        for pair in self.pairs:
+            if pair.system == system:
+                sums[pair.equal, pair.order - 1] += pair.millionths
+        return sums
+
+    def records(self) -> list[Cells]:
+        """A row per system, order and kind: the credit in n-grams, and its share of the order's soft credit."""
+        rows: list[Cells] = []
+        for system in self.systems:
+            sums = self.by_kind(system)
+            for order in self.orders:
+                column = sums[:, order - 1].tolist()
+                shares = [100 * value / sum(column) if any(column) else None for value in column]
+                rows += [
+                    {"system": system, "order": order, "kind": kind, "credit": value / SCALE, "share": share}
+                    for kind, value, share in zip(MATCH_KINDS, column, shares, strict=True)
+                ]
+        return rows
+
+    def described(self) -> Fields:
+        """Name the metric."""
+        return {"metric": self.metric}
+
+    def kinds_table(self) -> Records:
+        """Make a table of shares by kind and by words equal in place, with a column per order and one for all."""
+        rows: list[list[Value]] = []
+        for number, system in enumerate(self.systems):
+            exact = self.exact[number, self.run]
+            kinds, places = self.by_kind(system), self.by_place(system)
+            soft, every = _with_all(kinds.sum(axis=0)), _with_all(kinds.sum(axis=0) + exact)
+            named = [(kind, row) for kind, row in zip(MATCH_KINDS, kinds, strict=True) if row.any()]
+            named += [(f"{words} equal in place", row) for words, row in enumerate(places) if row.any()]
+            rows += [[system, name, *_shares(_with_all(row), soft)] for name, row in named]
+            rows += [[system, "soft credit, n-grams", *(value / SCALE for value in soft)]]
+            rows += [[system, "of all matches", *_shares(soft, every)]]
+        columns = ["system", "% of soft credit", *(f"{order}-grams" for order in self.orders), "all"]
+        return Records(columns, rows, self.described(), text_columns=2, notes=(), verbatim=columns)
+
+    def pairs_table(self, top: int | None = None) -> Records:
+        """Make a table of the pairs that earn most, `top` of each system (default: all)."""
+        columns = ("system", "order", "candidate", "reference", "kind", "matches", "credit", "share")
+        rows: list[list[Value]] = []
+        for system in self.systems:
+            whole = int(self.by_kind(system).sum())
+            rows += [
+                [
+                    *(system, pair.order, pair.candidate, pair.reference, pair.kind),
+                    *(pair.matches, pair.credit, 100 * pair.millionths / whole),
+                ]
+                for pair in self.of(system, top)
+            ]
+        return Records(columns, rows, self.described())
+
+    def of(self, system: str, top: int | None = None) -> list[SoftPair]:
+        """Return the pairs of a system that earn most."""
+        return [pair for pair in self.pairs if pair.system == system][:top]
+
+
+def _with_all(sums: Integers) -> list[int]:
+    values: list[int] = sums.tolist()
+    return [*values, sum(values)]
+
+
+def _shares(part: Sequence[int], whole: Sequence[int]) -> list[float | None]:
+    return [100 * one / other if other else None for one, other in zip(part, whole, strict=True)]
+
+
+def soft_credit(
+    candidates: Texts,
+    references: References | None = None,
+    source: Any = None,
+    *,
+    metrics: GivenMetric = "vleu",
+    against: Against = "references",
+    thresholds: Sequence[float] = (),
+    **settings: Unpack[Settings],
+) -> SoftCredit:
+    """Find where the soft credit of a metric comes from: pairs of n-grams that differ and still match, by kind.
+
+    The matches of an order are whole millionths of an n-gram. Those of equal n-grams and those of all kinds add up to
+    the metric's own, exactly. Under the default assignment the former are BLEU's.
+
+    Parameters
+    ----------
+    metrics
+        One metric over a soft matcher, such as `vleu`.
+    thresholds
+        Further thresholds at which credit is summed by kind.
+
+    The others are as in `score`.
+
+    Raises
+    ------
+    InputError
+        The metric has no soft matches.
+
+    Examples
+    --------
+    >>> vectors = {"dog": [0.9, 0.3], "dogs": [1.0, 0.2], "cat": [0.0, 1.0]}
+    >>> found = soft_credit(["a dog"], ["a dogs"], metrics="vleu", order=1, vectors=vectors)
+    >>> [(pair.candidate, pair.reference, pair.kind, pair.credit) for pair in found.pairs]
+    [('dog', 'dogs', 'inflection', 0.992278)]
+    """
+    corpus = make_corpus(candidates, references, source, against=against)
+    return credit_of_corpus(corpus, make_plan(metrics, **settings), thresholds)
+
+
+def credit_of_corpus(
+    corpus: Corpus,
+    metrics: GivenMetric | Plan = "vleu",
+    thresholds: Sequence[float] = (),
+    progress: Progress | None = None,
+) -> SoftCredit:
+    """Find where the soft credit of a corpus comes from; see `soft_credit`."""
+    plan = make_plan(metrics)
+    metric: Any = plan.only
+    matcher = matcher_of(metric)
+    if not isinstance(plan.only, BleuFormula) or not isinstance(matcher, SoftMatcher):
+        raise InputError(f"metric {str(metric)!r} has no soft matches: take one that has, such as sleu, vleu or xleu")
+    note_text(corpus, plan.metrics)
+    grid = tuple(sorted({*map(float, thresholds), matcher.least_similarity}))
+    matchers = [replace(matcher, threshold=threshold) for threshold in grid]
+    prepared = prepare_corpus(corpus, metric.tokenizer, metric.replaced(threshold=grid[0]).requires)
+    words = prepared.table(metric.vector_choice, metric.replaced(threshold=grid[0]).requires).words
+    order = int(metric.order)
+    tallies = [_Tally(len(grid), order) for _ in prepared.systems]
+    done = 0
+    with single_threaded_blas():
+        for block in prepared.blocks():
+            for tally, chunk in zip(tallies, block.chunks(), strict=True):
+                for piece in chunk.pieces(MINI_BATCH):
+                    part = compared(metric, piece)
+                    for intervals in match_each(matchers, part, words.vectors, order, 0):
+                        tally.add(part, intervals)
+            done += len(block)
+            if progress is not None:
+                progress(done, len(corpus))
+    finder = KindFinder(prepared.words, data_language(metric) or "en")
+    run = grid.index(matcher.least_similarity)
+    pairs: list[SoftPair] = []
+    kinds = {kind: number for number, kind in enumerate(MATCH_KINDS)}
+    soft = np.zeros((len(tallies), len(grid), order, len(MATCH_KINDS)), np.int64)
+    for number, (system, tally) in enumerate(zip(prepared.systems, tallies, strict=True)):
+        for (codes, others), (matches, credit) in tally.pairs.items():
+            one, other = ([prepared.words[code] for code in side] for side in (codes, others))
+            kind = finder.kind(one, other)
+            soft[number, :, len(one) - 1, kinds[kind]] += credit
+            if matches[run]:
+                texts = (len(one), " ".join(one), " ".join(other), kind, equal_in_place(one, other))
+                pairs.append(SoftPair(system, *texts, int(matches[run]), int(credit[run])))
+    pairs.sort(key=lambda pair: (-pair.millionths, pair.order, pair.candidate, pair.reference, pair.system))
+    exact = np.stack([tally.exact for tally in tallies])
+    return SoftCredit(str(metric), tuple(prepared.systems), grid, run, exact, soft, pairs)
+
+
+class _Tally:
+    """Sums of the matches of one system."""
+
+    def __init__(self, thresholds: int, order: int) -> None:
+        self.exact = np.zeros((thresholds, order), np.int64)
+        self.pairs: defaultdict[_Pair, Integers] = defaultdict(lambda: np.zeros((2, thresholds), np.int64))
+        """Number of matches of each pair of n-grams that differ, and their credit, at each threshold."""
+
+    def add(self, chunk: Chunk, matches: MatchIntervals) -> None:
+        """Add the matches of an order at one threshold."""
+        soft, codes = matches.differ(chunk), chunk.positions.codes
+        equal = matches.chosen(~soft)
+        np.add.at(self.exact, (equal.first, equal.order - 1), equal.matched)
+        for order, orders in {*zip(matches.order.tolist(), matches.partner_orders.tolist(), strict=True)}:
+            some = matches.chosen(soft & (matches.order == order) & (matches.partner_orders == orders))
+            pairs = zip(_ngrams(codes, some.starts, order), _ngrams(codes, some.partner_starts, orders), strict=True)
+            for pair, threshold, value in zip(pairs, some.first.tolist(), some.matched.tolist(), strict=True):
+                sums = self.pairs[pair]
+                sums[0, threshold] += 1
+                sums[1, threshold] += value
+
+
+def _ngrams(codes: NDArray[np.int32], starts: Integers, order: int) -> Iterator[tuple[int, ...]]:
+    return map(tuple, codes[starts[:, None] + np.arange(order)].tolist())

@@ -1,0 +1,261 @@
+"""Gates: declared rules for what of an output is scored, and for outputs that count as empty."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, cast
+
+from softbleu.corpora.checks import CheckedText, other_script
+from softbleu.corpora.corpus import AnyCorpus, Segments
+from softbleu.corpora.foreign import ForeignLines
+from softbleu.corpora.forms import REFUSAL, cut_chatter, only_in
+from softbleu.corpora.gating import Gating
+from softbleu.errors import InputError, Parameter, known_name
+
+if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Corpus
+
+_THOUGHTS = "think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis|seed:think"
+_REASONING = (
+    rf"(?is)<({_THOUGHTS})>.*?(?:</\1>|\Z)",
+    rf"(?is)\A.*</(?:{_THOUGHTS})>",  # Opened by the prompt
+    r"(?s)\[THINK\].*?(?:\[/THINK\]|\Z)",
+    r"(?s)\u25c1think\u25b7.*?(?:\u25c1/think\u25b7|\Z)",
+    r"(?s)<\|(?:START_THINKING|begin_of_thought)\|>.*?(?:<\|(?:END_THINKING|end_of_thought)\|>|\Z)",
+    r"(?s)<\|channel\|>(?:analysis|commentary).*?(?:<\|channel\|>final<\|message\|>|\Z)",
+    r"(?s)\Aanalysis.*?assistantfinal",  # The same without special tokens
+    r"(?i)</?(?:answer|final|translation|response)>|<\|[A-Za-z_]+\|>(?:assistant\b)?",  # Around the answer
+)
+"""Patterns of text that models print before an answer. Without an end it goes on up to the end of the output."""
+_FENCE = re.compile(r"```(?:[\w+-]*[ \t]*\n|(?:text|txt|plain|plaintext|markdown|md|translation)\b)?")
+
+
+@dataclass(frozen=True)
+class Passed:
+    """Text that a gate lets through of an output."""
+
+    text: str  # Empty if the output counts as empty
+    rules: tuple[str, ...] = ()  # Rules that changed it, in the order of `RULES`
+
+
+class _Line:
+    """An output at a gate, with the texts that it is compared with."""
+
+    def __init__(self, references: Sequence[str], source: str | None, foreign: ForeignLines) -> None:
+        self.models, self.source, self.foreign = [CheckedText(text) for text in references], source, foreign
+        self.given = [*references, *([] if source is None else [source])]
+
+    @property
+    def has_text(self) -> bool:
+        """Whether a reference, or else the source, has text."""
+        return any(text.strip() for text in self.given[: len(self.models) or None])
+
+
+def _without_reasoning(text: str, line: _Line) -> str | None:
+    rest = text
+    for pattern in _REASONING:
+        if only_in(pattern, rest, line.given) is not None:
+            rest = re.sub(pattern, "", rest)
+    return None if rest == text else rest.strip()
+
+
+def _without_fence(text: str, line: _Line) -> str | None:
+    """Return the text within fences around all; of other texts what stands before the first fence."""
+    if only_in("```", text, line.given) is None:
+        return None
+    before, *rest = _FENCE.split(text)
+    inside = next(filter(str.strip, rest), "")
+    within = inside and (not before.strip() or before.rstrip().endswith((":", "\uff1a")))
+    return (inside if within else before).strip()
+
+
+def _without_chatter(text: str, line: _Line) -> str | None:
+    return cut_chatter(text, line.given)
+
+
+def _is_empty(text: str, line: _Line) -> bool:
+    return not text.strip() and line.has_text
+
+
+def _is_refusal(text: str, line: _Line) -> bool:
+    return only_in(REFUSAL, text, line.given) is not None
+
+
+def _in_other_script(text: str, line: _Line) -> bool:
+    return bool(line.models) and other_script(CheckedText(text), line.models, line.foreign.scripts) is not None
+
+
+def _in_other_language(text: str, line: _Line) -> bool:
+    own = {word for model in line.models for word in model.words}
+    return bool(line.models) and line.foreign.find(CheckedText(text).words, own) is not None
+
+
+_STRIPS: Mapping[str, Callable[[str, _Line], str | None]] = {
+    "reasoning": _without_reasoning,
+    "chatter": _without_chatter,
+    "fence": _without_fence,
+}
+_ZEROS: Mapping[str, Callable[[str, _Line], bool]] = {
+    "empty": _is_empty,
+    "refusal": _is_refusal,
+    "script": _in_other_script,
+    "language": _in_other_language,
+}
+RULES: Mapping[str, str] = {
+    "reasoning": "strip reasoning, such as <think>…</think>, also without an end or a beginning, and tags of answers",
+    "chatter": "strip what an output says about itself: 'Here is the translation:', '(Note: the …)'",
+    "fence": "strip code fences around an output, and what stands behind them",
+    "empty": "count an output as empty where nothing is left, and its reference has text",
+    "refusal": "count it as empty if it says in English that it cannot",
+    "script": "count it as empty if most letters are of a script that is rare in the references",
+    "language": "count it as empty if its words and letters are of another language than the references",
+}
+"""Rules by name, in the order in which they are applied."""
+ALL_RULES = "all"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Rules by which outputs are changed before they are scored.
+
+    Rules that strip leave the answer to be scored. Outputs that other rules find count as empty: nothing matches, and
+    all of the reference is missing. What a reference or the source of a line has, too, is never stripped or found.
+
+    Attributes
+    ----------
+    rules
+        Names of `RULES`, in their order.
+
+    Examples
+    --------
+    >>> gate = Gate.of(["refusal", "reasoning"])
+    >>> str(gate)
+    'reasoning+refusal'
+    >>> gate.apply(["<think>Dog?</think> A dog barks.", "As an AI, I bark."], [["The dog barks."], ["I bark."]])
+    [Passed(text='A dog barks.', rules=('reasoning',)), Passed(text='', rules=('refusal',))]
+    """
+
+    rules: tuple[str, ...]
+
+    @classmethod
+    def of(cls, rules: str | Iterable[str] | Gate) -> Gate:
+        """Make a gate of the names of rules: one, several, ``all``, or as in signatures, such as ``refusal+empty``.
+
+        Raises `InputError`: a name is unknown, or no rule is named.
+        """
+        if isinstance(rules, Gate):
+            return rules
+        named = [name for text in ([rules] if isinstance(rules, str) else rules) for name in str(text).split("+")]
+        known = {known_name("rule of a gate", name.strip(), [*RULES, ALL_RULES]) for name in named}
+        if not known:
+            raise InputError("a gate needs rules: name some of ", Parameter("gate"), f", such as {ALL_RULES}")
+        return cls(tuple(name for name in RULES if name in known or ALL_RULES in known))
+
+    def __str__(self) -> str:
+        """Join the names of the rules, as signatures do."""
+        return "+".join(self.rules)
+
+    def over(self, references: Iterable[str | Sequence[str]], source: Iterable[str] | None = None) -> OpenGate:
+        """Learn the language of references, which `script` and `language` compare with.
+
+        `references` has one text or several of each segment, `source` its source. Of fewer than 40 texts only the
+        scripts are known, and with a source its language.
+        """
+        foreign = ForeignLines()
+        texts = [[entry] if isinstance(entry, str) else [*entry] for entry in references]
+        for models, text in zip(texts, repeat(None) if source is None else source, strict=source is not None):
+            foreign.learn(None if text is None else CheckedText(text), map(CheckedText, models))
+        return OpenGate(self, foreign)
+
+    def apply(
+        self,
+        candidates: Sequence[str],
+        references: Sequence[str | Sequence[str]],
+        source: Sequence[str] | None = None,
+    ) -> list[Passed]:
+        """Apply the rules to a list of outputs; the language is that of these references."""
+        opened = self.over(references, source)
+        sources: Sequence[Any] = [None] * len(candidates) if source is None else source
+        lines = zip(candidates, references, sources, strict=True)
+        return [opened.passed(text, entry, known) for text, entry, known in lines]
+
+
+GivenGate = str | Iterable[str] | Gate
+"""A gate, or the names of its rules."""
+
+
+@dataclass(frozen=True)
+class OpenGate:
+    """A gate that knows the language of the references; made by `Gate.over`."""
+
+    gate: Gate
+    foreign: ForeignLines
+
+    def passed(self, text: str, references: str | Sequence[str] = (), source: str | None = None) -> Passed:
+        """Apply the rules to an output with these references and this source."""
+        line = _Line([references] if isinstance(references, str) else references, source, self.foreign)
+        found = []
+        for name in self.gate.rules:
+            if name in _STRIPS and (rest := _STRIPS[name](text, line)) is not None:
+                text = rest
+                found.append(name)
+            elif name in _ZEROS and _ZEROS[name](text, line):
+                return Passed("", (*found, name))
+        return Passed(text, tuple(found))
+
+
+def gated(corpus: AnyCorpus, rules: GivenGate | None) -> AnyCorpus:
+    """Apply the rules of a gate to the outputs of a corpus; without rules it stays as it is.
+
+    Raises `InputError`: the outputs are edits or logs, or rules need references.
+
+    >>> from softbleu.corpora import Segments
+    >>> corpus = gated(Segments.of({"A": ["<think>Dog?</think> A dog.", ""]}, ["The dog.", "A cat."]), "all")
+    >>> corpus.candidates, str(corpus.gating.of("A"))
+    ({'A': ['A dog.', '']}, '2 of 2 lines: reasoning 1, empty 1')
+    """
+    if rules is None or rules == ():
+        return corpus
+    gate, given = Gate.of(rules), Parameter("gate")
+    if corpus.edits or corpus.logs:
+        what = "edits" if corpus.edits else "logs with delays"
+        raise InputError(f"outputs come from {what} and stay as they are: leave out ", given)
+    if corpus.against == "source" and {"script", "language"} & {*gate.rules}:
+        raise InputError(
+            "without references no language is known: leave out the rules script and language of ", given
+        )
+    foreign = ForeignLines()
+    for block in corpus.blocks():
+        texts = block.load()
+        for row, models in enumerate(texts.references):
+            source = None if texts.source is None else CheckedText(texts.source[row])
+            foreign.learn(source, map(CheckedText, models))
+    with_source = corpus.source is not None or corpus.gold is not None
+    found: dict[str, dict[int, tuple[str, ...]]] = {system: {} for system in corpus.systems}
+    outputs = _pass_all(corpus, OpenGate(gate, foreign), found)
+    made: Any = corpus
+    if isinstance(corpus, Segments):
+        passed = list(outputs)
+        texts_of = {system: [row[place] for row in passed] for place, system in enumerate(corpus.systems)}
+        made = replace(corpus, candidates=texts_of)
+    else:
+        made = replace(corpus, candidates=corpus.written(outputs, "gated"))
+    return cast("AnyCorpus", replace(made, gating=Gating(gate.rules, with_source, len(corpus), found)))
+
+
+def _pass_all(corpus: Corpus, gate: OpenGate, found: Mapping[str, dict[int, tuple[str, ...]]]) -> Iterator[list[str]]:
+    """Yield what the gate leaves of the outputs of each segment, and collect the rules that changed them."""
+    number = 0
+    for block in corpus.blocks():
+        texts = block.load()
+        for row, references in enumerate(texts.references):
+            source = None if texts.source is None else texts.source[row]
+            passed = {name: gate.passed(lines[row], references, source) for name, lines in texts.candidates.items()}
+            for name, each in passed.items():
+                if each.rules:
+                    found[name][number] = each.rules
+            yield [each.text for each in passed.values()]
+            number += 1

@@ -1,0 +1,39 @@
+"""Soft credit by kind, and the pairs of n-grams that earn it, as tables and as a picture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from softbleu.kernels import SCALE
+from softbleu.matching.kinds import MATCH_KINDS
+from softbleu.report.plots import Lines, draw, in_rows
+from softbleu.report.records import Writers, table_writers
+from softbleu.tables import Records
+
+if TYPE_CHECKING:
+    from softbleu.analysis.credit import SoftCredit
+
+
+def credit_writers(show: str, top: int) -> Writers[SoftCredit]:
+    """Make the writers of a table of soft credit: its `kinds`, or the `top` pairs that earn most, below the kinds."""
+    if show == "kinds":
+        return table_writers(lambda credit, layout: Records.of(credit), lambda credit, layout: credit.kinds_table())
+    return table_writers(
+        lambda credit, layout: credit.pairs_table(top),
+        lambda credit, layout: [credit.kinds_table(), replace(credit.pairs_table(top), facts={})],
+    )
+
+
+def draw_credit(credit: SoftCredit, picture_format: str) -> bytes:
+    """Draw the soft credit of each kind by threshold, a panel per system."""
+    panels = []
+    for number, system in enumerate(credit.systems):
+        sums = credit.soft[number].sum(axis=1) / SCALE
+        lines = {
+            kind: list(zip(credit.thresholds, sums[:, place].tolist(), strict=True))
+            for place, kind in enumerate(MATCH_KINDS)
+            if sums[:, place].any()
+        }
+        panels.append(Lines(system, "threshold", "soft credit, n-grams of all orders", lines))
+    return draw(in_rows(panels), picture_format)
