@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from softbleu.text.tokens import Tokenizer
 if TYPE_CHECKING:
     from softbleu.metrics.base import Metric
     from softbleu.metrics.score import Score
+    from softbleu.types import Integers
 
 _MOST_KEPT = 1 << 17  # Characters of references that are kept, of 20 bytes each; beyond it they are forgotten
 _LONGEST = 1 << 13  # Characters of the references of a segment
@@ -26,14 +27,14 @@ class DirectScorer:
     """
 
     def __init__(self, metric: Metric) -> None:
-        self._metric: Any = metric
+        self._metric = cast("Any", metric)
         self._aggregation, self._needs_source = metric.aggregation, metric.requires.source
         tokenizer = metric.tokenizer
         self._split, self._reference = tokenizer.line_splitter, tokenizer.reference
         # A metric of another package may count otherwise than the one that it is derived from.
-        counts = is_ours(type(metric)) and isinstance(metric, CountsTexts) and metric.counts_texts
+        self._scores_rows = is_ours(type(metric)) and isinstance(metric, CountsTexts)
         as_lines = type(tokenizer).coded_references is Tokenizer.coded_references
-        self._counts = counts and as_lines and not metric.partial
+        self._counts = self._scores_rows and self._metric.counts_texts and as_lines and not metric.partial
         self._known: dict[object, Any] = {}
         self._size = 0  # Characters of what is known
 
@@ -84,11 +85,16 @@ class DirectScorer:
     def score(self, candidate: object, references: object, source: object = None) -> Score | None:
         """Score a segment; None where `rows` are."""
         rows = self.rows(candidate, references, source)
-        if rows is None:
-            return None
+        return None if rows is None else self.scored(rows)
+
+    def scored(self, rows: Integers | list[list[int]]) -> Score:
+        """Score the segment that has these rows, of any metric."""
         score: Score
-        if len(rows) == 1:
-            score = self._metric.text_score(rows[0])
+        if len(rows) == 1 and self._scores_rows:
+            row = rows[0]
+            score = self._metric.text_score(row if isinstance(row, list) else row.tolist())
+        elif self._aggregation.sum_is_enough:  # A single row is the sum of all
+            score = self._metric.columns(np.asarray(rows))[0]
         else:
-            score = self._aggregation.segment_scores(np.array(rows), np.array([0, len(rows)]))[0]
+            score = self._aggregation.segment_scores(np.asarray(rows), np.array([0, len(rows)]))[0]
         return score

@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache, partial
-from itertools import pairwise
+from itertools import chain, count, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -48,7 +48,7 @@ from softbleu.errors import InputError, VectorError
 from softbleu.io.executors import Held, hold, run_in_order, shares_memory
 from softbleu.io.files import TemporaryFolder
 from softbleu.io.platform import cached_property, single_threaded_blas
-from softbleu.kernels import KernelName, choose_kernels
+from softbleu.kernels import LARGE, KernelName, choose_kernels
 from softbleu.matching.ngrams import (
     Chunk,
     ComparedWords,
@@ -489,20 +489,35 @@ def prepare_segment(
     select: Callable[[list[str]], MeasuredWords] | None,
 ) -> tuple[PreparedCorpus, CodedBlock]:
     """Prepare a corpus of one segment, split by `tokenizer`; code the `needed` texts; `select` reads open vectors."""
+    if type(tokenizer).coded_references is Tokenizer.coded_references and not needed.by_annotator:
+        words = WordCounts(_sorted_words(segment, tokenizer, needed))
+        coder = BlockCoder(tokenizer, needed, "numpy", words.vocabulary)
+        block = CodedBlock.of(segment, LineCoder(tokenizer, words.vocabulary), needed)
+        words.count([block], needed)
+        return PreparedCorpus(segment, tokenizer, words, coder, select), block
     words = WordCounts()
-    block = CodedBlock.of(segment, LineCoder(tokenizer, words.vocabulary), needed)
-    words.count([block], needed)
-    codes = words.sort()
+    words.count([CodedBlock.of(segment, LineCoder(tokenizer, words.vocabulary), needed)], needed)
+    words.sort()
     coder = BlockCoder(tokenizer, needed, "numpy", words.vocabulary)
-    plain = type(block.references) is Tokens and not needed.by_annotator
-    lines = [Tokens(codes[line.codes], line.offsets) for line in block.lines] if plain else []
-    block = block.with_lines(lines) if plain else coder.code(segment)
-    return PreparedCorpus(segment, tokenizer, words, coder, select), block
+    return PreparedCorpus(segment, tokenizer, words, coder, select), coder.code(segment)
+
+
+def _sorted_words(segment: Segments, tokenizer: Tokenizer, needed: Requirements) -> KnownWords:
+    """Code the words of a corpus of one segment as `WordCounts.sort` does."""
+    split = tokenizer.line_splitter
+    references = segment.present() if needed.references else [()]
+    known = {word for texts in references for text in texts for word in split(tokenizer.reference(text))}
+    lines = [*segment.candidates.values(), segment.source or () if needed.source else ()]
+    others = {word for texts in lines for text in texts for word in split(text)} - known
+    return KnownWords(zip(chain(sorted(known), sorted(others)), count(), strict=False))
 
 
 def whole_chunk(prepared: PreparedCorpus) -> Chunk:
     """All segments of a corpus of one system at once."""
     return next(CodedBlock.joined(list(prepared.blocks())).chunks())
+
+
+_MANY = 1 << 14  # Segments whose words are compared from which numba's start-up pays off
 
 
 class SentenceScorer:
@@ -511,12 +526,13 @@ class SentenceScorer:
     def __init__(self, metric: Metric) -> None:
         (metric,) = make_plan([metric]).metrics
         self._metric, self._kernels = at_level(metric, "segment"), choose_kernels("numpy")
-        self._requires, self._aggregation = self._metric.requires, self._metric.aggregation
+        self._requires = self._metric.requires
         self.direct = DirectScorer(self._metric)
         choice = metric.vector_choice
         self._words = self._requires.vectors and not (choice.in_context or choice.without_vectors)
         self._select: Callable[[list[str]], MeasuredWords] | None = None
         self._checked: set[tuple[bool, ...]] = set()  # Which inputs together have been seen to do
+        self._scored = 0  # Segments whose words were compared
 
     @property
     def metric(self) -> Metric:
@@ -582,6 +598,7 @@ class SentenceScorer:
         # Several threads of a library may round otherwise than those of a corpus, and do not bear forks.
         with nullcontext() if words is None else single_threaded_blas():
             rows = checked_rows(self._metric, chunk, words, self._kernels)
-        if self._aggregation.sum_is_enough:  # A single row is the sum of all
-            return self._metric.columns(rows)[0]
-        return self._aggregation.segment_scores(rows, np.array([0, len(rows)]))[0]
+        self._scored += words is not None
+        if self._scored == _MANY:
+            self._kernels = choose_kernels("auto", LARGE)
+        return self.direct.scored(rows)

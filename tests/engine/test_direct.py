@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from threading import Barrier
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 from declarations import values_of
 from hypothesis import assume, example, given, settings
@@ -15,7 +16,7 @@ from strategies import HOSTILE_LINES
 import softbleu
 from softbleu import InputError, read_metric
 from softbleu.config.declare import own_settings
-from softbleu.engine import direct
+from softbleu.engine import direct, prepare
 from softbleu.metrics import Metric
 from softbleu.text.tokens import Tokenizer
 
@@ -72,6 +73,26 @@ def test_the_digits_are_those_of_a_corpus(
         # The second candidate meets references that are known.
         found = metric.sentence_score(candidate, references, given)
         assert repr(found) == repr(as_corpus(metric, candidate, references, given))
+
+
+@given(metric=metrics(), data=st.data())
+def test_a_row_scores_as_among_others(metric: Metric, data: st.DataObject) -> None:
+    # Rows of soft matchers, too: an order may have matches that lower ones lack.
+    chosen: Any = metric
+    known = chosen.known_texts([["a", "b"]], ["a"])
+    (row,) = chosen.text_rows(["a", "c"], known)
+    rows = data.draw(st.lists(st.tuples(*[st.integers(0, 3_000_000)] * len(row)), min_size=1, max_size=4))
+    expected = metric.columns(np.array(rows))
+    assert [repr(chosen.text_score(list(row))) for row in rows] == [repr(score) for score in expected]
+
+
+@pytest.mark.parametrize("name", ["vleu", "softbleu"])
+def test_many_segments_are_compared_by_compiled_kernels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("numba")
+    monkeypatch.setattr(prepare, "_MANY", 3)
+    metric = read_metric(name, vectors={"cat": [1.0, 0.2], "dog": [0.9, 0.3], "the": [0.1, 1.0]})
+    scores = [metric.sentence_score("the dog sat", "a cat sat on the mat") for _ in range(5)]
+    assert (metric._sentences._kernels.NAME, scores[1:]) == ("numba", scores[:1] * 4)
 
 
 @pytest.mark.parametrize("name", COUNTED)
