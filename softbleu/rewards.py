@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from softbleu.corpora.gates import Gate, OpenGate, Passed
 from softbleu.engine.batches import BatchScorer, SegmentBatch
 from softbleu.engine.plan import make_metrics
 from softbleu.engine.streams import check_partial
 from softbleu.errors import InputError, counted
 from softbleu.io.arguments import is_whole_number, listed
 from softbleu.io.line_cache import without_cache
-from softbleu.io.platform import cached_property
+from softbleu.io.platform import cached_property, lock
 from softbleu.metrics.protocols import in_percent
 from softbleu.text.tokens import token_places
 
 if TYPE_CHECKING:
     from typing import Unpack
 
+    from softbleu.corpora.gates import GivenGate
     from softbleu.metrics.base import Metric
     from softbleu.metrics.keywords import Settings
     from softbleu.types import Floats
@@ -43,6 +48,11 @@ class Reward:
         A name, an expression or a value, such as ``softbleu.Chrf(word_order=2)``, of a metric that scores segments.
     dense
         Return rewards by place in the completion, which add up to its reward: see `__call__`.
+    gate
+        Rules by which completions are changed before they are scored, such as ``"reasoning+fence+empty"``; see
+        `softbleu.score`. A completion of which a rule leaves nothing has the reward 0. The rule `language` learns
+        from references: give ``Gate.of("all").over(references)``. `shares` says how many completions each rule
+        changed.
     every
         With `dense`, look at prefixes of every so many of the metric's tokens.
     column
@@ -74,6 +84,7 @@ class Reward:
         metric: str | Metric = "chrf",
         *,
         dense: bool = False,
+        gate: GivenGate | OpenGate | None = None,
         every: int = 1,
         column: str = "references",
         cache: bool = False,
@@ -88,6 +99,23 @@ class Reward:
             raise InputError(f"every is a whole number of tokens, at least 1, not {every!r}")
         if dense:
             check_partial(self.metric)
+        self.gate = gate if gate is None or isinstance(gate, OpenGate) else Gate.of(gate)
+        if isinstance(self.gate, Gate) and "language" in self.gate.rules:
+            raise InputError(
+                "the rule language of a gate learns from references: give gate=Gate.of(…).over(references), or name "
+                "other rules"
+            )
+        self._reset()
+
+    def _reset(self) -> None:
+        self._counts, self._counting = Counter[str](), lock()
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Share of the completions so far that each rule of the gate changed."""
+        rules = () if self.gate is None else _rules_of(self.gate)
+        with self._counting:
+            return {rule: self._counts[rule] / max(self._counts[""], 1) for rule in rules}
 
     @property
     def __name__(self) -> str:
@@ -95,11 +123,17 @@ class Reward:
         return self.metric.called or self.metric.name
 
     def __repr__(self) -> str:
-        return f"Reward({str(self.metric)!r}{', dense=True' if self.dense else ''})"
+        gate = "" if self.gate is None else f", gate={'+'.join(_rules_of(self.gate))!r}"
+        return f"Reward({str(self.metric)!r}{', dense=True' if self.dense else ''}{gate})"
 
     def __getstate__(self) -> dict[str, object]:
-        """Leave out the scorer, which is made anew where it is needed."""
-        return {name: value for name, value in vars(self).items() if name != "_scorer"}
+        """Leave out the scorer and the counts of completions, which begin anew."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
+    def __setstate__(self, state: dict[str, object]) -> None:
+        """Begin to count anew."""
+        vars(self).update(state)
+        self._reset()
 
     @cached_property
     def _scorer(self) -> BatchScorer:
@@ -128,7 +162,8 @@ class Reward:
             With `dense`, start and end of the tokens of each completion, in characters. What is due within a token,
             or before it and after the last one, is its reward; what is due at the end of the text, the last one's.
         others
-            What else a trainer gives, such as `prompts` and columns of the data set; only `column` is read.
+            What else a trainer gives, such as `prompts` and columns of the data set. Only `column` is read, and
+            `log_metric` of TRL is called with the share of these completions that each rule of the gate changed.
 
         Returns
         -------
@@ -158,23 +193,46 @@ class Reward:
         batch = SegmentBatch(
             texts, self._references(references, len(texts), others), self._source(source, len(texts))
         )
+        passed = self._passed(batch, others.get("log_metric"))
         with nullcontext() if self.cache else without_cache():
-            rewards = self._scored(batch)
+            rewards = self._scored(replace(batch, candidates=[one.text for one in passed]), passed)
+        if self.dense and self.gate is not None:
+            rewards = [_in_given(due, one, text) for due, one, text in zip(rewards, passed, texts, strict=True)]
         if offsets is None:
             return rewards
         if not self.dense:
             raise InputError("offsets are for rewards by token: make the reward with dense=True")
         return _by_token(texts, rewards, offsets)
 
-    def _scored(self, batch: SegmentBatch) -> list[float] | list[Floats]:
-        """Score checked texts."""
-        totals = self._rewards(self._scorer.scores(batch))
+    def _passed(self, batch: SegmentBatch, log: Any) -> list[Passed]:
+        """Apply the gate, and count the completions that its rules changed."""
+        if self.gate is None:
+            return list(map(Passed, batch.candidates))
+        passed = []
+        for row, text in enumerate(batch.candidates):
+            references, source = batch.references[row], None if batch.source is None else batch.source[row]
+            opened = self.gate
+            if isinstance(opened, Gate):  # A reward does not depend on the other completions
+                opened = opened.over([references], None if source is None else [source])
+            passed.append(opened.passed(text, references, source))
+        counts = Counter(rule for one in passed for rule in one.rules)
+        with self._counting:
+            self._counts.update({**counts, "": len(passed)})
+        if callable(log) and passed:
+            for rule in _rules_of(self.gate):
+                log(f"gate/{rule}", counts[rule] / len(passed))
+        return passed
+
+    def _scored(self, batch: SegmentBatch, passed: Sequence[Passed]) -> list[Any]:
+        """Score checked texts, which passed the gate: numbers, or arrays of rewards by character."""
+        counted = np.array([bool(one.text or not one.rules) for one in passed], bool)
+        totals = np.where(counted, self._rewards(self._scorer.scores(batch)), 0.0)
         if not self.dense:
             return [float(total) for total in totals]
         found = self._scorer.prefix_scores(batch, self.every)
         return [
-            _by_character(text, token_ends(text, self.metric)[sizes - 1], self._rewards(scores), total)
-            for text, (sizes, scores), total in zip(batch.candidates, found, totals, strict=True)
+            _by_character(text, token_ends(text, self.metric)[sizes - 1], self._rewards(scores) * counts, total)
+            for text, (sizes, scores), counts, total in zip(batch.candidates, found, counted, totals, strict=True)
         ]
 
     def _rewards(self, scores: Floats) -> Floats:
@@ -279,6 +337,29 @@ def _by_character(text: str, ends: Any, scores: Floats, total: float) -> Floats:
     np.add.at(rewards, np.maximum(ends - 1, 0), np.diff(scores, prepend=0))
     rewards[-1] += total - scores[-1]
     return rewards
+
+
+def _rules_of(gate: Gate | OpenGate) -> tuple[str, ...]:
+    return gate.gate.rules if isinstance(gate, OpenGate) else gate.rules
+
+
+def _in_given(rewards: Floats, passed: Passed, given: str) -> Floats:
+    """Place rewards by character of a text that passed a gate in the text as it was given; the rest has none."""
+    text = passed.text
+    placed = np.zeros(len(given) + 1)
+    placed[-1] = rewards[-1]
+    fence = given.find("```") if "fence" in passed.rules else -1
+    at = given.rfind(text) if fence < 0 else given.find(text, fence)
+    at = given.rfind(text) if at < 0 else at
+    if at >= 0:
+        placed[at : at + len(text)] += rewards[:-1]
+        return placed
+    # Several parts were taken out.
+    places = np.full(len(text), -1)
+    for block in SequenceMatcher(None, text, given, autojunk=False).get_matching_blocks():
+        places[block.a : block.a + block.size] = np.arange(block.b, block.b + block.size)
+    np.add.at(placed, np.maximum.accumulate(places), rewards[:-1])
+    return placed
 
 
 def _by_token(texts: Sequence[str], rewards: Sequence[Any], offsets: Any) -> list[Floats]:

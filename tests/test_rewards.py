@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from softbleu import Reward, read_metric
+from softbleu import Gate, Reward, read_metric
 from softbleu.errors import InputError, SoftbleuError
 from softbleu.text.tokens import token_places
 
@@ -185,3 +185,45 @@ def test_calls_keep_no_text(name):
     reward([" ".join(words)] * 4, REFERENCES)  # What is cached of words is known
     batches = [[" ".join(words[place:] + words[:place])] * 4 for place in range(1, 7)]
     assert growth(reward, batches) < 50_000
+
+
+RULES = "reasoning+fence+empty+refusal+script"
+GATED = {
+    "<think>The cat? A mat!</think> the cat sat": ("the cat sat", "reasoning"),
+    "<think>x</think>the cat <think>y</think>sat": ("the cat sat", "reasoning"),
+    "```\nthe cat lay\n```\nNote: the cat lay": ("the cat lay", "fence"),
+    "As an AI, I cannot do that.": ("", "refusal"),
+    "кошка сидела на ковре": ("", "script"),
+    "<think>the cat sat</think>": ("", "reasoning"),
+    "the cat lay": ("the cat lay", ""),
+}
+
+
+def test_a_gate_strips_and_counts_as_nothing_and_tells_the_shares():
+    given, references, logged = list(GATED), ["the cat sat"] * len(GATED), {}
+    plain = Reward("chrf")([text for text, _ in GATED.values()], references)
+    gated, dense = Reward("chrf", gate=RULES), Reward("chrf", gate=RULES, dense=True)
+    assert gated(given, references, log_metric=logged.__setitem__) == plain
+    shares = {rule: sum(found == rule for _, found in GATED.values()) / 7 for rule in RULES.split("+")}
+    shares["empty"] = 1 / 7
+    assert gated.shares == shares == {name.removeprefix("gate/"): share for name, share in logged.items()}
+    for text, due, total in zip(given, dense(given, references), plain, strict=True):
+        kept, _ = GATED[text]
+        assert abs(due.sum() - total) <= 1e-12
+        assert len(due) == len(text) + 1
+        lies = text.rfind(kept) if "```" not in text else text.find(kept)
+        if kept and lies >= 0:
+            assert not due[:lies].any()
+            assert not due[lies + len(kept) : -1].any()
+    assert pickle.loads(pickle.dumps(gated)).shares == dict.fromkeys(shares, 0.0)
+
+
+def test_a_gate_learns_the_language_of_references_that_it_is_given():
+    with pytest.raises(InputError, match="learns from references"):
+        Reward("chrf", gate="all")
+    sentences = ["the old man went to the house with his dog", "it was a very cold day and they had no coal"] * 30
+    reward = Reward("chrf", gate=Gate.of("all").over(sentences))
+    french = "le vieil homme est parti avec son chien et il faisait très froid dans la maison"
+    assert reward([french, sentences[0]], sentences[:1] * 2) == [0.0, 1.0]
+    assert reward.shares["language"] == 0.5
+    assert "language" in repr(reward)
