@@ -79,6 +79,14 @@ options:
 site:
     mkdocs build --strict
 
+# The pictures of README and guides, made again (needs chromium)
+pictures:
+    python docs/pictures.py
+
+# Screenshots of every kind of page, wide and narrow, light and dark, to look at (needs chromium)
+screenshots folder="build/screenshots":
+    python docs/pictures.py --all {{folder}}
+
 # This project and its peers: measures and writes the table of docs/reference/performance.md
 bench *options:
     python benchmarks/table.py {{options}}

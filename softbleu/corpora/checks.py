@@ -401,6 +401,30 @@ CHECKS: dict[str, Callable[[CheckedSegment, Ordinary], str | None]] = {
     "invisible": _written("invisible"),
     "normal-form": _normal_form,
 }
+MEANINGS = {
+    "empty": "no text, although its source or reference has some",
+    "source": "a copy of its source",
+    "twin": "the same long output as another system's",
+    "above": "the output of the line above again",
+    "shift": "fits the lines above or below better than its own",
+    "unrelated": "fits its reference no better than those of other lines",
+    "script": "mostly in a script that the references do not use",
+    "language": "has more words of the source's language than of the references'",
+    "length": "far too long or too short for its source and reference",
+    "repetition": "repeats the same words over and over",
+    "markup": "has code fences, headings, bold type or quotes that its inputs lack",
+    "chatter": "says that a translation follows, or begins with a label",
+    "refusal": "says that it cannot do the task",
+    "lost": "lacks a number, an address or a name that its inputs have",
+    "encoding": "has entities, broken UTF-8 or control characters",
+    "pieces": "has pieces of words or tokens of a model",
+    "columns": "has columns, line numbers or JSON",
+    "tokens": "is tokenised and its references are not, or the other way round",
+    "invisible": "has zero-width marks or marks of direction that its inputs lack",
+    "normal-form": "is not in Unicode's form NFC",
+    SEGMENT_COUNT: "the file has more or fewer lines than the reference",
+}
+"""Texts that explain each check to readers: an output that is odd."""
 
 
 def find_parting(output: Sequence[str], model: Sequence[str]) -> int:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from softbleu.corpora.checks import MEANINGS
 from softbleu.errors import one_line
 from softbleu.metrics.protocols import BleuFormula, in_percent
 from softbleu.report.records import Layout, Writers, dump, table_writers
@@ -344,9 +345,19 @@ def write_odd_segments(odd: Oddities, layout: Layout) -> Iterator[str]:
 def _odd_content(odd: Oddities) -> Iterator[str]:
     table = Records.of(odd)
     yield from page_section("Systems", plain_table(table.columns, table.rows))
+    meanings = {"odd": "lines that fail one check or more"}
+    meanings |= {name: MEANINGS[name] for name in table.columns[3:]}
+    yield from page_section("Columns", _explained(meanings))
     by_check = {name: [entry for entry in odd.oddities if entry.check == name] for name in table.columns[3:]}
     for name, entries in by_check.items():
         yield from page_section(name, _details(entries))
+
+
+def _explained(meanings: Mapping[str, str]) -> Iterator[str]:
+    """List names with their meanings."""
+    yield "<dl>\n"
+    yield from (f"<dt>{visible_html(name)}</dt><dd>{visible_html(text)}</dd>\n" for name, text in meanings.items())
+    yield "</dl>\n"
 
 
 def visible_html(text: str) -> str:
@@ -467,6 +478,12 @@ def _direction_content(table: DirectionTable, layout: Layout, pages: Mapping[str
         rows.append("".join(cells))
     heads = (f'<button type="button">{visible_html(column)}</button>' for column in made.columns)
     yield from _html_table('class="scroll wide" role="region" aria-label="Scores"', heads, rows)
+    meanings = {"metric, direction": "the score by the metric; a link leads to the page of the direction"}
+    if len(table.directions) > 1:
+        meanings["macro"] = "the mean over all directions in which the system takes part"
+    meanings["bold"] = "the best score of the column"
+    meanings["–"] = "the system has no output for the direction"
+    yield from page_section("Columns", _explained(meanings))
     yield from (f'<p class="note">{visible_html(note)}</p>\n' for note in made.notes)
 
 

@@ -58,6 +58,10 @@ if TYPE_CHECKING:
 ROWS = 15_000  # Candidates on a page; the systems' scores are always of all segments
 _SLOWNESS = 16  # How much longer matching at every threshold takes than scoring by exact matches
 _NGRAMS = 10  # N-grams of each pair and direction on the page of a comparison
+_PAIRS = (
+    "difference: the system's score less that of the other, with its 95% interval; p_value: by the test, and corrected "
+    "for the number of tests; effect: Cohen's d over lines; wins, ties, losses: lines. "
+)
 _NO_ROWS = np.zeros((0, 0, 0), np.int64)
 
 
@@ -346,7 +350,7 @@ def _comparison_tables(
     """Make the tables of `compare` and of its views."""
     corpus, metric = runner.corpus, statistics[0].metric
     shown = [
-        PageTable(f"{table.label}: differences of pairs", [vars(pair) for pair in table.pairs], table.signature)
+        PageTable(f"{table.label}: differences of pairs", list(map(vars, table.pairs)), _PAIRS + table.signature)
         for table in compared
         if table.pairs
     ]

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from shared_data import shared
 
 import softbleu
+from softbleu.analysis.directions import DirectionTable
 from softbleu.corpora import Segments
-from softbleu.corpora.checks import Oddities, Oddity
+from softbleu.corpora.checks import CHECKS, MEANINGS, SEGMENT_COUNT, Oddities, Oddity
 from softbleu.errors import one_line
 from softbleu.metrics.reading import read_metric
 from softbleu.report import Layout
 from softbleu.report.curve_page import make_curve_page, write_curve_page
-from softbleu.report.html import escape_json, pack, write_html, write_odd_segments
+from softbleu.report.html import directions_page, escape_json, pack, write_html, write_odd_segments
 from softbleu.report.pages import make_comparison_page, make_page
 from softbleu.results.fractions import compare_fractions
 from softbleu.results.significance import SignificanceSettings
@@ -188,3 +189,16 @@ def test_a_page_of_three_thousand_segments_is_small():
     paths = [shared("data", "morgan2014", name) for name in ("umd.2922.txt", "reference.en")]
     candidates, references = (path.read_text(encoding="utf-8").splitlines() for path in paths)
     assert len(page_of(candidates, references, matcher="vleu", threshold=0.8)) < 10_000_000
+
+
+def test_pages_without_a_slider_explain_their_columns() -> None:
+    odd = Oddities(2, ("A",), [Oddity("A", 1, "refusal", "", "I'm sorry"), Oddity("A", 2, "empty", "", "")])
+    page = "".join(write_odd_segments(odd, Layout()))
+    assert all(f"<dt>{name}</dt><dd>{MEANINGS[name]}</dd>" in page for name in ("empty", "refusal"))
+    assert page.count("<dt>") == 3
+    assert MEANINGS.keys() == {*CHECKS, SEGMENT_COUNT}
+    texts = {"A": ["a b c"], "B": ["a b x"]}
+    scored = {result.name: result for result in softbleu.score(texts, ["a b c"], metrics="chrf")}
+    table = DirectionTable(("en-cs", "en-de"), {"chrF": {"en-cs": scored, "en-de": scored}})
+    explained = re.findall("<dt>(.*?)</dt>", "".join(directions_page(table, Layout(), {})))
+    assert explained == ["metric, direction", "macro", "bold", "–"]

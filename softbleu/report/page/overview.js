@@ -224,8 +224,8 @@ function drawExtremes() {
   for (const [id, found] of [["gains", gains], ["losses", losses]]) {
     at(id).replaceChildren(...(found.length ? found.map(extremeCard) : [element("p", "note", "no line")]));
   }
-  const links = [["Largest gain", gains[0]], ["largest loss", losses[0]]].filter(([, item]) => item);
-  at("where").replaceChildren(...links.flatMap(([title, item], place) => [place ? "; " : "", `${title}: `, lineLink(item.segment, `line ${count(item.segment)}`), ` (${signed(item.difference)})`]));
+  const links = [["largest gain", gains[0]], ["largest loss", losses[0]]].filter(([, item]) => item);
+  at("where").replaceChildren(`${name}: `, ...links.flatMap(([title, item], place) => [place ? "; " : "", `${title}: `, lineLink(item.segment, `line ${count(item.segment)}`), ` (${signed(item.difference)})`]));
 }
 
 function lineLink(segment, text) {

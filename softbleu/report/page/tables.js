@@ -167,11 +167,13 @@ function paint(drawn) {
   });
   const { references } = drawn[0];
   clearLooks(references);
+  // A word that several references have is matched once.
+  const known = new Set(references.filter((_, place) => found.some(({ met }) => met[place])).map((token) => token.textContent));
   references.forEach((token, place) => {
     const matched = found.map(({ met }) => met[place]);
     const has = matched.filter(Boolean);
-    if (!has.length) token.classList.add("missed");
-    else if (has.every((match) => !match.exact)) soften(token, has[0]);
+    if (!has.length && (drawn[0].row.references.length < 2 || !known.has(token.textContent))) token.classList.add("missed");
+    else if (has.length && has.every((match) => !match.exact)) soften(token, has[0]);
     if (two && has.length === 1) token.classList.add(matched[0] ? "first-only" : "second-only");
   });
 }
