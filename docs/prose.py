@@ -2,6 +2,7 @@
 
 python docs/prose.py [FILE ...] prints a line per finding, ``file:line: what``, and exits with 1 if it found any.
 Without files it checks everything, and counts "what" and "those" in docstrings: at most one of each per 1,000 words.
+Text of README and guides outside tables has at most six decimals per 100 words.
 Code and addresses of links are left out.
 """
 
@@ -17,6 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST = 30  # words of a sentence in the README and the guide
+MOST_DECIMALS = 6.0  # per 100 words of the README or of a guide, outside tables
 MOST = 1.0  # "what", and "those", per 1,000 words of docstrings
 
 PRIVATE = {
@@ -127,6 +129,18 @@ def blocks(text: str) -> Iterator[tuple[int, str]]:
             block.append(_ITEM.sub("", line, count=1))
 
 
+_DECIMAL = re.compile(r"(?<![\w.])\d*\.\d+(?![\w.]*\w)")
+
+
+def too_many_decimals(text: str) -> Iterator[tuple[int, str]]:
+    """Find a page whose text outside tables has more decimals than `MOST_DECIMALS`: a table shows them better."""
+    prose = " ".join(block for _, block in blocks(text) if not block.startswith("|"))
+    words = sum(any(map(str.isalnum, word)) for word in prose.split())
+    rate = 100 * len(_DECIMAL.findall(prose)) / max(words, 1)
+    if rate > MOST_DECIMALS:
+        yield 1, f"{rate:.1f} decimals per 100 words: at most {MOST_DECIMALS:.0f}, move some to a table"
+
+
 def findings(text: str, long_sentences: bool = True) -> Iterator[tuple[int, str]]:
     """Lines of a text and what is wrong there."""
     for first, block in blocks(text):
@@ -149,7 +163,7 @@ def main(names: list[str]) -> int:
         if page.suffix == ".py":
             found = [*private_words(text), *odd_english(text)]
         else:
-            found = [*findings(text, long_sentences=guide)]
+            found = [*findings(text, long_sentences=guide), *(too_many_decimals(text) if guide else ())]
         for line, what in sorted(found):
             print(f"{os.path.relpath(page)}:{line}: {what}")
             count += 1

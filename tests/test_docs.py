@@ -50,7 +50,7 @@ def test_all_options_and_settings_are_documented(monkeypatch: pytest.MonkeyPatch
 
 def test_the_first_page_shows_commands_of_the_readme() -> None:
     shown = re.findall(r"^\$ .*$", (DOCS / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(shown) == 2
+    assert len(shown) == 3
     assert set(shown) <= set(README.read_text(encoding="utf-8").splitlines())
 
 

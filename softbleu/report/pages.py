@@ -59,8 +59,8 @@ ROWS = 15_000  # Candidates on a page; the systems' scores are always of all seg
 _SLOWNESS = 16  # How much longer matching at every threshold takes than scoring by exact matches
 _NGRAMS = 10  # N-grams of each pair and direction on the page of a comparison
 _PAIRS = (
-    "difference: the system's score less that of the other, with its 95% interval; p_value: by the test, and corrected "
-    "for the number of tests; effect: Cohen's d over lines; wins, ties, losses: lines. "
+    "difference: the system's score less that of the other, with its 95% interval; p_value: by the test, and "
+    "corrected for the number of tests; effect: Cohen's d over lines; wins, ties, losses: lines. "
 )
 _NO_ROWS = np.zeros((0, 0, 0), np.int64)
 
