@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from softbleu.corpora.corpus import Against, References, Texts, make_corpus
+from softbleu.corpora.corpus import Against, References, Texts, make_corpus, pick_segments
 from softbleu.engine.notes import note_text
 from softbleu.engine.plan import GivenMetric, Plan, make_plan
 from softbleu.engine.prepare import prepare_corpus
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.corpora.corpus import Corpus
+    from softbleu.engine.prepare import PreparedCorpus
     from softbleu.matching.ngrams import Chunk
     from softbleu.metrics.keywords import Settings
     from softbleu.types import Cells, Fields, Integers, Progress
 
 SHOWN_THRESHOLDS = tuple(number / 20 for number in range(10, 21))
 """Thresholds of the picture: below .5 nearly everything matches."""
+SAMPLE = 100  # Segments in which the pairs of a card are found: a tenth of the time of a score
 _Pair = tuple[tuple[int, ...], tuple[int, ...]]  # Codes of a candidate n-gram and of its partner
 
 
@@ -203,6 +205,30 @@ def credit_of_corpus(
         raise InputError(f"metric {str(metric)!r} has no soft matches: take one that has, such as sleu, vleu or xleu")
     note_text(corpus, plan.metrics)
     grid = tuple(sorted({*map(float, thresholds), matcher.least_similarity}))
+    prepared, tallies = _match(corpus, metric, grid, progress)
+    finder = KindFinder(prepared.words, data_language(metric) or "en")
+    run, order = grid.index(matcher.least_similarity), int(metric.order)
+    pairs: list[SoftPair] = []
+    kinds = {kind: number for number, kind in enumerate(MATCH_KINDS)}
+    soft = np.zeros((len(tallies), len(grid), order, len(MATCH_KINDS)), np.int64)
+    for number, (system, tally) in enumerate(zip(prepared.systems, tallies, strict=True)):
+        for codes, (matches, credit) in tally.pairs.items():
+            one, other = ([prepared.words[code] for code in side] for side in codes)
+            kind = finder.kind(one, other)
+            soft[number, :, len(one) - 1, kinds[kind]] += credit
+            if matches[run]:
+                texts = (len(one), " ".join(one), " ".join(other), kind, equal_in_place(one, other))
+                pairs.append(SoftPair(system, *texts, int(matches[run]), int(credit[run])))
+    pairs.sort(key=lambda pair: (-pair.millionths, pair.order, pair.candidate, pair.reference, pair.system))
+    exact = np.stack([tally.exact for tally in tallies])
+    return SoftCredit(str(metric), tuple(prepared.systems), grid, run, exact, soft, pairs)
+
+
+def _match(
+    corpus: Corpus, metric: Any, grid: Sequence[float], progress: Progress | None
+) -> tuple[PreparedCorpus, list[_Tally]]:
+    """Match a corpus at every threshold of a grid; return its words, and the sums of each system."""
+    matcher: Any = matcher_of(metric)
     matchers = [replace(matcher, threshold=threshold) for threshold in grid]
     prepared = prepare_corpus(corpus, metric.tokenizer, metric.replaced(threshold=grid[0]).requires)
     words = prepared.table(metric.vector_choice, metric.replaced(threshold=grid[0]).requires).words
@@ -219,22 +245,35 @@ def credit_of_corpus(
             done += len(block)
             if progress is not None:
                 progress(done, len(corpus))
-    finder = KindFinder(prepared.words, data_language(metric) or "en")
-    run = grid.index(matcher.least_similarity)
-    pairs: list[SoftPair] = []
-    kinds = {kind: number for number, kind in enumerate(MATCH_KINDS)}
-    soft = np.zeros((len(tallies), len(grid), order, len(MATCH_KINDS)), np.int64)
-    for number, (system, tally) in enumerate(zip(prepared.systems, tallies, strict=True)):
-        for (codes, others), (matches, credit) in tally.pairs.items():
-            one, other = ([prepared.words[code] for code in side] for side in (codes, others))
-            kind = finder.kind(one, other)
-            soft[number, :, len(one) - 1, kinds[kind]] += credit
-            if matches[run]:
-                texts = (len(one), " ".join(one), " ".join(other), kind, equal_in_place(one, other))
-                pairs.append(SoftPair(system, *texts, int(matches[run]), int(credit[run])))
-    pairs.sort(key=lambda pair: (-pair.millionths, pair.order, pair.candidate, pair.reference, pair.system))
-    exact = np.stack([tally.exact for tally in tallies])
-    return SoftCredit(str(metric), tuple(prepared.systems), grid, run, exact, soft, pairs)
+    return prepared, tallies
+
+
+@dataclass(frozen=True)
+class CreditSample:
+    """Soft matches that earn most in some segments of one system."""
+
+    pairs: Sequence[tuple[str, str, float]] = ()  # N-gram of the candidate, its partner, and their credit in n-grams
+    segments: int = 0  # Segments that were looked at
+    of: int = 0  # All segments
+
+
+def sample_credit(corpus: Corpus, plan: Plan, top: int) -> CreditSample:
+    """Find the pairs that earn most in `SAMPLE` segments, evenly spread.
+
+    The sample is empty for several systems, and in context: it would take too long beside the score.
+    """
+    metric: Any = plan.only
+    if len(corpus.systems) > 1 or metric.vector_choice.in_context:
+        return CreditSample()
+    numbers = np.unique(np.linspace(1, len(corpus), min(SAMPLE, len(corpus))).round().astype(int)).tolist()
+    threshold = metric.matching.least_similarity
+    prepared, (tally,) = _match(pick_segments(corpus, numbers), metric, [threshold], None)
+    earned: list[tuple[int, int, str, str]] = []
+    for codes, sums in tally.pairs.items():
+        one, other = (" ".join(prepared.words[code] for code in side) for side in codes)
+        earned.append((-int(sums[1, 0]), len(codes[0]), one, other))
+    pairs = [(one, other, -credit / SCALE) for credit, _, one, other in sorted(earned)[:top]]
+    return CreditSample(pairs, len(numbers), len(corpus))
 
 
 class _Tally:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
+from softbleu.corpora.corpus import pick_segments
 from softbleu.corpora.edits import apply_edits
 from softbleu.corpora.labels import read_labels
 from softbleu.engine.encode import CodedBlock
@@ -31,7 +32,7 @@ from softbleu.metrics.edits import Classify, JudgedEdit, JudgedEdits, errant_typ
 from softbleu.metrics.m2 import M2
 from softbleu.metrics.protocols import ShowsEdits, at_level
 from softbleu.metrics.requirements import Requirements
-from softbleu.results.explain import OTHER, check_edits, judge_corpus, operation, pick_segments
+from softbleu.results.explain import OTHER, check_edits, judge_corpus, operation
 from softbleu.results.significance import segment_numbers
 from softbleu.tables import Records, Tabular, Value
 from softbleu.text.tokens import Tokenizer, Tokenizer13a

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, cast
 
 from softbleu import report, results
 from softbleu.cli.command import command
@@ -14,10 +15,21 @@ from softbleu.errors import InputError
 from softbleu.io.progress import note
 from softbleu.kernels import KernelName
 from softbleu.metrics.base import Level
+from softbleu.metrics.protocols import exact_twin
 from softbleu.report import CURVE_PAGES, PAGES, RECORD_WRITERS, WRITERS
 from softbleu.report.records import is_for_readers
-from softbleu.report.scores import write_numbers
+from softbleu.report.scores import SoftScores, write_numbers, write_soft_text
 from softbleu.results.api import score_corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from softbleu.corpora.corpus import Corpus
+    from softbleu.engine.plan import Plan
+    from softbleu.metrics.result import Result
+
+_PAIRS = 5  # Soft matches that a card shows
+_MORE = "softbleu explain --show pairs"
 
 
 class ScoreOptions(SystemScores):
@@ -54,22 +66,16 @@ def score(options: ScoreOptions) -> None:
     if options.level == "prefix":
         _score_prefixes(options)
         return
-    if options.every is not None or options.fractions:
-        raise InputError("--every and --fractions cut outputs: add --level prefix")
     page_wanted = options.output_format in PAGES
     write = PAGES.find(options.output_format) if page_wanted else WRITERS.find(options.output_format, PAGES)
-    if page_wanted and options.resume:
-        raise InputError("--resume goes with scores, not with a page: leave out one")
-    if options.spans and not page_wanted:
-        raise InputError("--spans are marked on a page: add --format html")
-    options.check_spans()
-    if options.score_only and options.output_format != "text":
-        raise InputError("--score-only prints numbers alone: leave out --format")
+    _check_format(options)
     output = options.open_output(write_numbers if options.score_only else write, ".score")
     level = options.level or cast("Level", options.signed.get("level", "corpus").lower())
     shown: object
     workers = options.workers  # A cluster that does not answer is refused first
     plan = options.plan()
+    beside = write is WRITERS["text"] and not options.score_only and level == "corpus" and len(plan.metrics) == 1
+    twin = exact_twin(plan.only) if beside else None
     with options.progress() as progress, options.open_corpus(plan, by_document=level == "document") as corpus:
         if page_wanted:
             # Pages load language models, and more.
@@ -94,19 +100,44 @@ def score(options: ScoreOptions) -> None:
         else:
             shown = found = score_corpus(
                 corpus,
-                plan,
+                plan if twin is None else replace(plan, metrics=(plan.only, twin)),
                 level=level,
                 kernels=options.kernels,
                 checkpoint=output.checkpoint,
                 progress=progress,
                 **workers,
             )
+        if twin is not None:
+            shown = _with_exact(corpus, plan, found)
+            output = replace(output, form=cast("Form", write_soft_text))
     if options.signature is not None:
         from softbleu.results.runs import broken_promises
 
         for broken in broken_promises(options.signed, found[0].signature):
             note(broken)
     output.write(shown)
+
+
+def _check_format(options: ScoreOptions) -> None:
+    """Check that options fit the format of scores."""
+    page_wanted = options.output_format in PAGES
+    if options.every is not None or options.fractions:
+        raise InputError("--every and --fractions cut outputs: add --level prefix")
+    if page_wanted and options.resume:
+        raise InputError("--resume goes with scores, not with a page: leave out one")
+    if options.spans and not page_wanted:
+        raise InputError("--spans are marked on a page: add --format html")
+    options.check_spans()
+    if options.score_only and options.output_format != "text":
+        raise InputError("--score-only prints numbers alone: leave out --format")
+
+
+def _with_exact(corpus: Corpus, plan: Plan, found: Sequence[Result]) -> SoftScores:
+    """Divide the scores of systems by a soft metric and by its exact twin, and look for examples of soft matches."""
+    from softbleu.analysis.credit import sample_credit
+
+    count = len(corpus.systems)
+    return SoftScores(found[:count], found[count:], sample_credit(corpus, plan, _PAIRS), _MORE)
 
 
 def _score_prefixes(options: ScoreOptions) -> None:

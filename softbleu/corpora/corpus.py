@@ -613,3 +613,24 @@ def make_corpus(
     labelled = documents if isinstance(documents, Documents) else Documents.of(documents)
     labelled.fitting(len(made))
     return replace(made, documents=labelled)
+
+
+def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:
+    """Take segments of a corpus by their numbers, from 1, with their source."""
+    picked: dict[int, Segments] = {}
+    start = 0
+    for block in corpus.blocks():
+        wanted = [number for number in numbers if start < number <= start + len(block)]
+        if wanted:
+            loaded = block.load()
+            picked |= {number: loaded.part(number - 1 - start, number - start) for number in wanted}
+        start += len(block)
+    parts = [picked[number] for number in numbers]
+    like = parts[0] if parts else Segments({}, ())
+    return Segments(
+        {system: [part.candidates[system][0] for part in parts] for system in corpus.systems},
+        [part.references[0] for part in parts],
+        None if like.source is None else [text for part in parts for text in part.source or ()],
+        None if like.gold is None else [segment for part in parts for segment in part.gold or ()],
+        {system: [part.edits[system][0] for part in parts] for system in like.edits},
+    )

@@ -301,6 +301,17 @@ def matcher_of(metric: Metric) -> Matcher | None:
     return metric.matching if isinstance(metric, MatcherMetric) else None
 
 
+def exact_twin(metric: Metric) -> Metric | None:
+    """Return BLEU over a soft matcher with exact matches alone; None for other metrics.
+
+    >>> from softbleu import Chrf, Vleu
+    >>> exact_twin(Vleu(order=2)).label, exact_twin(Chrf())
+    ('BLEU', None)
+    """
+    soft = isinstance(metric, BleuFormula) and matcher_of(metric) is not None and metric.matching.name != "exact"
+    return metric.replaced(matcher="exact") if soft else None
+
+
 def shares_matches(metric: Metric) -> TypeGuard[SharedMatches]:
     """Whether statistics follow from matches alone: not where a subclass has statistics of its own."""
     if metric.partial or not isinstance(metric, SharedMatches):

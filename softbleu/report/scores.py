@@ -21,6 +21,7 @@ from softbleu.report.records import (
 from softbleu.tables import Records, Value, best_places, spread
 
 if TYPE_CHECKING:
+    from softbleu.analysis.credit import CreditSample
     from softbleu.corpora.gating import GatedLines
     from softbleu.metrics import Score
     from softbleu.metrics.result import Coverage, Result
@@ -55,6 +56,43 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
             yield f"\n{one_line(signature_note(group[0], layout))}\n"
         else:
             yield from records_text(_system_table(group, layout), layout)
+
+
+@dataclass(frozen=True)
+class SoftScores:
+    """Results by a soft metric, with those by exact matches alone, and examples of soft matches."""
+
+    results: Sequence[Result]
+    exact: Sequence[Result]
+    sample: CreditSample
+    more: str = ""  # Command that shows more of them
+
+
+def write_soft_text(scores: SoftScores, layout: Layout) -> Iterator[str]:
+    """Write scores as `write_text` does, with those by exact matches beside."""
+    if len(scores.results) > 1:
+        table = _system_table(scores.results, layout)
+        digits = _decimals(scores.exact, layout)
+        cells = [_show(result.score, "score", digits) for result in scores.exact]
+        rows = [[*row[:2], cell, *row[2:]] for row, cell in zip(table.rows, cells, strict=True)]
+        columns = [*table.columns[:2], scores.exact[0].label, *table.columns[2:]]
+        yield from records_text(replace(table, columns=columns, rows=rows), layout)
+        return
+    (result,), (exact,) = scores.results, scores.exact
+    digits = layout.decimals([exact.score], in_percent=exact.in_percent)
+    yield from _card(
+        result, layout, f"{exact.label} {_show(exact.score, 'score', digits)}  with exact matches only\n"
+    )
+    sample = scores.sample
+    if sample.pairs:
+        named = "" if sample.segments == sample.of else f" in {sample.segments:,} of {sample.of:,} segments"
+        yield f"\nSoft matches that earn most{named}{scores.more and f' (more: {scores.more})'}\n"
+        pairs = [
+            [one_line(ngram), "~", one_line(partner), f"{credit:,.{digits}f}"]
+            for ngram, partner, credit in sample.pairs
+        ]
+        yield from (f"{line}\n" for line in lay_out(pairs, [False, False, False, True]))
+    yield f"\n{one_line(signature_note(result, layout))}\n"
 
 
 def write_numbers(results: Sequence[Result], layout: Layout) -> Iterator[str]:
@@ -242,11 +280,11 @@ def _cells(label: str, score: Score, digits: int) -> dict[str, str | None]:
     }
 
 
-def _card(result: Result, layout: Layout) -> Iterator[str]:
-    """Write everything about one system."""
+def _card(result: Result, layout: Layout, beside: str = "") -> Iterator[str]:
+    """Write everything about one system; `beside` stands below the score."""
     score, digits = result.numbers, layout.decimals([result.score], in_percent=result.in_percent)
     head = f"{result.label} {_show(score.score, 'score', digits)}"
-    yield f"{layout.styled(one_line(head), BOLD)}  {one_line(result.name)}\n\n"
+    yield f"{layout.styled(one_line(head), BOLD)}  {one_line(result.name)}\n{beside}\n"
     shown = [(column, getattr(score, column.name)) for column in score.columns() if column.title]
     lists = [
         [column.title, *(_show(entry, column.unit, digits) for entry in value)]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from softbleu.config.earlier import renamed_parameters
-from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
+from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus, pick_segments
 from softbleu.corpora.edits import Annotation, GoldSegment, apply_edits
 from softbleu.corpora.judgements.spans import MAJOR, MINOR, MarkedOutput, MarkedSpan, SpanTable
 from softbleu.engine.notes import note_text
@@ -480,27 +480,6 @@ def _paths(metric: Any, prepared: PreparedCorpus, system: str, segment: int, chu
 
 
 _SHOWN = JudgesLines | NamesCauses | ShowsPairs | ShowsPaths | ShowsEdits
-
-
-def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:
-    """Take segments of a corpus by their numbers, from 1, with their source."""
-    picked: dict[int, Segments] = {}
-    start = 0
-    for block in corpus.blocks():
-        wanted = [number for number in numbers if start < number <= start + len(block)]
-        if wanted:
-            loaded = block.load()
-            picked |= {number: loaded.part(number - 1 - start, number - start) for number in wanted}
-        start += len(block)
-    parts = [picked[number] for number in numbers]
-    like = parts[0] if parts else Segments({}, ())
-    return Segments(
-        {system: [part.candidates[system][0] for part in parts] for system in corpus.systems},
-        [part.references[0] for part in parts],
-        None if like.source is None else [text for part in parts for text in part.source or ()],
-        None if like.gold is None else [segment for part in parts for segment in part.gold or ()],
-        {system: [part.edits[system][0] for part in parts] for system in like.edits},
-    )
 
 
 def _explanation(
