@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         significance: SignificanceSettings | None
 
     class KnownSetting:
-        """What type checkers name where a setting is misspelt, or has another type than it should."""
+        """Type that checkers name in errors about a setting that is misspelt or of the wrong type."""
 
     class _CorpusOptions(TypedDict, total=False):
         baseline: str | None
