@@ -4,6 +4,5 @@ from __future__ import annotations
 
 from softbleu.config.earlier import moved_names
 
-__getattr__ = moved_names(
-    __name__, dict.fromkeys(("Page", "PageTable", "make_comparison_page", "make_page"), "softbleu.report.pages")
-)
+_MOVED = ("Page", "PageTable", "make_comparison_page", "make_page")
+__getattr__ = moved_names("0.6", __name__, dict.fromkeys(_MOVED, "softbleu.report.pages"))

@@ -1,4 +1,7 @@
-"""Earlier names of the public interface, which are accepted for one release with a DeprecationWarning."""
+"""Earlier names of the public interface: accepted in the release that renames them, with a DeprecationWarning.
+
+Later releases refuse them by a message that says what took their place.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,16 @@ from functools import wraps
 from importlib import import_module
 from typing import Any, TypeVar
 
+from softbleu import version
 from softbleu.errors import InputError
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
+
+
+def is_accepted(since: str) -> bool:
+    """Whether this version still accepts names that were earlier than release `since`, such as "0.6"."""
+    now, then = ([int(part) for part in release.split(".")[:2]] for release in (version.__version__, since))
+    return now <= then
 
 
 def warn_renamed(earlier: str, later: str) -> None:
@@ -18,18 +28,15 @@ def warn_renamed(earlier: str, later: str) -> None:
     warnings.warn(f"{earlier} is now {later}; the earlier name goes in the next release", DeprecationWarning, 3)
 
 
-def renamed_parameters(**later: str) -> Callable[[_Function], _Function]:
-    """Let a function be called with the earlier names of its parameters, too: `earlier="later"`.
+def renamed_parameters(since: str, **later: str) -> Callable[[_Function], _Function]:
+    """Let a function be called with the earlier names of its parameters in one release: `earlier="later"`.
 
-    >>> @renamed_parameters(metric="metrics")
+    >>> @renamed_parameters("0.6", metric="metrics")
     ... def score(*, metrics="bleu"):
     ...     return metrics
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     score(metric="chrf")
-    'chrf'
-    >>> print(caught[0].message)
-    score(metric=…) is now score(metrics=…); the earlier name goes in the next release
+    >>> score(metric="chrf")
+    Traceback (most recent call last):
+    softbleu.errors.InputError: score(metric=…) was renamed in 0.6: write score(metrics=…)
     """
 
     def decorate(function: _Function) -> _Function:
@@ -37,6 +44,8 @@ def renamed_parameters(**later: str) -> Callable[[_Function], _Function]:
         def call(*given: object, **named: object) -> object:
             for earlier in later.keys() & named.keys():
                 name, shown = later[earlier], function.__name__
+                if not is_accepted(since):
+                    raise InputError(f"{shown}({earlier}=…) was renamed in {since}: write {shown}({name}=…)")
                 if name in named:
                     raise InputError(f"{earlier} and {name} are one parameter: leave out {earlier}")
                 warn_renamed(f"{shown}({earlier}=…)", f"{shown}({name}=…)")
@@ -48,14 +57,20 @@ def renamed_parameters(**later: str) -> Callable[[_Function], _Function]:
     return decorate
 
 
-def moved_names(module: str, moved: Mapping[str, str]) -> Callable[[str], Any]:
-    """Make the `__getattr__` of a module for names that have moved elsewhere, each given with its place."""
+def moved_names(since: str, module: str, moved: Mapping[str, str]) -> Callable[[str], Any]:
+    """Make the `__getattr__` of a module for names that have moved elsewhere in a release, each given with its place.
+
+    It raises `ImportError` in later releases, so that the message is shown for an import as well.
+    """
 
     def find(name: str) -> object:
         if name not in moved:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         place, _, there = moved[name].partition(":")
-        warn_renamed(f"{module}.{name}", f"{place}.{there or name}")
+        earlier, later = f"{module}.{name}", f"{place}.{there or name}"
+        if not is_accepted(since):
+            raise ImportError(f"{earlier} was renamed in {since}: take {later}")
+        warn_renamed(earlier, later)
         return getattr(import_module(place), there or name)
 
     return find

@@ -197,7 +197,7 @@ def _number(text: str, whole: str) -> Decimal:
     return number
 
 
-@renamed_parameters(metric="metrics")
+@renamed_parameters("0.6", metric="metrics")
 def sweep(
     candidates: Texts,
     references: References | None = None,

@@ -281,6 +281,7 @@ METRICS = Registry("metric", "softbleu.metrics", Metric, _ELSEWHERE)  # type: ig
 
 _READING, _SETTINGS = "softbleu.metrics.reading", "softbleu.metrics.settings"
 __getattr__ = moved_names(
+    "0.6",
     __name__,
     {
         "make_metric": f"{_READING}:read_metric",

@@ -81,8 +81,8 @@ class Result(Tabular):
     --------
     >>> from softbleu import Chrf
     >>> one, other = (Chrf().corpus_score([text], ["the cat sat"]) for text in ("the cat sat", "the cat"))
-    >>> f"{one:.1f}", round(other, 1), one > 99, min(one, other) == other
-    ('100.0', 55.8, True, True)
+    >>> f"{one:.1f}", round(other, 1), one > 99, min(one, other) == other, round(one - other, 1)
+    ('100.0', 55.8, True, True, 44.2)
     """
 
     name: str
@@ -150,6 +150,25 @@ class Result(Tabular):
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Make an array of the score, so that NumPy computes with results."""
         return np.asarray(self.score, dtype=dtype)
+
+    def __add__(self, other: SupportsFloat) -> float:
+        return self.score + float(other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: SupportsFloat) -> float:
+        return self.score - float(other)
+
+    def __rsub__(self, other: SupportsFloat) -> float:
+        return float(other) - self.score
+
+    def __mul__(self, other: SupportsFloat) -> float:
+        return self.score * float(other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: SupportsFloat) -> float:
+        return self.score / float(other)
 
     def __lt__(self, other: SupportsFloat) -> bool:
         return self.score < float(other)
@@ -248,4 +267,4 @@ class Results(Tabular, list[Result]):
 
 _AGGREGATION, _SCORE = "softbleu.metrics.aggregation", "softbleu.metrics.score"
 _WAYS = ("SumOfRows", "BestReference", "MeanOfReferences", "SampledReferences")
-__getattr__ = moved_names(__name__, dict.fromkeys(_WAYS, _AGGREGATION) | {"column": _SCORE})
+__getattr__ = moved_names("0.6", __name__, dict.fromkeys(_WAYS, _AGGREGATION) | {"column": _SCORE})

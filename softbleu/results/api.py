@@ -127,7 +127,7 @@ def compare_corpus(  # type: ignore[overload-overlap]  # a name is no list of na
 def compare_corpus(
     corpus: Corpus, metrics: Sequence[GivenMetric] | Plan, **run: Unpack[_CorpusOptions]
 ) -> ComparisonTables: ...
-@renamed_parameters(metric="metrics")
+@renamed_parameters("0.6", metric="metrics")
 def compare_corpus(
     corpus: Corpus,
     metrics: GivenMetrics = "bleu",
@@ -199,7 +199,7 @@ if not MYPY:
     ) -> Result | Results: ...
 
 
-@renamed_parameters(metric="metrics")
+@renamed_parameters("0.6", metric="metrics")
 def score(
     candidates: Texts,
     references: References | None = None,
@@ -316,7 +316,7 @@ if not MYPY:
     ) -> ComparisonTable | ComparisonTables: ...
 
 
-@renamed_parameters(metric="metrics")
+@renamed_parameters("0.6", metric="metrics")
 def compare(
     candidates: _Systems,
     references: References | None = None,

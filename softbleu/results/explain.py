@@ -266,7 +266,7 @@ def _colour(row: Fields) -> str:
     return _GREEN if candidate == other else _AMBER
 
 
-@renamed_parameters(metric="metrics")
+@renamed_parameters("0.6", metric="metrics")
 def explain(
     candidates: Texts,
     references: References | None = None,
@@ -291,7 +291,7 @@ def explain(
     return explain_corpus(corpus, make_plan(metrics, **settings), segments)
 
 
-@renamed_parameters(metric="metrics")
+@renamed_parameters("0.6", metric="metrics")
 def parse_segments(texts: Sequence[str], total: int) -> list[int]:
     """Read numbers and ranges of segments of the corpus, each segment once, in the order given.
 

@@ -118,7 +118,7 @@ def score_pairs(
                 yield PairScores(matrix.reshape(shape), str(plan.only), *signatures, called[0], called[1], coverage)
 
 
-@renamed_parameters(metric="metrics")
+@renamed_parameters("0.6", metric="metrics")
 def pairwise(
     candidates: Iterable[str],
     references: Iterable[str] | None = None,

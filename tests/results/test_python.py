@@ -62,6 +62,10 @@ def test_a_result_is_a_number_and_results_are_a_list_and_a_table() -> None:
     result = found["A"]
     assert type(result.score) is float
     assert float(result) == result.score == result.numbers.score
+    other = found["B"]
+    assert result - other == result.score - other.score == -(other - result)
+    assert (result + other) / 2 == sum(found) / 2 == (result.score + other.score) / 2
+    assert (3 * result, result * 3, 1 - result) == (3 * result.score, 3 * result.score, 1 - result.score)
     assert isinstance(result.numbers, BleuScore)
     assert result.numbers.precisions == [100 * 8 / 8, 100 * 4 / 6, 100 * 2 / 4, 100 * 1 / 3]
     assert str(result) == f"BLEU = {result.score:.2f} | {result.short_signature}"
@@ -211,7 +215,10 @@ def test_a_wrong_keyword_is_named() -> None:
 
 
 @pytest.mark.parametrize("call", [score, compare, explain])
-def test_the_earlier_name_of_metrics_is_accepted_with_a_warning(call: Any) -> None:
+def test_the_earlier_name_of_metrics_is_accepted_for_one_release(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = rf"{call.__name__}\(metric=…\) was renamed in 0.6: write {call.__name__}\(metrics=…\)"
+    refused(InputError, said, call, {"A": ["a cat"]}, ["a cat"], metric="bleu")
+    monkeypatch.setattr("softbleu.version.__version__", "0.6.3")
     with pytest.warns(DeprecationWarning, match=rf"{call.__name__}\(metric=…\) is now {call.__name__}\(metrics=…\)"):
         earlier = call({"A": ["a cat"]}, ["a cat"], metric="bleu", order=1)
     assert str(earlier) == str(call({"A": ["a cat"]}, ["a cat"], metrics="bleu", order=1))

@@ -14,6 +14,8 @@ one, other, *_ = results
 print(f"{one:.2f}", one > other, round(one, 1), [result.name for result in sorted([one, other])])
 print(json.dumps(one.to_dict())[:30], float(np.mean([float(one), float(other)])))
 
+print(f"{one - other:+.2f}", (one + other) / 2, sum([one, other]))
+
 metric = softbleu.Vleu(threshold=0.7)
 threshold = metric.threshold
 order: int = metric.order
