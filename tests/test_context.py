@@ -334,7 +334,7 @@ def test_kept_states_are_near_to_encoded_ones() -> None:
 def test_the_signature_says_what_was_looked_at_and_is_run_again() -> None:
     found = softbleu.score(["the cat sat"], ["a cat sat"], metrics="softbleu", vectors="minilm-l6")
     assert "|vectors:minilm-l6#" in found.signature
-    assert "|layers:4,6|exact-words:cosine|" in found.signature
+    assert "|layers:4,6|reads:line|exact-words:cosine|" in found.signature
     assert "|power:1.0|" in found.short_signature
     again = metric_from_signature(found.short_signature)
     assert again.corpus_score(["the cat sat"], ["a cat sat"]).score == found.score

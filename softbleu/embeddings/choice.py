@@ -45,7 +45,6 @@ from softbleu.embeddings.vectors import (
 )
 from softbleu.encoders import Encoder, encoder_files, is_encoder, open_encoder
 from softbleu.encoders.base import check_layers, parse_layers
-from softbleu.encoders.packaged import packaged_file
 from softbleu.errors import REMOVAL, REMOVED, InputError, Parameter, VectorError, did_you_mean
 from softbleu.io.files import Content, find_resource, local_place, resource_names
 from softbleu.io.platform import cached_property
@@ -60,6 +59,7 @@ _FOLDER = "embeddings"
 DEFAULT_VECTORS = "glove-6b-100d"
 VectorLocation = str | os.PathLike[str] | KeyedVectorsLike | Mapping[str, ArrayLike] | VectorSource
 ExactWords = Literal["one", "cosine"]
+Reads = Literal["line", "tokens"]
 NO_VECTORS = "none"
 MOST_CONTEXT = 1000  # Lines of context at most; blocks of a corpus hold as many
 _KIND = re.compile(r"(spelling|(?:stems|lemmas):[a-z]{2,3}|stems|lemmas)(?:\+|$)")
@@ -158,6 +158,8 @@ def open_vectors(location: VectorLocation) -> VectorSource:
             return open_store(path)
         if path.exists() and not path.is_file():
             raise VectorError(f"{path}: not a regular file, and vectors may be read twice; save them to a file first")
+        from softbleu.encoders.packaged import packaged_file
+
         if (packaged := packaged_file(path)) is not None:
             raise VectorError(
                 f"{path}: the model {packaged}, which is read by its name: ", Parameter("vectors", packaged)
@@ -612,6 +614,12 @@ class VectorChoice(Declared):
         most=MOST_CONTEXT,
         signed_if_set=True,
     )
+    reads: Reads | None = setting(
+        None,
+        "In context: encode each line as it is written (line), or its tokens with one space between them (tokens)",
+        unset="line in context",
+        signed_if_set=True,
+    )
     exact_words: ExactWords | None = setting(
         None,
         "In context: equal words count as exact matches (one), or by their cosine, as other words do",
@@ -718,9 +726,9 @@ class VectorChoice(Declared):
         if self.without_vectors:
             self._check_unused("a similarity without vectors has", "map")
         if not self.in_context:
-            if self.layers is not None or self.exact_words == "cosine":
+            if self.layers is not None or self.exact_words == "cosine" or self.reads is not None:
                 raise InputError(
-                    f"{self.vectors}: layers and exact-words are for vectors in context; name an encoder"
+                    f"{self.vectors}: layers, reads and exact-words are for vectors in context; name an encoder"
                 )
             if self.context:
                 raise InputError(f"{self.vectors}: lines of context are for an encoder: name one")
@@ -734,7 +742,13 @@ class VectorChoice(Declared):
         layers = usual if self.layers is None else parse_layers(self.layers)
         check_layers(layers, encoder.depth, encoder.name)
         written = ",".join(map(str, layers))
-        return replace(self, layers=written, exact_words=self.exact_words or "cosine")
+        by_line = hasattr(encoder, "cut")
+        if self.reads == "line" and not by_line:
+            raise InputError(
+                f"{encoder.name}: an encoder without a method cut reads tokens: leave out ", Parameter("reads")
+            )
+        reads = self.reads or ("line" if by_line else "tokens")
+        return replace(self, layers=written, exact_words=self.exact_words or "cosine", reads=reads)
 
     def _check_unused(self, kind: str, *more: str) -> None:
         measure = replace(self.measure, function_words="soft")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from softbleu.embeddings.installed import find_installed
 from softbleu.encoders.base import Encoder, Pieces
 from softbleu.errors import REMOVAL, VectorError
 from softbleu.io.files import find_resource, local_place, resource_names
@@ -84,6 +83,7 @@ def encoder_names() -> tuple[str, ...]:
 
 def _find_store(location: str | os.PathLike[str]) -> Path | None:
     """Find the folder of a store by its path, or else by its name; the one of an extra may not be made yet."""
+    from softbleu.embeddings.installed import find_installed
     from softbleu.encoders.packaged import packaged_place
     from softbleu.encoders.store import WEIGHTS, names_encoder
 

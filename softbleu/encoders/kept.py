@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.encoders import Encoder, Pieces, open_encoder
+from softbleu.encoders.base import PlacedLine
 from softbleu.encoders.pieces import in_texts
 from softbleu.io.line_cache import is_cached, kept_lines
 from softbleu.io.platform import lock
@@ -30,20 +31,27 @@ class EncodedLines:
         self._kept: dict[str, NDArray[np.int16]] = {}
         self._size = 0
 
+    def cut(self, lines: Sequence[PlacedLine]) -> Pieces:
+        """Split lines into pieces; an encoder without a method `cut` is given their words."""
+        if (cut := getattr(self.encoder, "cut", None)) is not None:
+            pieces: Pieces = cut(lines)
+            return pieces
+        return self.encoder.tokenize([line.words for line in lines])
+
     def rows(
-        self, lines: Sequence[Sequence[str]], before: Sequence[Sequence[Sequence[str]]] = ()
+        self, lines: Sequence[PlacedLine], before: Sequence[Sequence[PlacedLine]] = ()
     ) -> tuple[Pieces, NDArray[np.float32]]:
-        """Return the pieces of distinct lines, given as words, and their hidden states: (pieces, dimension).
+        """Return the pieces of distinct lines and their hidden states: (pieces, dimension).
 
         `before` holds the lines of context of each line; a line with its context must be distinct.
         """
         in_text = [(*earlier, line) for earlier, line in zip(before or [()] * len(lines), lines, strict=True)]
-        places: dict[tuple[str, ...], int] = {}
-        numbers = [tuple(places.setdefault(tuple(line), len(places)) for line in text) for text in in_text]
-        every = self.encoder.tokenize(list(places))
+        places: dict[PlacedLine, int] = {}
+        numbers = [tuple(places.setdefault(line, len(places)) for line in text) for text in in_text]
+        every = self.cut(list(places))
         pieces = every.chosen([text[-1] for text in numbers]) if before else every
         # The key of a line with context begins with a line feed, as no line of a file does.
-        texts = [("\n" if len(text) > 1 else "") + "\n".join(map(" ".join, text)) for text in in_text]
+        texts = [("\n" if len(text) > 1 else "") + "\n".join(line.text for line in text) for text in in_text]
         sizes = dict(zip(texts, (np.diff(pieces.offsets) * self._width).tolist(), strict=True))
         if self._size > _MOST:
             self._kept, self._size = {}, 0

@@ -108,8 +108,9 @@ class KnownWords(Vocabulary):
 class LineCoder:
     """Tokenises and codes lines."""
 
-    def __init__(self, tokenizer: Tokenizer, vocabulary: Vocabulary | None = None) -> None:
+    def __init__(self, tokenizer: Tokenizer, vocabulary: Vocabulary | None = None, *, written: bool = False) -> None:
         self.tokenizer = tokenizer
+        self._written = written or isinstance(tokenizer, TextTokenizer)
         self.vocabulary = Vocabulary() if vocabulary is None else vocabulary
         self.split, self._split_word = tokenizer.splitter, tokenizer.word_splitter
         self._split_line = tokenizer.line_splitter
@@ -122,9 +123,9 @@ class LineCoder:
         return self.vocabulary.encode([*map(self._split_line, texts)])
 
     def encode(self, texts: Sequence[str]) -> Tokens:
-        """Code lines, beside their text where the tokenizer keeps it."""
+        """Code lines, beside their text where that is needed or the tokenizer keeps it."""
         tokens = self.tokens(texts)
-        if not isinstance(self.tokenizer, TextTokenizer):
+        if not self._written:
             return tokens
         forms = [self.tokenizer.fold(text) for text in texts] if self.tokenizer.folds else texts
         return TextLines(tokens.codes, tokens.offsets, np.array(forms, object))
@@ -148,8 +149,8 @@ class LineCoder:
 class KnownLines(LineCoder):
     """Codes each distinct line once, and of many new ones each distinct word, where words are taken one by one."""
 
-    def __init__(self, tokenizer: Tokenizer, vocabulary: Vocabulary | None = None) -> None:
-        super().__init__(tokenizer, vocabulary)
+    def __init__(self, tokenizer: Tokenizer, vocabulary: Vocabulary | None = None, *, written: bool = False) -> None:
+        super().__init__(tokenizer, vocabulary, written=written)
         self._words = Vocabulary()
         self._parts = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
         self._codes = np.empty(1 << 12, np.int32)
@@ -349,7 +350,9 @@ class CodedBlock:
         # Networks, and lines that are looked at as strings, have no context.
         return self.with_lines(
             [
-                LinesInText(line.codes, line.offsets, text, numbers) if type(line) is Tokens else line
+                LinesInText(line.codes, line.offsets, text, numbers, getattr(line, "texts", None))
+                if type(line) is (TextLines if needed.written else Tokens)
+                else line
                 for line, text, numbers in zip(self.lines, texts, places, strict=True)
             ]
         )
@@ -520,7 +523,7 @@ class BlockCoder:
     ) -> None:
         self.vocabulary, self._tokenizer, self._needed, self._kernels = vocabulary, tokenizer, needed, kernels
         # Without kernels it pays to know lines from blocks before.
-        self._lines = KnownLines(tokenizer, vocabulary)
+        self._lines = KnownLines(tokenizer, vocabulary, written=needed.written)
         self._texts: TextCoder | None = None
         self._last: tuple[object, CodedBlock | None] = (None, None)
 
@@ -539,14 +542,15 @@ class BlockCoder:
 
     def code(self, block: Segments | FileBlock | ListCorpus) -> CodedBlock:
         """Code a block."""
-        plain = self._tokenizer.by_word and not (self._needed.context or self._needed.by_annotator)
+        needed = self._needed
+        plain = self._tokenizer.by_word and not (needed.context or needed.by_annotator or needed.written)
         if plain and isinstance(block, FileBlock) and block.gold is None:
             if self._coder is not None and (self._texts is None or self._texts.size > MOST_WORDS):
                 self._texts = TextCoder(self._tokenizer, self._coder, self.vocabulary)
             if self._texts is not None:
                 return CodedBlock.of_texts(block, self._texts, self._needed)
         if self._lines.size > MOST_KEPT:
-            self._lines = KnownLines(self._tokenizer, self.vocabulary)
+            self._lines = KnownLines(self._tokenizer, self.vocabulary, written=self._needed.written)
         if isinstance(block, ListCorpus):
             # Candidates first: arcs of networks get the codes of words that are known.
             lines, (bounds, offsets) = self._lines.encode(block.candidates), block.bounds

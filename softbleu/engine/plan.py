@@ -152,9 +152,14 @@ def resolve_metric(metric: Metric, known: dict[object, Any] | None = None) -> Me
     if metric.requires.vectors or isinstance(matcher, SoftMatcher):
         choice = metric.vector_choice
         found = once(known, ("choice", choice.key), choice.resolved)
-        layers, exact_words = found.layers, found.exact_words
-        if (choice.layers, choice.exact_words) != (layers, exact_words):
-            metric = replace(metric, vector_choice=replace(choice, layers=layers, exact_words=exact_words))
+        more = {name: getattr(found, name) for name in ("layers", "exact_words", "reads")}
+        if metric.requires.by_annotator and found.in_context:
+            # Texts of edits are made of words.
+            if choice.reads == "line":
+                raise InputError(f"metric {metric.name!r} reads words of edits: leave out ", Parameter("reads"))
+            more["reads"] = "tokens"
+        if any(getattr(choice, name) != value for name, value in more.items()):
+            metric = replace(metric, vector_choice=replace(choice, **more))
     choice, asked = metric.vector_choice, threshold_of(metric)
     if isinstance(matcher, SoftMatcher) and asked is None:
         recommended = once(known, ("recommended", choice.key), choice.recommended_threshold)
@@ -210,6 +215,12 @@ def _in_words_given(metric: Metric) -> Metric:
     language = metric.requires.language
     chosen = language_of_data(language).tokenize if language else None
     return metric.replaced(tokenize="none") if chosen and metric.tokenizer.name == chosen else metric
+
+
+def requirements_of(metric: Metric) -> Requirements:
+    """Return the inputs of a metric, with lines as they are written if its encoder reads these."""
+    requires = metric.requires
+    return replace(requires, written=True) if requires.vectors and metric.vector_choice.reads == "line" else requires
 
 
 def threshold_of(metric: Metric) -> float | str | None:

@@ -27,7 +27,7 @@ from softbleu.embeddings.choice import (
     random_similarities,
 )
 from softbleu.embeddings.vectors import KeptVectors, MeasuredWords, unit_rows
-from softbleu.encoders.base import parse_layers
+from softbleu.encoders.base import PlacedLine, parse_layers
 from softbleu.encoders.kept import encoded_lines
 from softbleu.encoders.pieces import word_rows
 from softbleu.engine.direct import DirectScorer
@@ -43,7 +43,7 @@ from softbleu.engine.encode import (
     once_a_line,
     task_batches,
 )
-from softbleu.engine.plan import check_requirements, make_plan, once
+from softbleu.engine.plan import check_requirements, make_plan, once, requirements_of
 from softbleu.errors import InputError, VectorError
 from softbleu.io.executors import Held, hold, run_in_order, shares_memory
 from softbleu.io.files import TemporaryFolder
@@ -63,7 +63,7 @@ from softbleu.metrics.guards import checked_rows
 from softbleu.metrics.protocols import at_level
 from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.settings import IdfCorpus, rarity_of
-from softbleu.text.coded import Tokens, Vocabulary, chosen_places, lines_before
+from softbleu.text.coded import Tokens, Vocabulary, chosen_places, lines_before, written_before, written_lines
 from softbleu.text.parts import word_features
 from softbleu.text.tokens import Tokenizer
 
@@ -86,8 +86,8 @@ _WORDS_AT_ONCE = 1 << 10  # Words whose pieces are looked for together: few enou
 class ContextVectors(Vectors):
     """Vectors of the tokens of lines, by an encoder that reads each line alone, or after the lines before.
 
-    The encoder reads the tokens of a line with one space between them. A token's vector is the mean of those of its
-    pieces, each the mean of the chosen layers' hidden states.
+    The encoder reads a line as it is written, or its tokens with one space between them. A token's vector is the mean
+    of those of the pieces that it shares characters with, each the mean of the chosen layers' hidden states.
     """
 
     words: Sequence[str]  # The surface form of each word
@@ -100,6 +100,7 @@ class ContextVectors(Vectors):
     """Share of each word among the references' tokens, for compositions that weigh by it."""
     lines: int = 0  # How many lines before each, of its document, the encoder reads
     map: VectorMap | None = None  # Under which vectors are compared
+    as_written: bool = False  # Whether lines are read as they are written, or as their tokens
 
     in_context: ClassVar[bool] = True
 
@@ -127,7 +128,9 @@ class ContextVectors(Vectors):
         """Unit vectors of the pieces of lines that are given as words; the corpus need not have them."""
         known: dict[tuple[str, ...], int] = {}
         numbers = np.array([known.setdefault(tuple(line), len(known)) for line in lines], np.int64)
-        return self._chosen(numbers, *self._mapped(*encoded_lines(self.encoder, self.layers).rows(list(known))))
+        lines_of_words = [PlacedLine.of_words(line) for line in known]
+        rows = encoded_lines(self.encoder, self.layers).rows(lines_of_words)
+        return self._chosen(numbers, *self._mapped(*rows))
 
     def weigh(self, pieces: PieceVectors) -> PieceVectors:
         """Give pieces the weights of the map."""
@@ -150,19 +153,36 @@ class ContextVectors(Vectors):
     def _encoded(self, tokens: Tokens) -> tuple[Integers, Tokens, Pieces, NDArray[np.float32]]:
         """Encode distinct lines: the number of each line, and the lines, their pieces and these pieces' states."""
         before = lines_before(tokens, self.lines)
-        numbers, first = _distinct(tokens, before)
+        texts: Sequence[str | None] = [None] * len(before)
+        earlier_texts: Sequence[Sequence[str | None]] = [[None] * len(lines) for lines in before]
+        if self.as_written:
+            texts, earlier_texts = written_lines(tokens), written_before(tokens, self.lines)
+        numbers, first = _distinct(tokens, before, list(zip(texts, map(tuple, earlier_texts), strict=True)))
         lines = tokens.chosen(first)
-        earlier = [[[self.words[code] for code in line] for line in before[place]] for place in first.tolist()]
+        placed = [
+            self._placed(line, texts[place]) for line, place in zip(lines.by_line(), first.tolist(), strict=True)
+        ]
+        earlier = [
+            [self._placed(*pair) for pair in zip(before[place], earlier_texts[place], strict=True)]
+            for place in first.tolist()
+        ]
         encoded = encoded_lines(self.encoder, self.layers)
-        rows = encoded.rows(lines.surface_forms(self.words), earlier if any(earlier) else ())
+        rows = encoded.rows(placed, earlier if any(earlier) else ())
         return numbers, lines, *self._mapped(*rows)
 
+    def _placed(self, line: Sequence[int], text: str | None) -> PlacedLine:
+        words = [self.words[code] for code in line]
+        return PlacedLine.of_words(words) if text is None else PlacedLine.as_written(text, words)
 
-def _distinct(tokens: Tokens, before: Sequence[TextBefore]) -> tuple[Integers, Integers]:
+
+def _distinct(tokens: Tokens, before: Sequence[TextBefore], texts: Sequence[object]) -> tuple[Integers, Integers]:
     """Number lines by content, including lines before them: the number of each line, and the first lines."""
     known: dict[object, int] = {}
-    lines = zip(pairwise(tokens.offsets.tolist()), before, strict=True)
-    numbers = [known.setdefault((tokens.codes[slice(*ends)].tobytes(), text), len(known)) for ends, text in lines]
+    lines = zip(pairwise(tokens.offsets.tolist()), before, texts, strict=True)
+    numbers = [
+        known.setdefault((tokens.codes[slice(*ends)].tobytes(), earlier, text), len(known))
+        for ends, earlier, text in lines
+    ]
     distinct = np.array(numbers, np.int64)
     return distinct, np.unique(distinct, return_index=True)[1]
 
@@ -198,7 +218,7 @@ class CorpusWords:
         cls, choice: VectorChoice, words: Sequence[str], *, frequencies: Floats | None = None
     ) -> CorpusWords:
         """Make vectors of tokens where they stand; the choice is resolved."""
-        location = str(choice.vectors) if isinstance(choice.vectors, str | os.PathLike) else choice.encoder
+        location = _encoder_of(choice)
         layers = parse_layers(choice.layers or "")
         encoder = encoded_lines(location, layers).encoder
         known = np.zeros(len(words), bool)
@@ -215,6 +235,7 @@ class CorpusWords:
             frequencies,
             choice.context,
             choice.map,
+            choice.reads == "line",
         )
         return cls(WordTable(vectors), f"{encoder.name}#{encoder.fingerprint[:12]}")
 
@@ -393,7 +414,7 @@ class PreparedCorpus:
             features["piece_idf"] = once(
                 self._made,
                 ("pieces", requires.idf, choice.key),
-                lambda: self._piece_idf(requires.idf, choice.encoder),
+                lambda: self._piece_idf(requires.idf, choice),
             )
         elif requires.idf is not None:
             features["rarity"] = once(self._made, ("rarity", requires.idf), lambda: self._rarity(requires.idf))
@@ -428,14 +449,26 @@ class PreparedCorpus:
         measured = once(self._made, ("vectors", choice.key), partial(self.select or choice.select, self.words))
         return choice.map.weights(unit_rows(measured.rows))
 
-    def _piece_idf(self, idf: object, encoder: Encoder) -> Floats:
+    def _piece_idf(self, idf: object, choice: VectorChoice) -> Floats:
         """Weight of each piece of an encoder: ln((D + 1) / (d + 1)), d of D lines having it."""
-        counts, lines = np.zeros(encoder.vocabulary, np.int64), 0
-        texts = (block.references.surface_forms(self.words) for block in self.blocks())
+        encoded = encoded_lines(_encoder_of(choice), parse_layers(choice.layers or ""))
+        counts, lines = np.zeros(encoded.encoder.vocabulary, np.int64), 0
+        as_written = choice.reads == "line"
         if isinstance(idf, IdfCorpus):
-            texts = ([self.tokenizer.splitter(line)] for line in _lines_of(idf))
-        for some in texts:
-            pieces = encoder.tokenize(some)
+            split = self.tokenizer.splitter
+            texts = (([split(line)], [self.tokenizer.fold(line)]) for line in _lines_of(idf))
+        else:
+            references = (block.references for block in self.blocks())
+            texts = (
+                (text.surface_forms(self.words), written_lines(text) if as_written else []) for text in references
+            )
+        for words, written in texts:
+            some = (
+                [PlacedLine.as_written(*pair) for pair in zip(written, words, strict=True)]
+                if as_written
+                else [PlacedLine.of_words(line) for line in words]
+            )
+            pieces = encoded.cut(some)
             np.add.at(counts, once_a_line(Tokens(pieces.ids, pieces.offsets), len(counts)), 1)
             lines += len(some)
         return np.log((lines + 1) / (counts + 1))
@@ -449,6 +482,11 @@ class PreparedCorpus:
         words.count([CodedBlock((), lines, np.arange(len(texts) + 1))], Requirements(idf="references"))
         lines_with = dict(zip(words.vocabulary, words.counts[1].tolist(), strict=True))
         return rarity_of(np.array([lines_with.get(word, 0) for word in self.words], np.int64), words.references)
+
+
+def _encoder_of(choice: VectorChoice) -> str | Encoder:
+    """Return the name of an encoder, or the encoder itself where it has none."""
+    return str(choice.vectors) if isinstance(choice.vectors, str | os.PathLike) else choice.encoder
 
 
 def _lines_of(idf: IdfCorpus) -> list[str]:
@@ -492,11 +530,14 @@ def prepare_segment(
     if type(tokenizer).coded_references is Tokenizer.coded_references and not needed.by_annotator:
         words = WordCounts(_sorted_words(segment, tokenizer, needed))
         coder = BlockCoder(tokenizer, needed, "numpy", words.vocabulary)
-        block = CodedBlock.of(segment, LineCoder(tokenizer, words.vocabulary), needed)
+        lines = LineCoder(tokenizer, words.vocabulary, written=needed.written)
+        block = CodedBlock.of(segment, lines, needed)
         words.count([block], needed)
         return PreparedCorpus(segment, tokenizer, words, coder, select), block
     words = WordCounts()
-    words.count([CodedBlock.of(segment, LineCoder(tokenizer, words.vocabulary), needed)], needed)
+    words.count(
+        [CodedBlock.of(segment, LineCoder(tokenizer, words.vocabulary, written=needed.written), needed)], needed
+    )
     words.sort()
     coder = BlockCoder(tokenizer, needed, "numpy", words.vocabulary)
     return PreparedCorpus(segment, tokenizer, words, coder, select), coder.code(segment)
@@ -526,7 +567,7 @@ class SentenceScorer:
     def __init__(self, metric: Metric) -> None:
         (metric,) = make_plan([metric]).metrics
         self._metric, self._kernels = at_level(metric, "segment"), choose_kernels("numpy")
-        self._requires = self._metric.requires
+        self._requires = requirements_of(self._metric)
         self.direct = DirectScorer(self._metric)
         choice = metric.vector_choice
         self._words = self._requires.vectors and not (choice.in_context or choice.without_vectors)

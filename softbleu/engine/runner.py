@@ -25,7 +25,7 @@ from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.engine.checkpoint import EVERY, BlockStatistics, Checkpoint
 from softbleu.engine.encode import BlockCoder, CodedBlock, ListCorpus, TaskBatch, in_parts, task_batches
 from softbleu.engine.notes import note_delays, note_text
-from softbleu.engine.plan import GivenMetrics, Plan, make_plan
+from softbleu.engine.plan import GivenMetrics, Plan, make_plan, requirements_of
 from softbleu.engine.prepare import Broadcast, CorpusWords, PreparedCorpus, broadcast, prepare_corpus
 from softbleu.errors import Parameter
 from softbleu.io.arguments import check_run
@@ -532,7 +532,7 @@ class Runner:
         if plan.context:
             more.append(Requirements(references=False, context=plan.context))
         return {
-            tokenizer: reduce(or_, (*(plan.metrics[number].requires for number in numbers), *more))
+            tokenizer: reduce(or_, (*(requirements_of(plan.metrics[number]) for number in numbers), *more))
             for tokenizer, numbers in by_tokenizer(plan.metrics).items()
         }
 

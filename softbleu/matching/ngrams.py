@@ -151,8 +151,10 @@ class Chunk:
         lines, codes = np.arange(len(self.references.lengths)), self.references.codes.astype(">i4").tobytes()
         words = [codes[4 * start : 4 * end] for start, end in pairwise(self.references.offsets.tolist())]
         before = lines_before(self.references)
+        texts = getattr(self.references, "texts", None)
+        written = [""] * len(lines) if texts is None else texts.tolist()
         for start, end in several:
-            lines[start:end] = sorted(range(start, end), key=lambda line: (words[line], before[line]))
+            lines[start:end] = sorted(range(start, end), key=lambda line: (words[line], before[line], written[line]))
         split = len(self.candidates.codes)
         places[split:] = split + chosen_places(self.references.offsets, lines)[0]
         return replace(self, references=self.references.chosen(lines)), places

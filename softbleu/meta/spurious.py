@@ -25,7 +25,7 @@ import numpy as np
 
 from softbleu.corpora.corpus import Segments
 from softbleu.corpora.generate import AlignedPair, GenerationSettings, check_alignment, generate, read_aligned
-from softbleu.engine.plan import make_plan, threshold_of, with_threshold
+from softbleu.engine.plan import make_plan, requirements_of, threshold_of, with_threshold
 from softbleu.engine.prepare import Broadcast, broadcast, prepare_corpus, whole_chunk
 from softbleu.engine.runner import MINI_BATCH
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
@@ -603,7 +603,8 @@ def find_spurious(
     if plan.context:
         raise InputError("spurious matches are looked for in single lines: leave out ", Parameter("context"))
     grids = _read_grids(variants, [at, *thresholds])
-    prepared = prepare_corpus(text.corpus, Whitespace(), Requirements())
+    written = any(requirements_of(metric).written for metric in plan.metrics)
+    prepared = prepare_corpus(text.corpus, Whitespace(), Requirements(written=written))
     chunk = whole_chunk(prepared)
     needed = Requirements(vectors=True, frequency=True)
     tables = [prepared.table(metric.vector_choice, needed) for metric in plan.metrics]

@@ -31,6 +31,7 @@ class Requirements:
     parts: tuple[str | WordFeature, ...] = ()  # Names of `softbleu.text.parts.WORD_PARTS`, and other properties
     context: int = 0  # Lines before each line, in its document
     delays: bool = False  # When each word was given, from a log
+    written: bool = False  # Lines as they are written, beside their tokens
 
     @property
     def table(self) -> bool:

@@ -34,14 +34,19 @@ class Tokens:
         starts = np.cumsum([0, *(len(part.codes) for part in parts[:-1])])
         ends = [start + part.offsets[1:] for start, part in zip(starts, parts, strict=True)]
         codes, offsets = np.concatenate([part.codes for part in parts]), np.concatenate(([0], *ends))
+        written = [
+            part.texts for part in parts if isinstance(part, TextLines | LinesInText) and part.texts is not None
+        ]
+        texts = np.concatenate(written) if written and len(written) == len(parts) else None
         placed = [part for part in parts if isinstance(part, LinesInText)]
         if not placed or len(placed) < len(parts):
-            return cls(codes, offsets)
+            return cls(codes, offsets) if texts is None else TextLines(codes, offsets, texts)
         firsts = np.cumsum([0, *(len(part.text.lengths) for part in placed[:-1])]).tolist()
         before = [
             np.where(part.before < 0, -1, part.before + first) for part, first in zip(placed, firsts, strict=True)
         ]
-        return LinesInText(codes, offsets, Tokens.joined([part.text for part in placed]), np.concatenate(before))
+        text = Tokens.joined([part.text for part in placed])
+        return LinesInText(codes, offsets, text, np.concatenate(before), texts)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -99,9 +104,11 @@ class LinesInText(Tokens):
 
     text: Tokens
     before: NDArray[np.int64]  # (lines, most): line numbers in `text`, nearest last; -1: no line
+    texts: Array | None = None  # The lines as they are written, if `text` has them, too
 
     def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: Any) -> Self:
-        return type(self)(codes, offsets, self.text, self.before[lines])
+        texts = None if self.texts is None else self.texts[lines]
+        return type(self)(codes, offsets, self.text, self.before[lines], texts)
 
 
 def lines_before(tokens: Tokens, most: int | None = None) -> list[tuple[tuple[int, ...], ...]]:
@@ -112,6 +119,25 @@ def lines_before(tokens: Tokens, most: int | None = None) -> list[tuple[tuple[in
     numbers = np.unique(before[before >= 0])
     codes = dict(zip(numbers.tolist(), tokens.text.chosen(numbers).by_line(), strict=True))
     return [tuple(codes[number] for number in line if number >= 0) for line in before.tolist()]
+
+
+def written_lines(tokens: Tokens) -> list[str]:
+    """Return lines as they are written; raise InputError if they were coded without their text."""
+    texts = getattr(tokens, "texts", None)
+    if texts is None:
+        raise InputError(
+            "these lines are tokens, without their text: an encoder cannot read them as they are written"
+        )
+    written: list[str] = texts.tolist()
+    return written
+
+
+def written_before(tokens: Tokens, most: int) -> list[tuple[str, ...]]:
+    """Return the lines before each line as they are written; see `lines_before`."""
+    if most == 0 or not isinstance(tokens, LinesInText):
+        return [()] * len(tokens.lengths)
+    texts = written_lines(tokens.text)
+    return [tuple(texts[number] for number in line if number >= 0) for line in tokens.before[:, -most:].tolist()]
 
 
 def texts_of(tokens: Tokens) -> list[str]:
