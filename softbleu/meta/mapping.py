@@ -26,7 +26,7 @@ from softbleu.embeddings.learning import (
 )
 from softbleu.embeddings.maps import VectorMap, packed_matrix
 from softbleu.embeddings.vectors import unit_rows
-from softbleu.encoders.base import parse_layers
+from softbleu.encoders.base import PlacedLine, parse_layers
 from softbleu.encoders.kept import encoded_lines
 from softbleu.errors import InputError, Parameter
 from softbleu.io.files import TemporaryFolder, hash_files
@@ -102,7 +102,11 @@ def judged_states(
     sets = np.repeat(np.arange(len(judged)), [len(file.scores) for file in judged])
     with TemporaryFolder() as folder:
         if choice.in_context:
-            rows, inner, offsets = _pieces(lines, choice, Path(folder) / "states", progress)
+            placed = [
+                PlacedLine.of_words(line) if choice.reads == "tokens" else PlacedLine.as_written(text, line)
+                for text, line in zip(places, lines, strict=True)
+            ]
+            rows, inner, offsets = _pieces(placed, choice, Path(folder) / "states", progress)
             yield JudgedStates(rows, inner, None, offsets, candidates, references, scores, sets)
         else:
             words = sorted({word for line in lines for word in line})
@@ -114,7 +118,7 @@ def judged_states(
 
 
 def _pieces(
-    lines: Sequence[Sequence[str]], choice: VectorChoice, path: Path, progress: Progress | None
+    lines: Sequence[PlacedLine], choice: VectorChoice, path: Path, progress: Progress | None
 ) -> tuple[Any, Any, Integers]:
     """Write the directions of the pieces of lines to a file: its rows, which pieces count, and where lines start."""
     encoded = encoded_lines(choice.encoder, parse_layers(choice.layers or ""))
