@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from softbleu.analysis.differences import find_corrections
+from softbleu.analysis.corrections import find_corrections
 from softbleu.corpora.judgements.spans import SpanTable
 from softbleu.engine.encode import CodedBlock
 from softbleu.engine.plan import Plan

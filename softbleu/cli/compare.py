@@ -7,7 +7,7 @@ from typing import Any, Literal, cast, get_args
 
 from softbleu import report, results
 from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
-from softbleu.analysis.differences import By
+from softbleu.analysis.corrections import By
 from softbleu.cli.command import command
 from softbleu.cli.inputs import SystemScores
 from softbleu.cli.output import Form, Target

@@ -6,7 +6,7 @@ from typing import Literal
 
 from softbleu.analysis import choose_lines
 from softbleu.analysis.credit import SHOWN_THRESHOLDS, credit_of_corpus
-from softbleu.analysis.differences import LineKind
+from softbleu.analysis.lines import LineKind
 from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Annotated, ByDocument, Marked, Resegment
 from softbleu.cli.options import Digits, TableFormat

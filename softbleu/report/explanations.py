@@ -12,7 +12,7 @@ from softbleu.report.records import BOLD, Layout, Writers, dump, json_document, 
 from softbleu.tables import Records
 
 if TYPE_CHECKING:
-    from softbleu.analysis.differences import ChosenLine, ChosenLines
+    from softbleu.analysis.lines import ChosenLine, ChosenLines
     from softbleu.language import Finding
     from softbleu.metrics.protocols import ClosestPath
     from softbleu.results.explain import Explanation, LeftReference, NgramMatch

@@ -14,12 +14,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.analysis.differences import (
-    correction_kinds,
-    differences_in,
-    scores_by_length,
-    scores_by_word,
-)
+from softbleu.analysis.buckets import scores_by_length, scores_by_word
+from softbleu.analysis.corrections import correction_kinds
 from softbleu.analysis.excerpt import (
     choose_segments,
     chosen_text,
@@ -30,6 +26,7 @@ from softbleu.analysis.excerpt import (
 )
 from softbleu.analysis.marks import LineMarks, Similarities, find_marks, find_similarities, mark_spans
 from softbleu.analysis.matches import SweptMatches, Thresholds, sweep_matches
+from softbleu.analysis.ngrams import differences_in
 from softbleu.engine.plan import GivenMetrics, Plan, make_plan
 from softbleu.engine.runner import Runner, RunOptions, Statistics, running
 from softbleu.errors import InputError, Parameter

@@ -15,7 +15,8 @@ from refusing import refused
 
 import softbleu
 from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
-from softbleu.analysis.differences import FREQUENCIES, find_corrections
+from softbleu.analysis.buckets import FREQUENCIES
+from softbleu.analysis.corrections import find_corrections
 from softbleu.corpora import Segments
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.corpora.labels import Documents

@@ -17,7 +17,7 @@ from made_up_encoder import MadeUpEncoder
 import softbleu
 import softbleu.analysis.matches
 from softbleu.analysis import excerpt
-from softbleu.analysis.differences import shown_text
+from softbleu.analysis.buckets import shown_text
 from softbleu.analysis.marks import LEAST_MATCH, LEAST_SHOWN, _edit_marks
 from softbleu.corpora import Segments
 from softbleu.corpora.judgements import MarkedOutput, MarkedSpan, SpanTable
