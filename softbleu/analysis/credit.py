@@ -23,6 +23,7 @@ from softbleu.matching.sweep import MatchIntervals, match_each
 from softbleu.metrics.declared import data_language
 from softbleu.metrics.guards import compared
 from softbleu.metrics.protocols import BleuFormula, matcher_of
+from softbleu.metrics.settings import MAX_ORDER
 from softbleu.tables import Records, Tabular, Value
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 SHOWN_THRESHOLDS = tuple(number / 20 for number in range(10, 21))
 """Thresholds of the picture: below .5 nearly everything matches."""
+PLACES = tuple(f"{words} equal in place" for words in range(MAX_ORDER))
 SAMPLE = 100  # Segments in which the pairs of a card are found: a tenth of the time of a score
 _Pair = tuple[tuple[int, ...], tuple[int, ...]]  # Codes of a candidate n-gram and of its partner
 
@@ -90,17 +92,32 @@ class SoftCredit(Tabular):
         return sums
 
     def records(self) -> list[Cells]:
-        """A row per system, order and kind: the credit in n-grams, and its share of the order's soft credit."""
+        """A row per system, order and kind, and one per number of words that are equal in place.
+
+        `credit` is in n-grams, `share` in per cent of the order's soft credit: of all kinds, and of all numbers, it
+        is 100.
+        """
         rows: list[Cells] = []
         for system in self.systems:
-            sums = self.by_kind(system)
+            parts = {
+                "kind": (tuple(MATCH_KINDS), self.by_kind(system)),
+                "equal words": (PLACES, self.by_place(system)),
+            }
             for order in self.orders:
-                column = sums[:, order - 1].tolist()
-                shares = [100 * value / sum(column) if any(column) else None for value in column]
-                rows += [
-                    {"system": system, "order": order, "kind": kind, "credit": value / SCALE, "share": share}
-                    for kind, value, share in zip(MATCH_KINDS, column, shares, strict=True)
-                ]
+                for by, (names, sums) in parts.items():
+                    column = sums[:, order - 1].tolist()
+                    shares = _shares(column, [sum(column)] * len(column))
+                    rows += [
+                        {
+                            "system": system,
+                            "order": order,
+                            "by": by,
+                            "kind": name,
+                            "credit": value / SCALE,
+                            "share": share,
+                        }
+                        for name, value, share in zip(names, column, shares, strict=False)
+                    ]
         return rows
 
     def described(self) -> Fields:
@@ -115,7 +132,7 @@ class SoftCredit(Tabular):
             kinds, places = self.by_kind(system), self.by_place(system)
             soft, every = _with_all(kinds.sum(axis=0)), _with_all(kinds.sum(axis=0) + exact)
             named = [(kind, row) for kind, row in zip(MATCH_KINDS, kinds, strict=True) if row.any()]
-            named += [(f"{words} equal in place", row) for words, row in enumerate(places) if row.any()]
+            named += [(name, row) for name, row in zip(PLACES, places, strict=False) if row.any()]
             rows += [[system, name, *_shares(_with_all(row), soft)] for name, row in named]
             rows += [[system, "soft credit, n-grams", *(value / SCALE for value in soft)]]
             rows += [[system, "of all matches", *_shares(soft, every)]]
