@@ -43,7 +43,7 @@ def write_packed(models: Sequence[NgramModel], path: Path) -> None:
     except ValueError as error:
         raise InputError(f"{path}: {error}") from error
     buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays)
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # NumPy before 2.1 has no other parameter
     write_output(path, buffer.getvalue())
 
 
