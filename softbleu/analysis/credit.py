@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 SHOWN_THRESHOLDS = tuple(number / 20 for number in range(10, 21))
 """Thresholds of the picture: below .5 nearly everything matches."""
-PLACES = tuple(f"{words} equal in place" for words in range(MAX_ORDER))
+EQUAL_WORDS = tuple(f"{words} equal in place" for words in range(MAX_ORDER))
 SAMPLE = 100  # Segments in which the pairs of a card are found: a tenth of the time of a score
 _Pair = tuple[tuple[int, ...], tuple[int, ...]]  # Codes of a candidate n-gram and of its partner
 
@@ -101,7 +101,7 @@ class SoftCredit(Tabular):
         for system in self.systems:
             parts = {
                 "kind": (tuple(MATCH_KINDS), self.by_kind(system)),
-                "equal words": (PLACES, self.by_place(system)),
+                "equal words": (EQUAL_WORDS, self.by_place(system)),
             }
             for order in self.orders:
                 for by, (names, sums) in parts.items():
@@ -132,7 +132,7 @@ class SoftCredit(Tabular):
             kinds, places = self.by_kind(system), self.by_place(system)
             soft, every = _with_all(kinds.sum(axis=0)), _with_all(kinds.sum(axis=0) + exact)
             named = [(kind, row) for kind, row in zip(MATCH_KINDS, kinds, strict=True) if row.any()]
-            named += [(name, row) for name, row in zip(PLACES, places, strict=False) if row.any()]
+            named += [(name, row) for name, row in zip(EQUAL_WORDS, places, strict=False) if row.any()]
             rows += [[system, name, *_shares(_with_all(row), soft)] for name, row in named]
             rows += [[system, "soft credit, n-grams", *(value / SCALE for value in soft)]]
             rows += [[system, "of all matches", *_shares(soft, every)]]

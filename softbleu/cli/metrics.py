@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from softbleu.cli.command import command
 from softbleu.cli.options import LanguageCode, TableFormat
-from softbleu.metrics.overview import describe_matchers, describe_metrics, describe_tokenizers
+from softbleu.metrics.overview import describe_matchers, describe_metrics, describe_tokenizers, metric_groups
+from softbleu.report.records import Writers, table_writers
+from softbleu.tables import Records
+
+GROUPED: Writers[list[Records]] = table_writers(lambda groups, layout: groups)
 
 
 class MetricsOptions(LanguageCode, TableFormat):
@@ -13,7 +17,13 @@ class MetricsOptions(LanguageCode, TableFormat):
 
 @command
 def metrics(options: MetricsOptions) -> None:
-    """List the metrics, also of plug-ins; with a language, the metrics for it and the settings it changes."""
+    """List the metrics, also of plug-ins; with a language, the metrics for it and the settings it changes.
+
+    Formats other than text have all columns: what each metric needs, its language, and which outputs it rewards.
+    """
+    if options.output_format == "text" and options.language is None:
+        options.open_output(GROUPED["text"]).write(metric_groups())
+        return
     options.open_output().write(describe_metrics(options.language))
 
 

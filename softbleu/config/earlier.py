@@ -1,6 +1,7 @@
-"""Earlier names of the public interface: accepted in the release that renames them, with a DeprecationWarning.
+"""Second and earlier names of the public interface.
 
-Later releases refuse them by a message that says what took their place.
+A release accepts the names that it changes, with a DeprecationWarning. Later ones refuse them by a message that says
+what took their place.
 """
 
 from __future__ import annotations
@@ -28,28 +29,23 @@ def warn_renamed(earlier: str, later: str) -> None:
     warnings.warn(f"{earlier} is now {later}; the earlier name goes in the next release", DeprecationWarning, 3)
 
 
-def renamed_parameters(since: str, **later: str) -> Callable[[_Function], _Function]:
-    """Let a function be called with the earlier names of its parameters in one release: `earlier="later"`.
+def also_named(**second: str) -> Callable[[_Function], _Function]:
+    """Let a function be called with second names of its parameters: `second="first"`.
 
-    >>> @renamed_parameters("0.6", metric="metrics")
+    >>> @also_named(metric="metrics")
     ... def score(*, metrics="bleu"):
     ...     return metrics
-    >>> score(metric="chrf")
-    Traceback (most recent call last):
-    softbleu.errors.InputError: score(metric=…) was renamed in 0.6: write score(metrics=…)
+    >>> score(metric="chrf"), score(metrics="ter")
+    ('chrf', 'ter')
     """
 
     def decorate(function: _Function) -> _Function:
         @wraps(function)
         def call(*given: object, **named: object) -> object:
-            for earlier in later.keys() & named.keys():
-                name, shown = later[earlier], function.__name__
-                if not is_accepted(since):
-                    raise InputError(f"{shown}({earlier}=…) was renamed in {since}: write {shown}({name}=…)")
-                if name in named:
-                    raise InputError(f"{earlier} and {name} are one parameter: leave out {earlier}")
-                warn_renamed(f"{shown}({earlier}=…)", f"{shown}({name}=…)")
-                named[name] = named.pop(earlier)
+            for name in second.keys() & named.keys():
+                if second[name] in named:
+                    raise InputError(f"{name} and {second[name]} are one parameter: leave out {name}")
+                named[second[name]] = named.pop(name)
             return function(*given, **named)
 
         return call  # type: ignore[return-value]

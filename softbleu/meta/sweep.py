@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from softbleu.config.declare import format_value
-from softbleu.config.earlier import renamed_parameters
+from softbleu.config.earlier import also_named
 from softbleu.corpora.corpus import Against, Corpus, References, Texts, make_corpus
 from softbleu.corpora.edits import GoldSegment
 from softbleu.engine.notes import note_coverage
@@ -197,7 +197,7 @@ def _number(text: str, whole: str) -> Decimal:
     return number
 
 
-@renamed_parameters("0.6", metric="metrics")
+@also_named(metric="metrics")
 def sweep(
     candidates: Texts,
     references: References | None = None,

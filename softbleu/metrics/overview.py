@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from contextlib import suppress
 from inspect import getdoc
+from textwrap import shorten
 
 from softbleu.errors import InputError
-from softbleu.matching.matchers import MATCHERS
+from softbleu.matching.matchers import MATCHERS, Exact
 from softbleu.metrics.base import METRICS, Metric
 from softbleu.metrics.declared import data_language
 from softbleu.metrics.protocols import ReadsRows, matcher_of
@@ -34,6 +37,48 @@ def describe_metrics(language: str | None = None) -> Records:
             made = read_metric(name, language=language)
             rows.append((*_metric_row(made)[:-2], str(made)))
     return Records((*columns[:-2], "as"), rows)
+
+
+def metric_groups() -> list[Records]:
+    """Make a table of each group of metrics, with a short line for each and for BLEU over each soft matcher.
+
+    >>> [table.columns[0] for table in metric_groups()][:3]
+    ['exact matches', 'similar words', 'corrections']
+    >>> [row[0] for row in metric_groups()[1].rows][:3]
+    ['sleu', 'vleu', 'xleu']
+    """
+    matchers = {kind.name: kind for kind in MATCHERS.classes() if kind.name != Exact.name}
+    groups: dict[str, list[tuple[str, str, str]]] = {name: [] for name in _GROUPS}
+    groups["similar words"] = [(name, "higher", _short(kind)) for name, kind in matchers.items()]
+    for kind in METRICS.classes():
+        metric = kind()
+        named = (metric.name, "higher" if metric.higher_is_better else "lower", _short(metric))
+        groups[next(name for name, fits in _GROUPS.items() if fits(metric))].append(named)
+    return [Records((name, "better", "measures"), rows) for name, rows in groups.items() if rows]
+
+
+_GROUPS: dict[str, Callable[[Metric], bool]] = {  # The first that fits
+    "exact matches": lambda metric: not _is_other(metric) and not metric.requires.vectors,
+    "similar words": lambda metric: not _is_other(metric),
+    "corrections": lambda metric: not isinstance(metric, ReadsRows),
+    "latency": lambda metric: metric.requires.delays,
+    "other programs": lambda metric: True,
+}
+_LEAST, _SHORT = 18, 56  # Characters of a line about a metric, in 80 columns
+_PART = re.compile(r"[,:;] |,? (?:by|that|who|with|for|at|from|where|such|or|given|judged) ")
+_CITED = re.compile(r" \([^()]*\d{4}[^()]*\)")
+
+
+def _is_other(metric: Metric) -> bool:
+    requires = metric.requires
+    return isinstance(metric, ReadsRows) or requires.source or requires.gold or requires.edits
+
+
+def _short(declared: object) -> str:
+    """Cut the line about a metric where a part of the sentence begins."""
+    text = _CITED.sub("", _about(declared)).rstrip(".")
+    ends = [end.start() for end in _PART.finditer(text) if _LEAST < end.start() <= _SHORT]
+    return text if len(text) <= _SHORT else text[: ends[-1]] if ends else shorten(text, _SHORT, placeholder=" …")
 
 
 def describe_matchers() -> Records:

@@ -8,7 +8,7 @@ from itertools import repeat
 from typing import TYPE_CHECKING, TypedDict, Unpack, overload
 
 from softbleu import results as library
-from softbleu.config.earlier import renamed_parameters
+from softbleu.config.earlier import also_named
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
 from softbleu.corpora.gates import gated
 from softbleu.engine.notes import note_coverage
@@ -127,7 +127,7 @@ def compare_corpus(  # type: ignore[overload-overlap]  # a name is no list of na
 def compare_corpus(
     corpus: Corpus, metrics: Sequence[GivenMetric] | Plan, **run: Unpack[_CorpusOptions]
 ) -> ComparisonTables: ...
-@renamed_parameters("0.6", metric="metrics")
+@also_named(metric="metrics")
 def compare_corpus(
     corpus: Corpus,
     metrics: GivenMetrics = "bleu",
@@ -199,7 +199,7 @@ if not MYPY:
     ) -> Result | Results: ...
 
 
-@renamed_parameters("0.6", metric="metrics")
+@also_named(metric="metrics")
 def score(
     candidates: Texts,
     references: References | None = None,
@@ -229,7 +229,7 @@ def score(
         One text per segment, before correction; GLEU, GREEN and the I-measure need it.
     metrics
         A name, an expression such as ``vleu(threshold=0.8)``, a value such as ``softbleu.Vleu(threshold=0.8)``, or
-        several of these.
+        several of these. `metric` is another name of this parameter.
     gold
         Source and annotators' edits of each segment (`softbleu.corpora.read_m2`). M2 needs them; for other metrics
         they make the references.
@@ -316,7 +316,7 @@ if not MYPY:
     ) -> ComparisonTable | ComparisonTables: ...
 
 
-@renamed_parameters("0.6", metric="metrics")
+@also_named(metric="metrics")
 def compare(
     candidates: _Systems,
     references: References | None = None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from softbleu.config.earlier import renamed_parameters
+from softbleu.config.earlier import also_named
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus, pick_segments
 from softbleu.corpora.edits import Annotation, GoldSegment, apply_edits
 from softbleu.corpora.judgements.spans import MAJOR, MINOR, MarkedOutput, MarkedSpan, SpanTable
@@ -266,7 +266,7 @@ def _colour(row: Fields) -> str:
     return _GREEN if candidate == other else _AMBER
 
 
-@renamed_parameters("0.6", metric="metrics")
+@also_named(metric="metrics")
 def explain(
     candidates: Texts,
     references: References | None = None,
@@ -291,7 +291,7 @@ def explain(
     return explain_corpus(corpus, make_plan(metrics, **settings), segments)
 
 
-@renamed_parameters("0.6", metric="metrics")
+@also_named(metric="metrics")
 def parse_segments(texts: Sequence[str], total: int) -> list[int]:
     """Read numbers and ranges of segments of the corpus, each segment once, in the order given.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.config.earlier import renamed_parameters
+from softbleu.config.earlier import also_named
 from softbleu.corpora.records import TextList
 from softbleu.engine.encode import ListCorpus
 from softbleu.engine.notes import note_coverage
@@ -118,7 +118,7 @@ def score_pairs(
                 yield PairScores(matrix.reshape(shape), str(plan.only), *signatures, called[0], called[1], coverage)
 
 
-@renamed_parameters("0.6", metric="metrics")
+@also_named(metric="metrics")
 def pairwise(
     candidates: Iterable[str],
     references: Iterable[str] | None = None,

@@ -188,6 +188,12 @@ def test_everything_is_listed_with_a_line(command, name, expected):
     assert all(isinstance(value, str | None) and value != "" for row in rows for value in row.values())
 
 
+def test_metrics_have_a_line_of_80_columns(command):
+    lines = command("metrics").out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert {*METRICS.names(), "sleu", "vleu", "xleu"} <= {line.split()[0] for line in lines if line}
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_options_have_help_and_complete_something(name):
     for option in declared_options(find_command(name).options):

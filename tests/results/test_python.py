@@ -215,14 +215,10 @@ def test_a_wrong_keyword_is_named() -> None:
 
 
 @pytest.mark.parametrize("call", [score, compare, explain])
-def test_the_earlier_name_of_metrics_is_accepted_for_one_release(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = rf"{call.__name__}\(metric=…\) was renamed in 0.6: write {call.__name__}\(metrics=…\)"
-    refused(InputError, said, call, {"A": ["a cat"]}, ["a cat"], metric="bleu")
-    monkeypatch.setattr("softbleu.version.__version__", "0.6.3")
-    with pytest.warns(DeprecationWarning, match=rf"{call.__name__}\(metric=…\) is now {call.__name__}\(metrics=…\)"):
-        earlier = call({"A": ["a cat"]}, ["a cat"], metric="bleu", order=1)
-    assert str(earlier) == str(call({"A": ["a cat"]}, ["a cat"], metrics="bleu", order=1))
-    refused(InputError, "metric and metrics are one parameter", call, {"A": ["a"]}, ["a"], metric="x", metrics="y")
+def test_metrics_are_named_in_the_singular_too(call: Any) -> None:
+    texts = ({"A": ["a cat"]}, ["a cat"])
+    assert str(call(*texts, metric="chrf")) == str(call(*texts, metrics="chrf"))
+    refused(InputError, "metric and metrics are one parameter", call, *texts, metric="x", metrics="y")
 
 
 TEXTS = st.text("ab .", max_size=12)
