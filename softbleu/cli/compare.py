@@ -67,8 +67,9 @@ class CompareOptions(SystemScores):
     columns
         Columns of the table, in this order: {names}
     plot
-        Also draw the tests of all pairs into this .svg, .png or .pdf file (needs softbleu[plots]); with metrics and
-        latencies of --log, quality against latency; with --fractions, scores by fraction
+        Also draw the ranked scores with intervals, and which differ from the baseline, into this .svg, .png or .pdf
+        file (needs softbleu[plots]); with metrics and latencies of --log, quality against latency; with --fractions,
+        scores by fraction
     """
 
     baseline: str | None = setting(None, metavar="NAME", unset="the first", panel="Significance", common=True)
@@ -142,8 +143,7 @@ def compare(options: CompareOptions) -> None:
     asked = {"test": options.test, "compatible": options.compatible, "trials": options.trials}
     latencies = [metric.requires.delays for metric in plan.metrics]
     draws_latencies = options.plot is not None and any(latencies) and not all(latencies)
-    all_pairs = options.all_pairs or (options.plot is not None and not draws_latencies)
-    how, signed = options.significance(documents, all_pairs=all_pairs, **asked)
+    how, signed = options.significance(documents, all_pairs=options.all_pairs, **asked)
     run: dict[str, Any] = {"baseline": options.baseline or signed, "significance": how, **options.workers}
     if options.spans and not page_wanted:
         raise InputError("--spans are marked on a page: add --format html")

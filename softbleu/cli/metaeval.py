@@ -15,7 +15,7 @@ from softbleu.meta.metaeval import MetaevalOptions, metaeval_directions
 from softbleu.meta.metaeval import metaeval as metaeval_of
 from softbleu.meta.questions import AGREEMENT_DIGITS, QUESTIONS, MetaEvaluation
 from softbleu.meta.reading import default_question
-from softbleu.report.plots import check_picture, draw_metaeval
+from softbleu.report.plots import draw_metaeval
 
 _METRICS, _JUDGES, _TESTS = "Scores of metrics", "Human judgements", "Significance"
 
@@ -79,8 +79,8 @@ class MetaEvaluationOptions(
     digits
         Decimals in text, markdown and latex; other formats have all digits
     plot
-        Also draw scores of metrics and judges (or the p-values of williams) into this .svg, .png or .pdf file (needs
-        softbleu[plots])
+        Also draw scores of metrics and judges, the p-values of williams, or the values of another table into this
+        .svg, .png or .pdf file (needs softbleu[plots])
     """
 
     folders: tuple[str, ...] = setting((), metavar="PLACE", panel="Input", common=True)
@@ -146,8 +146,6 @@ def metaeval(options: MetaEvaluationOptions) -> None:
     if not inputs:
         raise InputError("no input: give --rankings, --human or --da, and metrics by --scores or --metric")
     output = options.open_output()
-    if options.plot is not None:
-        check_picture(question)
     picture = options.open_picture(options.plot, inputs)
     evaluation = _evaluate(options, question)
     for said in evaluation.notes:

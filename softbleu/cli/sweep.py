@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import ByDocument, Input, Outside
 from softbleu.cli.options import Digits, Long, Run, TableFormat
@@ -10,7 +12,7 @@ from softbleu.matching import MATCHERS
 from softbleu.meta import SweepPoint, sweep_corpus
 from softbleu.meta.sweep import USUAL_MATCHERS, read_points, table_of
 from softbleu.metrics.scores import read_outside
-from softbleu.report.plots import check_ranks, draw_ranks, draw_sweep
+from softbleu.report.plots import MOST_SYSTEMS, check_ranks, draw_ranks, draw_sweep
 
 GRID = "0:0.95:0.05"
 
@@ -63,7 +65,9 @@ def sweep(options: SweepOptions) -> None:
     ):
         if options.plot_ranks is not None:
             check_ranks(corpus.systems)
-        rows = sweep_corpus(corpus, points, checkpoint=output.checkpoint, progress=progress, **options.workers)
+        run: dict[str, Any] = {"checkpoint": output.checkpoint, "progress": progress, **options.workers}
+        intervals = options.plot is not None and len(corpus.systems) <= MOST_SYSTEMS
+        rows = sweep_corpus(corpus, points, intervals=intervals, **run)
     plot(draw_sweep, rows)
     plot_ranks(draw_ranks, rows)
     output.write(table_of(rows))

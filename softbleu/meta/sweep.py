@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from decimal import Context, Decimal, InvalidOperation, localcontext
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
+
+import numpy as np
 
 from softbleu.config.declare import format_value
 from softbleu.config.earlier import also_named
@@ -17,15 +19,16 @@ from softbleu.corpora.corpus import Against, Corpus, References, Texts, make_cor
 from softbleu.corpora.edits import GoldSegment
 from softbleu.engine.notes import note_coverage
 from softbleu.engine.plan import key_of, make_plan, threshold_of
-from softbleu.engine.runner import RunOptions, running
+from softbleu.engine.runner import RunOptions, Statistics, running
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.arguments import check_run, listed
 from softbleu.io.progress import shown
 from softbleu.metrics.base import Metric
 from softbleu.metrics.declared import every_setting
-from softbleu.metrics.protocols import ReadsRows
+from softbleu.metrics.protocols import ReadsRows, at_level
 from softbleu.metrics.reading import fit_metric, read_settings
 from softbleu.metrics.result import Coverage, Result
+from softbleu.results.significance import SAMPLES, SignificanceSettings, bootstrap_scores
 from softbleu.tables import Records, Tabular
 from softbleu.types import Cells, Fields, Progress
 
@@ -61,6 +64,7 @@ class SweepRow:
     signature: str  # Everything the score depends on
     higher_is_better: bool = True
     coverage: Coverage | None = None
+    interval: tuple[float, float] | None = None  # 95%, if the sweep was asked for intervals
 
 
 class SweepRows(Tabular, list[SweepRow]):
@@ -244,6 +248,7 @@ def sweep_corpus(
     executor: Executor | None = None,
     checkpoint: str | Path | None = None,
     progress: Progress | None = None,
+    intervals: bool = False,
 ) -> SweepRows:
     """Score every system of a corpus at every point.
 
@@ -264,20 +269,33 @@ def sweep_corpus(
         Folder, by path or URL, from which an interrupted sweep goes on.
     progress
         Called with the number of systems that are done.
+    intervals
+        Whether each row has a 95% interval, by the bootstrap of `softbleu.compare`.
     """
     check_run(jobs, executor, progress)
-    plan = make_plan([point.metric for point in points]).over(corpus)
+    plan = make_plan([point.metric for point in points]).over(corpus, keep_rows=intervals)
     varied, rows = _varied(points), SweepRows()
     with running(corpus, plan, RunOptions(jobs, executor, checkpoint=checkpoint)) as runner:
         for number, system in enumerate(corpus.systems, start=1):
             for metric in plan.metrics:
                 runner.prepared(metric)
             scored = zip(points, runner.collect(plan.metrics, system=system), strict=True)
-            rows += [_row(point, statistics.metric, statistics.results()[0], varied) for point, statistics in scored]
+            for point, statistics in scored:
+                row = _row(point, statistics.metric, statistics.results()[0], varied)
+                rows.append(replace(row, interval=_interval(statistics)) if intervals else row)
             if progress is not None:
                 progress(number, len(corpus.systems))
     note_coverage((row.system, str(row.varied.get("matcher", row.varied["metric"])), row.coverage) for row in rows)
     return rows
+
+
+def _interval(statistics: Statistics) -> tuple[float, float] | None:
+    """Bootstrap the 95% interval of one system; None where the metric has no score of the corpus."""
+    metric, how = at_level(statistics.metric, "corpus"), SignificanceSettings()
+    if not metric.aggregation.has_corpus_score:
+        return None
+    low, high = np.percentile(bootstrap_scores(statistics, metric, SAMPLES, how.seed)[0], [2.5, 97.5])
+    return float(low), float(high)
 
 
 def _varied(points: Sequence[SweepPoint]) -> list[str]:

@@ -317,13 +317,25 @@ def write_distribution(tables: Sequence[ComparisonTable]) -> Iterator[str]:
 
 
 def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
-    """Draw the p-values of all pairs by each metric, the systems by rank."""
+    """Draw the ranked scores by each metric with their intervals; rings do not differ from the baseline."""
     panels = []
     for table in tables:
-        names = [row.name for row in _ranked(table)]
-        values = [[None if one == other else table.pair(one, other).corrected for other in names] for one in names]
-        title = f"{table.label}: p of differences, {corrected_text(table, len(table.pairs))}"
-        panels.append(report.plots.HeatMap(title, names, values, note=_nothing_marked(table)))
+        ranked, base = _ranked(table), table.baseline
+        filled = [row.beside is None or row.beside.corrected < SIGNIFICANT for row in ranked]
+        note = f"● differs from {base}, ○ not (p < {SIGNIFICANT}, {corrected_text(table, len(ranked) - 1)})"
+        note = _nothing_marked(table) or (note if len(ranked) > 1 else "")
+        panels.append(
+            report.plots.IntervalRows(
+                f"{table.label}, 95% intervals",
+                f"{table.label}, {'higher' if table.higher_is_better else 'lower'} is better",
+                [row.name for row in ranked],
+                [row.score for row in ranked],
+                [row.interval for row in ranked],
+                filled,
+                [base],
+                note,
+            )
+        )
     return report.plots.draw(report.plots.in_rows(panels, 2), picture_format)
 
 

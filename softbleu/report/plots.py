@@ -14,12 +14,13 @@ import textwrap
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, count
-from statistics import fmean
+from statistics import fmean, linear_regression
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from softbleu.errors import InputError, UnknownNameError, known_name, one_line, optional
+from softbleu.errors import InputError, UnknownNameError, one_line, optional
+from softbleu.matching.matchers import DEFAULT_THRESHOLD
 from softbleu.meta.agreement import TESTED, Columns, MetricAgreement, MetricPair
 from softbleu.meta.spurious import BINS, PLAIN, VERDICTS
 from softbleu.meta.sweep import rank_by_score
@@ -33,12 +34,13 @@ if TYPE_CHECKING:
     from softbleu.meta.experiments import Outcome
     from softbleu.meta.questions import MetaEvaluation
     from softbleu.meta.spurious import Analysis
-    from softbleu.types import Keywords
+    from softbleu.types import Cells, Keywords
 
 Key = TypeVar("Key")
 MOST_SYSTEMS = 3  # Systems that have panels of their own; more are averaged
 MOST_LINES = 8  # Lines in a panel, if panels can separate variants
 MOST_IN_ROW = 5  # Panels side by side
+_LABELLED = 6  # Thresholds that are written at a curve
 MOST_COLOURS = 7  # Names that colours can distinguish in a figure
 _UNSAFE = re.compile(r"[^\w.+-]")
 _LONGEST = 100  # Characters of a text's name in a file name
@@ -57,6 +59,10 @@ class Lines:
     """Lines to compare with, drawn in grey: each is dashed like the line of that name."""
     behind_name: str = ""  # Name of these lines
     bands: Mapping[str, Points] = field(default_factory=dict)  # Interval of each point, by the name of the line
+    marked: Mapping[str, float] = field(default_factory=dict)  # Places on the x axis, by the text at each
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Texts at the points of a line, by its name; empty for points without one."""
+    note: str = ""  # Written below the title
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,7 @@ class Scatter:
     """Names beside the points, or numbers if they are many or long; for all points, or none."""
     note: str = ""  # Written below the title
     intervals: Sequence[tuple[tuple[float, float], tuple[float, float]]] = ()  # Of each point on both axes
+    fitted: bool = False  # Whether the line of least squares is drawn
 
 
 @dataclass(frozen=True)
@@ -96,6 +103,21 @@ class Ranks:
 
 
 @dataclass(frozen=True)
+class IntervalRows:
+    """Values of names with their intervals, from top to bottom."""
+
+    title: str
+    x_label: str
+    names: Sequence[str]
+    values: Sequence[float]
+    intervals: Sequence[tuple[float, float] | None]
+    filled: Sequence[bool] = ()  # Whether a point is filled, or a ring; empty: all are
+    coloured: Collection[str] = ()  # Names to set off
+    note: str = ""  # Written below the title
+    at: float | None = None  # Place of a line across all names, such as chance
+
+
+@dataclass(frozen=True)
 class HeatMap:
     """Values between rows and columns, of the same names unless columns have their own; None is left blank."""
 
@@ -107,7 +129,7 @@ class HeatMap:
     columns: Sequence[str] = ()
 
 
-Picture = Lines | Histogram | Scatter | Ranks | HeatMap
+Picture = Lines | Histogram | Scatter | Ranks | IntervalRows | HeatMap
 Rows = Sequence[Sequence[Picture]]
 
 
@@ -134,6 +156,7 @@ _STYLE: dict[str, object] = {
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.grid": True,
+    "axes.edgecolor": "#5b636d",
     "axes.axisbelow": True,
     "grid.alpha": 0.3,
     "legend.frameon": False,
@@ -228,7 +251,7 @@ class _Style:
 
     def dashes(self, name: str) -> str:
         """Return the dashes of a name."""
-        return _DASHES[self.numbers[name] % len(_DASHES)]
+        return _DASHES[self.numbers.get(name, 0) % len(_DASHES)]
 
     def label(self, axes: Axes, panel: Picture) -> None:
         """Write around a panel, in lines that are no longer than it is, and keep the labels of two axes apart."""
@@ -256,6 +279,8 @@ def _size(panel: Picture, columns: int) -> tuple[float, float]:
         return max(3.0, 0.6 * len(panel.columns or panel.names)), max(3.0, 0.6 * len(panel.names))
     if isinstance(panel, Ranks):
         return max(4.0, 0.42 * len(panel.places)), max(1.5, 0.2 * len(panel.ranks))
+    if isinstance(panel, IntervalRows):
+        return 4.5, max(1.2, 0.24 * len(panel.names))
     width = {1: 5.5, 2: 4.5, 3: 3.8}.get(columns, 2.4)
     return width, width * (1.0 if isinstance(panel, Scatter) else 0.7)
 
@@ -300,7 +325,7 @@ def _add_panels(figure: Figure, rows: Rows, style: _Style) -> list[Axes]:
 
 def _axes_of(panel: Picture) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Keys of the x and y axis of a panel: panels with equal keys share them; empty where they are its own."""
-    if isinstance(panel, HeatMap | Ranks):
+    if isinstance(panel, HeatMap | Ranks | IntervalRows):
         return (), ()
     kind = type(panel).__name__
     return (kind, "x", panel.x_label), (kind, "y", panel.y_label)
@@ -357,6 +382,14 @@ def _draw_lines(axes: Axes, picture: Lines, style: _Style) -> None:
             axes.fill_between(xs, low, high, alpha=0.15, color=style.of(name)["color"])
         # Ten markers or so a line, that dense ones do not hide it.
         axes.plot(xs, ys, marker=marker, markersize=4, markevery=-(-max(1, len(points)) // 12), **look)
+        for place, text in zip(points, picture.labels.get(name, ()), strict=False):
+            if text:
+                near: Keywords = {"textcoords": "offset points", "fontsize": "x-small", "parse_math": False}
+                axes.annotate(text, place, (4, 4), color=style.of(name)["color"], **near)
+    for text, at in picture.marked.items():
+        axes.axvline(at, color=_GREY, linewidth=1, linestyle=":")
+        edge: Keywords = {"rotation": 90, "fontsize": "x-small", "color": "#555555", "parse_math": False}
+        axes.text(at, 0.02, f" {text}", transform=axes.get_xaxis_transform(), ha="right", va="bottom", **edge)
 
 
 def _draw_histogram(axes: Axes, picture: Histogram, style: _Style) -> None:
@@ -369,6 +402,10 @@ def _draw_scatter(axes: Axes, picture: Scatter, style: _Style) -> None:
     xs, ys = zip(*picture.points, strict=True) if picture.points else ((), ())
     for (x, y), (of_x, of_y) in zip(picture.points, picture.intervals, strict=bool(picture.intervals)):
         axes.plot(of_x, (y, y), (x, x), of_y, color=_GREY, linewidth=1, zorder=1)
+    if picture.fitted and len(set(xs)) > 1:
+        ends = min(xs), max(xs)
+        slope, start = linear_regression(xs, ys)
+        axes.plot(ends, [start + slope * x for x in ends], color=_GREY, linewidth=1.2, zorder=1)
     axes.scatter(xs, ys, color=COLOURS[0], s=18 if picture.names else 6, alpha=1 if picture.names else 0.5)
     # Room for text beside the points.
     axes.margins(0.12)
@@ -424,6 +461,24 @@ def _draw_ranks(axes: Axes, picture: Ranks, style: _Style) -> None:
     axes.grid(axis="y", visible=False)
 
 
+def _draw_intervals(axes: Axes, picture: IntervalRows, style: _Style) -> None:
+    filled = picture.filled or [True] * len(picture.names)
+    rows = zip(picture.names, picture.values, picture.intervals, filled, strict=True)
+    for place, (name, value, interval, full) in enumerate(rows):
+        colour = COLOURS[1] if name in picture.coloured else COLOURS[0]
+        if interval is not None:
+            axes.plot(interval, (place, place), color=colour, linewidth=4, alpha=0.35, solid_capstyle="round")
+        axes.plot([value], [place], "o", color=colour, markersize=6, markerfacecolor=colour if full else "white")
+    if picture.at is not None:
+        axes.axvline(picture.at, color=_GREY, linewidth=1)
+    axes.set_yticks(range(len(picture.names)), list(map(one_line, picture.names)), fontsize="small", parse_math=False)
+    for label, name in zip(axes.get_yticklabels(), picture.names, strict=True):
+        label.set_color(COLOURS[1] if name in picture.coloured else "#222222")
+    axes.set_ylim(len(picture.names) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="y", visible=False)
+
+
 def _draw_heat(axes: Axes, picture: HeatMap, style: _Style) -> None:
     shown = [[float("nan") if value is None else value for value in row] for row in picture.values]
     axes.imshow(shown, cmap="Blues_r", vmin=0, vmax=picture.most)
@@ -443,6 +498,7 @@ _PAINTERS: dict[type[Any], Callable[[Any, Any, _Style], None]] = {
     Histogram: _draw_histogram,
     Scatter: _draw_scatter,
     Ranks: _draw_ranks,
+    IntervalRows: _draw_intervals,
     HeatMap: _draw_heat,
 }
 
@@ -464,14 +520,15 @@ def check_ranks(systems: Collection[str]) -> None:
 
 
 def sweep_lines(rows: Sequence[SweepRow]) -> Rows:
-    """Plot score against threshold: a panel per system, or one of the mean of many; a line per matcher and variant.
+    """Plot score against threshold: a panel per system and a line per matcher and variant, with intervals if known.
 
-    Where these are too many lines, each variant has a panel of its own. What has no threshold is a level line.
+    Where these are too many lines, each variant has a panel of its own. What has no threshold is a level line. Many
+    systems are lines of a panel per matcher and variant; at 1 they have the score of exact matches, if it is there.
     """
     systems = _split(rows, lambda row: row.system)
-    if len(systems) > MOST_SYSTEMS:
-        systems = {f"mean of {len(systems)} systems": list(rows)}
     several = _several_metrics(rows)
+    if len(systems) > MOST_SYSTEMS:
+        return in_rows(list(_panels_of_systems(rows, several)))
     if len(_split(rows, lambda row: _name(row, several))) <= MOST_LINES:
         return in_rows([_panel(system, part, lambda row: _name(row, several)) for system, part in systems.items()])
     return in_rows(
@@ -513,9 +570,24 @@ def sweep_ranks(rows: Sequence[SweepRow]) -> Rows:
     return drawn
 
 
+def _panels_of_systems(rows: Sequence[SweepRow], several: bool) -> Iterator[Lines]:
+    """Plot a line per system for each matcher and variant; systems beyond the colours are grey."""
+    named = _split(rows, lambda row: _name(row, several))
+    soft = {name: part for name, part in named.items() if any(row.threshold is not None for row in part)}
+    level = [row for row in rows if row.threshold is None]
+    for name, part in (soft or named).items():
+        exact = [row for row in level if _settings(row).items() <= _settings(part[0]).items()] if soft else []
+        last = [replace(row, threshold=1.0) for row in exact if all(other.threshold != 1.0 for other in part)]
+        panel = _panel(name, [*part, *last], lambda row: row.system)
+        lines = dict(sorted(panel.lines.items(), key=lambda line: -line[1][-1][1]))
+        most = MOST_COLOURS - 1 if len(lines) > MOST_COLOURS else MOST_COLOURS
+        shown, others = dict(list(lines.items())[:most]), dict(list(lines.items())[most:])
+        yield replace(panel, lines=shown, behind=others, behind_name=f"{len(others)} other systems", bands={})
+
+
 def _panel(title: str, rows: Sequence[SweepRow], name: Callable[[SweepRow], str]) -> Lines:
     thresholds = sorted({row.threshold for row in rows if row.threshold is not None}) or [0.0, 1.0]
-    lines = {}
+    lines, bands = {}, {}
     for line, on_line in _split(rows, name).items():
         # A number and a quantile may be one threshold: then a system has its score there twice.
         means = {
@@ -526,7 +598,14 @@ def _panel(title: str, rows: Sequence[SweepRow], name: Callable[[SweepRow], str]
             for at, score in means.items()
             for point in ([(thresholds[0], score), (thresholds[-1], score)] if at is None else [(at, score)])
         ]
-    return Lines(title, "threshold", "score", {line: sorted(points) for line, points in lines.items()})
+        known = {row.threshold: row.interval for row in on_line if row.interval is not None}
+        places = [thresholds[0], thresholds[-1]] if None in known else sorted(at for at in known if at is not None)
+        if known and known.keys() == means.keys():
+            bands[line] = [known[None if None in known else at] for at in places]
+    made = {line: sorted(points) for line, points in lines.items()}
+    inside = thresholds[0] < DEFAULT_THRESHOLD < thresholds[-1] and any(row.threshold is not None for row in rows)
+    marked = {f"default {DEFAULT_THRESHOLD:g}": DEFAULT_THRESHOLD} if inside else {}
+    return Lines(title, "threshold", "score", made, bands=bands, marked=marked)
 
 
 def _split(rows: Iterable[SweepRow], by: Callable[[SweepRow], Key]) -> dict[Key, list[SweepRow]]:
@@ -573,24 +652,39 @@ def spurious_lines(analyses: Sequence[Analysis]) -> Rows:
     """
     shares: dict[str, dict[str, Points]] = {}
     trades: dict[str, dict[str, Points]] = {}
+    texts: dict[str, dict[str, list[str]]] = {}
     for analysis in analyses:
         variant, matcher = analysis.variant.name, analysis.variant.matcher
         spurious = zip(analysis.thresholds, (credit.spurious_share for credit in analysis.curve), strict=True)
         shares.setdefault(variant, {})[matcher] = [(at, 100 * share) for at, share in spurious if share is not None]
-        both = ((credit.recall, credit.precision) for credit in analysis.curve)
-        trades.setdefault(variant, {})[matcher] = [
-            (100 * x, 100 * y) for x, y in both if x is not None and y is not None
+        curve = zip(analysis.thresholds, analysis.curve, strict=True)
+        both = [(at, one.recall, one.precision) for at, one in curve]
+        known = [(at, 100 * x, 100 * y) for at, x, y in both if x is not None and y is not None]
+        trades.setdefault(variant, {})[matcher] = [(x, y) for _, x, y in known]
+        step = -(-len(known) // _LABELLED)
+        texts.setdefault(variant, {})[matcher] = [
+            f"{at:g}" if number % step == 0 else "" for number, (at, _, _) in enumerate(known)
         ]
     return [
-        *_variant_panels("threshold", "spurious credit, per cent", shares),
-        *_variant_panels("recall, per cent", "precision of the credit, per cent", trades),
+        *_variant_panels("threshold of similarity", "spurious share of soft credit, %", shares, {}),
+        *_variant_panels("recall of deserved credit, %", "precision of soft credit, %", trades, texts),
     ]
 
 
-def _variant_panels(x_label: str, y_label: str, curves: Mapping[str, Mapping[str, Points]]) -> Rows:
+def _variant_panels(
+    x_label: str,
+    y_label: str,
+    curves: Mapping[str, Mapping[str, Points]],
+    texts: Mapping[str, Mapping[str, Sequence[str]]],
+) -> Rows:
     plain = curves.get(PLAIN, {})
     behind = {variant: {} if variant == PLAIN else plain for variant in curves}
-    return in_rows([Lines(name, x_label, y_label, curves[name], behind[name], PLAIN) for name in curves])
+    return in_rows(
+        [
+            Lines(name, x_label, y_label, curves[name], behind[name], PLAIN, labels=texts.get(name, {}))
+            for name in curves
+        ]
+    )
 
 
 def similarity_histograms(analyses: Sequence[Analysis]) -> Rows:
@@ -605,21 +699,59 @@ def similarity_histograms(analyses: Sequence[Analysis]) -> Rows:
     return in_rows(panels)
 
 
-DRAWN = ("systems", "outputs", "williams")  # Questions whose answers have a picture
+@dataclass(frozen=True)
+class _Plotted:
+    """Columns of an answer that a picture shows."""
+
+    panels: Sequence[str]  # Columns by which panels are made
+    names: Sequence[str]
+    value: str
+    interval: tuple[str, str] | None = ("low", "high")
+    at: str | float | None = None  # Place of a line, or the column that has it
 
 
-def check_picture(question: str) -> None:
-    """Check that the answer to a question has a picture."""
-    known_name("table with a picture", question, DRAWN)
+_PLOTTED = {
+    "preferences": _Plotted(["variant"], ["metric"], "tau"),
+    "accuracy": _Plotted(["human", "of"], ["metric"], "accuracy", at="chance"),
+    "differences": _Plotted(["human", "measure"], ["better", "worse"], "difference", at=0.0),
+    "left-out": _Plotted(["human", "metric"], ["without"], "pearson", None),
+    "windows": _Plotted(["human", "metric"], ["from_rank", "to_rank"], "pearson", None),
+    "ranking": _Plotted(["by"], ["system"], "score", None),
+    "annotators": _Plotted([], ["annotator", "other"], "kappa", None),
+    "spans": _Plotted([], ["metric"], "f1", at="random"),
+}
+"""Questions whose answers are drawn as values with intervals; the others have pictures of their own."""
+
+
+def _answer_panels(evaluation: MetaEvaluation) -> Rows:
+    """Draw the rows of an answer as values with intervals, a panel for each group of rows."""
+    shown = _PLOTTED[evaluation.question]
+    groups: dict[str, list[Cells]] = {}
+    for row in evaluation.records():
+        if row[shown.value] is not None:
+            groups.setdefault(", ".join(str(row[name]) for name in shown.panels), []).append(row)
+    panels = []
+    for title, rows in groups.items():
+        ends = [None if shown.interval is None else tuple(row[name] for name in shown.interval) for row in rows]
+        at = rows[0][shown.at] if isinstance(shown.at, str) else shown.at
+        names = [" – ".join(str(row[name]) for name in shown.names if row[name] not in (None, "")) for row in rows]
+        known: Any = [end if end is not None and None not in end else None for end in ends]
+        word = {"pearson": "Pearson's r", "tau": "Kendall's tau", "f1": "F1"}.get(shown.value, shown.value)
+        label = word if shown.interval is None else f"{word}, 95% interval"
+        panels.append(IntervalRows(title, label, names, [row[shown.value] for row in rows], known, at=at))
+    return in_rows(panels, 2)
 
 
 def draw_metaeval(evaluation: MetaEvaluation, picture_format: str) -> bytes:
-    """Plot human scores against each metric's, a panel each with Pearson's r; for `williams` p-values by test.
+    """Plot human scores against each metric's, a panel each with Pearson's r and the line of least squares.
+
+    Of `williams` p-values are drawn by test, of other questions the values of the table with their intervals.
 
     Panels that stand in a row have the same judges. A p-value is how likely the row's metric differs so much from
     the column's by chance alone, corrected for all tests.
     """
-    check_picture(evaluation.question)
+    if evaluation.question in _PLOTTED:
+        return draw(_answer_panels(evaluation), picture_format)
     if evaluation.question != "williams":
         rows = [
             row
@@ -639,7 +771,7 @@ def _scatter(columns: Columns, agreement: MetricAgreement) -> Scatter:
     note = "r is not defined" if pearson.value is None else f"r = {pearson.value:.3f}"
     if pearson.interval is not None:
         note += " [{:.3f}, {:.3f}]".format(*pearson.interval)
-    return Scatter(metric, metric, columns.human, points, columns.points, note)
+    return Scatter(metric, metric, columns.human, points, columns.points, note, fitted=True)
 
 
 def _heat(title: str, pairs: Sequence[MetricPair]) -> HeatMap:

@@ -84,8 +84,8 @@ def test_compare_takes_several_metrics(command, files, given):
     assert [each["score"] for each in found["systems"][:3]] == [row.score for row in table(samples=30).comparisons]
     assert len(found["pairs"]) == 6
     drawn = Path("pairs.svg").read_text()
-    assert all(f">{label}: p of differences" in drawn for label in ("BLEU", "chrF"))
-    assert drawn.count(">candidate<") == 4
+    assert all(f">{label}, 95% intervals" in drawn for label in ("BLEU", "chrF"))
+    assert drawn.count(">candidate<") == 2
 
 
 def test_coverage_is_of_metrics_with_vectors(command, files, given):

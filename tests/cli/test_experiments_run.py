@@ -244,7 +244,7 @@ def test_output_and_picture(command: Any, files: Any) -> None:
     assert (done.code, done.out, done.err) == (0, "", "")
     table = Path("table.csv").read_text()
     assert table.startswith("matcher,variant,at,threshold,matches,credit,precision,order_errors,spurious")
-    assert "precision of the credit, per cent" in Path("picture.svg").read_text()
+    assert "precision of soft credit, %" in Path("picture.svg").read_text()
 
 
 def test_without_input_pairs_are_generated(command: Any) -> None:

@@ -94,6 +94,27 @@ def test_preferences_of_a_corpus_on_the_spot(command: Any, judged: Any) -> None:
     assert json.loads(done.out)["bleu"].startswith("metric:bleu|matcher:exact|")
 
 
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("preferences", {"bleu", "hties", "noties"}),
+        ("accuracy", {"bleu"}),
+        ("ranking", {"expected-wins", "a", "b"}),
+        ("left-out", {"A", "B", "C", "D"}),
+        ("windows", {"1 – 3", "2 – 4"}),
+    ],
+)
+def test_every_table_of_metaeval_has_a_picture(command: Any, judged: Any, question: str, shown: set[str]) -> None:
+    pytest.importorskip("matplotlib")
+    judged.write("rankings.csv", [line.replace("A", "a").replace("B", "b") for line in LINES["rankings.csv"]])
+    given = ["--rankings", "rankings.csv", "-c", "a.txt", "b.txt", "-r", "reference.txt", "-m", "bleu"]
+    if question in ("left-out", "windows"):
+        given = ["--human", "human.tsv", "--scores", "one.tsv", "--window", "3"]
+    done = command("metaeval", *given, "--table", question, "--samples", "20", "--plot", "p.svg", "-f", "csv")
+    assert done.code == 0
+    assert shown <= set(re.findall(r">([^<>]+)</text>", Path("p.svg").read_text(encoding="utf-8")))
+
+
 @pytest.mark.parametrize(("metric", "level"), [("bleu", "corpus"), ("ter", "corpus"), ("ter", "segment")])
 def test_scores_that_softbleu_wrote(command: Any, judged: Any, metric: str, level: str) -> None:
     systems = ["-c", *(f"{name}.txt" for name in "abcd"), "-r", "reference.txt"]

@@ -19,7 +19,7 @@ from refusing import refused
 from softbleu.errors import InputError
 from softbleu.meta import SweepRow
 from softbleu.report import plots
-from softbleu.report.plots import PICTURE_FORMATS, HeatMap, Histogram, Lines, Ranks, Rows, Scatter, draw
+from softbleu.report.plots import PICTURE_FORMATS, HeatMap, Histogram, IntervalRows, Lines, Ranks, Rows, Scatter, draw
 
 LINES = Lines("title", "threshold", "score", {"vleu": [(0.0, 20.5), (0.5, 15.25)], "exact": [(0.0, 10.0)]})
 HISTOGRAM = Histogram("title", "similarity", "pairs", [0.0, 0.5, 1.0], {"good": [3, 4], "bad": [1, 0]})
@@ -40,6 +40,7 @@ def texts_of(drawn: bytes) -> list[str]:
 
 
 NUMBERED = {name: [n] for n, name in enumerate(HOSTILE)}
+NUMBERS = [1.0 * n for n in range(len(HOSTILE))]
 CURVE = [(float(n), 1.0 * n * n) for n in range(len(HOSTILE))]
 PICTURES: dict[str, tuple[Any, list[str]]] = {
     "behind": (replace(LINES, behind={"vleu": [(0.0, 20.0), (0.5, 14.0)]}, behind_name="plain"), ["title"]),
@@ -53,6 +54,10 @@ PICTURES: dict[str, tuple[Any, list[str]]] = {
     "scatter": (Scatter("t", "x", "y", CURVE, HOSTILE), HOSTILE),
     "few points": (Scatter("t", "x", "y", CURVE[:2], ["$x_1$", "a & b"]), ["$x_1$", "a & b"]),
     "ranks": (Ranks("t", "x", HOSTILE[:2], {name: [n + 1, n + 1] for n, name in enumerate(HOSTILE)}), HOSTILE),
+    "intervals": (
+        IntervalRows("t", "x", HOSTILE, NUMBERS, [None, *[(0.0, 2.0)] * (len(HOSTILE) - 1)], at=1.0),
+        HOSTILE,
+    ),
     "heat": (HeatMap("t", HOSTILE, [[0.03] * len(HOSTILE)] * len(HOSTILE)), HOSTILE),
 }
 
@@ -241,3 +246,38 @@ def test_sweeps_are_drawn() -> None:
     assert {"B  1", "2  B", "1  <b>&$1"} <= set(texts_of(plots.draw_ranks(rows, "svg")))
     for call in (draw, plots.draw_sweep):
         refused(InputError, "nothing to draw", call, [], "svg")
+
+
+def test_intervals_are_drawn_from_top_to_bottom_and_rings_are_not_filled() -> None:
+    panel = IntervalRows("t", "BLEU", ["A", "B"], [2.0, 1.0], [(1.5, 2.5), None], [True, False], ["A"])
+    with plots.make_figure([[panel]]) as figure:
+        (axes,) = figure.axes
+        assert axes.yaxis_inverted()
+        interval, first, second = axes.lines
+        assert list(interval.get_xdata()) == [1.5, 2.5]
+        assert [list(line.get_xdata()) for line in (first, second)] == [[2.0], [1.0]]
+        assert first.get_color() != second.get_color() == second.get_markeredgecolor()
+        assert (first.get_markerfacecolor(), second.get_markerfacecolor()) == (first.get_color(), "white")
+
+
+def test_places_points_and_trends_are_marked() -> None:
+    lines = replace(LINES, marked={"default 0.8": 0.8}, labels={"vleu": ["0", ""]}, bands={"exact": [(9.0, 11.0)]})
+    assert {"default 0.8", "0"} <= set(texts_of(draw(lines, "svg")))
+    with plots.make_figure([[replace(SCATTER, points=[(0.0, 1.0), (1.0, 3.0), (2.0, 5.0)], fitted=True)]]) as figure:
+        trend = figure.axes[0].lines[0]
+        assert (list(trend.get_xdata()), list(trend.get_ydata())) == ([0.0, 2.0], [1.0, 5.0])
+
+
+def test_panels_of_a_sweep_have_intervals_and_the_default() -> None:
+    rows = [
+        replace(row_of(system="A", matcher="vleu", threshold=at, score=20), interval=(19.0, 21.0))
+        for at in (0.5, 0.9)
+    ]
+    rows.append(replace(row_of(system="A", matcher="exact", score=10), interval=(9.0, 11.0)))
+    (((panel,)),) = plots.sweep_lines(rows)
+    assert panel.bands == {"vleu": [(19.0, 21.0)] * 2, "exact": [(9.0, 11.0)] * 2}
+    assert panel.marked == {"default 0.8": 0.8}
+    many = [row_of(system=f"s{n}", matcher="vleu", threshold=at, score=n) for n in range(12) for at in (0.5, 0.9)]
+    (((panel,)),) = plots.sweep_lines(many)
+    assert (len(panel.lines), len(panel.behind), panel.behind_name) == (6, 6, "6 other systems")
+    assert next(iter(panel.lines)) == "s11"
