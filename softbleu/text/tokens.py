@@ -72,7 +72,7 @@ _MARKS += "\u1067-\u106d\u1071-\u1074\u1082-\u108f\u109a-\u109d\u17b4-\u17d3\u17
 _BEYOND_13A = re.compile("|".join(["[.,]{2}[0-9]", "-\n", *ESCAPES_13A]))  # Needs several passes
 _POINTS = re.compile(r"[.,]{2}[0-9]|\A[.,]|[0-9][.,]\Z")
 _BETWEEN_WORDS = rf"[\s{_CHINESE}]"  # Compiled on use, as it takes 6 ms
-_WORDS = 1 << 13  # Words whose tokens are cached: 3 MB
+_WORDS = 1 << 12  # Words whose tokens are cached: 1.5 MB
 
 
 @dataclass(frozen=True, kw_only=True)
