@@ -1,11 +1,10 @@
-"""Rows scored one by one, beside sacrebleu: CPU time of a row, by metric and text, and of batches of 64.
+"""Rows scored one by one, and 64 at a time as rewards, beside a loop of sacrebleu: CPU time of a row.
 
     python benchmarks/rows.py                 # all texts that are there
-    python benchmarks/rows.py --only zh
+    python benchmarks/rows.py --only en-zh --no-numba
 
 Candidates are outputs that neither program has seen; their references were seen before, as in training. Both programs
-score the same 50 rows in turn, in one process, and the ratio is that of the sums. numba is left alone with
-``--no-numba``, which hides it from softbleu.
+score the same 64 rows in turn, in one process; the ratio is the median over systems.
 """
 
 from __future__ import annotations
@@ -23,7 +22,9 @@ from rich.console import Console
 from rich.table import Table
 
 SHARED = Path(os.environ.get("SOFTBLEU_SHARED", Path(__file__).resolve().parents[2] / "shared"))
-ROWS, STEP = 400, 50
+ROWS, STEP = 384, 64
+Rows = Sequence[tuple[str, str]]
+Score = Callable[[Rows], None]
 TEXTS = {
     "de-en": ("wmt13-de-en", "reference.en", "txt"),
     "en-cs": ("wmt24-esa/en-cs", "reference-A.cs", "cs"),
@@ -61,49 +62,53 @@ def read_text(folder: str, reference: str, suffix: str) -> tuple[list[str], list
     return texts[0], texts[1:]
 
 
-def timed(score: Callable[[str, str], object], rows: Sequence[tuple[str, str]]) -> float:
+def timed(score: Score, rows: Sequence[tuple[str, str]]) -> float:
     """CPU seconds of some rows."""
     start = time.process_time()
-    for candidate, reference in rows:
-        score(candidate, reference)
+    score(rows)
     return time.process_time() - start
 
 
-def compare(
-    ours: Callable[[str, str], object], theirs: Callable[[str, str], object], text: tuple[list[str], list[list[str]]]
-) -> tuple[float, float, float]:
-    """Microseconds of a row for both, and the median ratio over systems; the first system is for warming up."""
+def compare(scores: Sequence[Score], text: tuple[list[str], list[list[str]]]) -> list[float]:
+    """Microseconds of a row for each function, and the ratios of each to the last; the first system is a warm-up."""
     references, systems = text
     sums = []
     for system in systems:
         rows = [*zip(system, references, strict=True)]
-        some = [rows[start : start + STEP] for start in range(0, len(rows), STEP)]
-        took = [(timed(ours, part), timed(theirs, part)) for part in some]
-        sums.append([sum(pair[side] for pair in took) for side in range(2)])
-    scale = 1e6 / len(references)
-    own, other = ([pair[side] * scale for pair in sums[1:]] for side in range(2))
-    return min(own), min(other), statistics.median(a / b for a, b in zip(own, other, strict=True) if b)
+        parts = [rows[start : start + STEP] for start in range(0, len(rows), STEP)]
+        took = [[timed(score, part) for score in scores] for part in parts]
+        sums.append([1e6 * sum(column) / len(rows) for column in zip(*took, strict=True)])
+    ratios = [statistics.median(row[side] / row[-1] for row in sums[1:]) for side in range(len(scores) - 1)]
+    return [*map(min, zip(*sums[1:], strict=True)), *ratios]
 
 
 def lines_of(name: str, text: tuple[list[str], list[list[str]]], tokenize: str, vectors: bool) -> Iterator[list[str]]:
     """Measure the metrics on a text."""
     import softbleu
+    from softbleu.rewards import Reward
 
     for metric, settings in METRICS.items():
         made = softbleu.read_metric(metric, **settings(tokenize))
         if made.requires.vectors and not vectors:
             continue
-        source = made.requires.source
-        peer = peer_of(metric, tokenize)
+        peer, reward, source = peer_of(metric, tokenize), Reward(made), made.requires.source
 
-        def ours(candidate: str, reference: str, made: Any = made, source: bool = source) -> object:
-            return made.sentence_score(candidate, [reference], reference if source else None)
+        def single(rows: Rows, made: Any = made, source: bool = source) -> None:
+            for candidate, reference in rows:
+                made.sentence_score(candidate, [reference], reference if source else None)
 
-        def theirs(candidate: str, reference: str, peer: Any = peer) -> object:
-            return peer.sentence_score(candidate, [reference]) if peer else None
+        def together(rows: Rows, reward: Any = reward, source: bool = source) -> None:
+            candidates, references = map(list, zip(*rows, strict=True))
+            reward(candidates, references=references, source=references if source else None)
 
-        own, other, ratio = compare(ours, theirs, text)
-        yield [name, metric, f"{own:.0f}", f"{other:.0f}" if peer else "", f"{ratio:.2f}" if peer else ""]
+        def theirs(rows: Rows, peer: Any = peer) -> None:
+            for candidate, reference in rows:
+                peer.sentence_score(candidate, [reference])
+
+        found = compare([single, together, *([theirs] if peer else [])], text)
+        cells = [f"{value:.0f}" for value in found[: 3 if peer else 2]]
+        ratios = [f"{ratio:.2f}" for ratio in found[3:]] if peer else ["", "", ""]
+        yield [name, metric, *cells, *ratios]
 
 
 def main(
@@ -114,7 +119,7 @@ def main(
     if not numba:
         sys.modules["numba"] = None  # type: ignore[assignment]
     table = Table(title=f"A row, numba {'there' if numba else 'hidden'}", title_justify="left")
-    for column in ("text", "metric", "softbleu µs", "sacrebleu µs", "ratio"):
+    for column in ("text", "metric", "softbleu µs", "64 µs", "sacrebleu µs", "ratio", "64 ratio"):
         table.add_column(column, justify="left" if column in ("text", "metric") else "right")
     for name, place in TEXTS.items():
         if only in ("", name):

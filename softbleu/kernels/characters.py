@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,13 +43,15 @@ def clipped_counts_of_characters(candidate: str, reference: str, order: int) -> 
         line = np.frombuffer(f"{candidate}{one}{reference}{other * order}".encode("latin-1"), np.uint8)
         codes = line.astype(np.int64)
     else:
-        present = set(text)
-        one, other = islice((mark for mark in map(chr, range(1 << 16)) if mark not in present), 2)
-        if len(present) + 2 > kinds:
+        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+        # A character's code is its first place among all characters, sorted; in long texts among the distinct ones.
+        known = np.sort(points) if size + 1 < kinds else np.unique(points)
+        if len(known) + 2 > kinds:
             return None
-        texts = "".join(sorted({one, other, *present})), f"{candidate}{one}{reference}{other * order}"
-        known, line = (np.frombuffer(each.encode("utf-32-le", "surrogatepass"), "<u4") for each in texts)
-        codes = known.searchsorted(line)
+        codes, found = np.full(size + order, len(known) + 1), known.searchsorted(points)
+        codes[: len(candidate)] = found[: len(candidate)]
+        codes[len(candidate)] = len(known)
+        codes[len(candidate) + 1 : size] = found[len(candidate) :]
     keys = np.ndarray((size, order), codes.dtype, codes, 0, codes.strides * 2) @ values
     keys[len(candidate) + 1 :] += 1
     keys.sort()
