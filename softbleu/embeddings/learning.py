@@ -22,7 +22,7 @@ from softbleu.io.platform import single_threaded_blas
 if TYPE_CHECKING:
     from softbleu.types import Array, Flags, Floats, Integers
 
-PASSES, BATCH, RATE, SEED = 3, 32, 3e-4, 66
+PASSES, BATCH, RATE, SEED = 3, 32, 2e-4, 66
 HELD_OUT = 10  # Every so many-th segment, in a random order, is left out of the descent
 FIRST, SECOND, TINY = 0.9, 0.999, 1e-8  # Adam (Kingma and Ba 2015)
 WARM = 50  # Steps in which the rate rises
