@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from softbleu.embeddings import VectorCase, VectorSource
     from softbleu.embeddings.maps import VectorMap
     from softbleu.encoders import Encoder, Pieces
-    from softbleu.metrics.base import Metric
+    from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.score import Score
     from softbleu.types import Array, Flags, Floats, Integers, Keywords
 
@@ -564,9 +564,9 @@ _MANY = 1 << 14  # Segments whose words are compared from which numba's start-up
 class SentenceScorer:
     """Scores segments by a metric, each as a corpus of its own; plans it and opens vectors once."""
 
-    def __init__(self, metric: Metric) -> None:
+    def __init__(self, metric: Metric, level: Level = "segment") -> None:
         (metric,) = make_plan([metric]).metrics
-        self._metric, self._kernels = at_level(metric, "segment"), choose_kernels("numpy")
+        self._metric, self._kernels = at_level(metric, level), choose_kernels("numpy")
         self._requires = requirements_of(self._metric)
         self.direct = DirectScorer(self._metric)
         choice = metric.vector_choice
@@ -623,6 +623,13 @@ class SentenceScorer:
 
     def block(self, corpus: Segments) -> tuple[CodedBlock, WordTable | None]:
         """Code a corpus of a few segments, with the table of its words if the metric needs one."""
+        prepared, block = self.prepared(corpus)
+        if prepared is None:
+            return block, None
+        return block, prepared.table(self._metric.vector_choice, self._requires).words
+
+    def prepared(self, corpus: Segments) -> tuple[PreparedCorpus | None, CodedBlock]:
+        """Code a corpus of a few segments, and prepare its words if the metric needs a table of them."""
         metric, requires = self._metric, self._requires
         if self._words and self._select is None:
             choice = metric.vector_choice
@@ -630,9 +637,8 @@ class SentenceScorer:
             plain = choice.measure == WordMeasure()
             self._select = kept.measured if plain else partial(choice.select, source=kept)
         if requires.table:
-            prepared, block = prepare_segment(corpus, metric.tokenizer, requires, self._select)
-            return block, prepared.table(metric.vector_choice, requires).words
-        return CodedBlock.of(corpus, LineCoder(metric.tokenizer), requires), None
+            return prepare_segment(corpus, metric.tokenizer, requires, self._select)
+        return None, CodedBlock.of(corpus, LineCoder(metric.tokenizer), requires)
 
     def scored(self, chunk: Chunk, words: WordTable | None) -> Score:
         """Score a chunk of one segment; `words` is the table of its words."""

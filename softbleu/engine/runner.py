@@ -317,7 +317,7 @@ class Worker:
         """Compute the statistics of a batch, by every metric; a coder knows lines from batches before."""
         sums, first = Sums(self.tasks), batch.first
         for block in batch.coded(coder or self.own_coder()):
-            sums.add(self._of_block(block, first))
+            sums.add(self.of_block(block, first))
             first += len(block)
         return sums.taken()
 
@@ -384,7 +384,7 @@ class Worker:
         coder: BlockCoder = _mine.coder
         return coder
 
-    def _of_block(self, block: CodedBlock, first: int) -> list[BlockStatistics]:
+    def of_block(self, block: CodedBlock, first: int) -> list[BlockStatistics]:
         """Go through a block in mini-batches, each of which has a chunk for every system."""
         together = len(block.candidates) if self._families[1] else 1
         size = max(MINI_BATCH // max(together, 1), LEAST) if self.tables else max(len(block), 1)

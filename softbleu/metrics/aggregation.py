@@ -55,6 +55,11 @@ class Aggregation(ABC):
         """Whether the score of a segment is independent of the segments before it."""
         return True
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether a corpus of segments with a row each is scored from no more than their sum."""
+        return True
+
     @abstractmethod
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
         """Choose one row of each segment: their places among the rows, (segments,).

@@ -335,6 +335,11 @@ class ChosenReferences(BestReference):
         alone = self.metric.annotators == "best" or getattr(self.metric, "assumption", "") == "independent"
         return alone and getattr(self.metric, "weights", "") != "length"
 
+    @property
+    def adds_up(self) -> bool:
+        """Whether weights are independent of the mean length in all segments."""
+        return getattr(self.metric, "weights", "") != "length"
+
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
         """Choose the row of one reference for each segment."""
         if len(rows) == len(offsets) - 1:

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from itertools import repeat
-from typing import TYPE_CHECKING, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
 
 from softbleu import results as library
 from softbleu.config.earlier import also_named
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
 from softbleu.corpora.gates import gated
 from softbleu.engine.notes import note_coverage
-from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, make_metrics, make_plan
+from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, check_requirements, make_metrics, make_plan
 from softbleu.engine.prepare import SentenceScorer as SentenceScorer
 from softbleu.engine.runner import RunOptions, collect_statistics, running
 from softbleu.engine.streams import ScoredStream as ScoredStream
-from softbleu.errors import InputError
+from softbleu.engine.totals import Kept, Totals, reason_for_text
+from softbleu.errors import InputError, known_name
+from softbleu.io.platform import cached_property
 from softbleu.io.progress import shown
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.result import Result, Results
@@ -363,78 +365,180 @@ def compare(
 class Accumulator:
     """Collects batches of text and scores them together, with the digits of `corpus_score`.
 
+    It keeps sums of statistics, not text, wherever a metric's statistics add up. `kept` says what it keeps, and `why`
+    if that is more than sums.
+
     Parameters
     ----------
     metric
         A name, an expression or a value, such as ``softbleu.Vleu(threshold=0.8)``.
+    keep_rows
+        Keep the statistics of each segment, too, a few integers: scores of segments and intervals need them.
 
     Examples
     --------
     >>> chrf = Accumulator("chrf")
     >>> chrf.update(["the cat"], ["the cats"])
     >>> chrf.update(["a dog"], [["a dog", "the dog"]])
-    >>> round(float(chrf.compute()), 1)
-    80.7
+    >>> round(float(chrf.compute()), 1), chrf.kept
+    (80.7, 'sums')
     """
 
-    def __init__(self, metric: str | Metric = "bleu") -> None:
+    def __init__(self, metric: str | Metric = "bleu", *, keep_rows: bool = False) -> None:
         (self.metric,) = make_metrics(metric)
+        self._keep_rows = keep_rows
         self.reset()
 
+    def __getstate__(self) -> dict[str, object]:
+        """Write the metric as an expression where that says all."""
+        written = str(self.metric)
+        (same,) = make_metrics(written) if not self.metric.called else (None,)
+        plain = same is not None and _identity(same) == _identity(self.metric)
+        state = {name: value for name, value in vars(self).items() if name not in ("_resolved", "_why")}
+        return state | {"metric": written if plain else self.metric}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make the metric again."""
+        vars(self).update(state)
+        (self.metric,) = make_metrics(self.metric)
+        if self._totals is not None:
+            self._totals.metric = self._resolved
+
+    @cached_property
+    def _resolved(self) -> Metric:
+        return make_plan([self.metric]).metrics[0]
+
+    @cached_property
+    def _why(self) -> str | None:
+        return reason_for_text(self._resolved)
+
     def __len__(self) -> int:
-        return len(self._segments)
+        return len(self._segments) if self._totals is None else self._totals.segments
 
     def __repr__(self) -> str:
-        return f"Accumulator({str(self.metric)!r}), {len(self)} segments"
+        return f"Accumulator({str(self.metric)!r}), {len(self)} segments, kept as {self.kept}"
+
+    @property
+    def kept(self) -> Kept:
+        """Kind of data kept of the segments so far: sums of statistics, rows of each segment, or text."""
+        return "text" if self._why is not None else "sums" if self._totals is None else self._totals.kept
+
+    @property
+    def why(self) -> str | None:
+        """Reason to keep text or rows; None for sums."""
+        if self._why is not None or self.kept == "sums":
+            return self._why
+        return (
+            "rows were asked for" if self._keep_rows else "references are drawn, or chosen after the segments before"
+        )
 
     def reset(self) -> None:
-        """Forget all text."""
+        """Forget all segments."""
         self._segments: list[tuple[str, Sequence[str], str | None]] = []
+        self._totals: Totals | None = None
+        self._with_source: bool | None = None
 
     def update(self, candidates: Iterable[str], references: References, source: Iterable[str] | None = None) -> None:
         """Add a batch of segments: candidates, references and maybe source, as for `corpus_score`.
 
         Raises
         ------
-        InputError
-            They do not go together, or not with earlier text; then nothing is added.
+        InputError, VectorError
+            They do not go together, not with earlier text, or not with the metric; then nothing is added.
         """
         if isinstance(candidates, Mapping):
             raise InputError("an accumulator has the text of one system: make one for each")
         batch = Segments.of(candidates, references, source)
-        (texts,) = batch.candidates.values()
-        sources = batch.source or repeat(None, len(texts))
-        self._add(list(zip(texts, batch.references, sources, strict=True)))
+        self._check_source(batch.source is not None)
+        if self._why is not None:
+            (texts,) = batch.candidates.values()
+            self._segments.extend(zip(texts, batch.references, batch.source or repeat(None, len(texts)), strict=True))
+        else:
+            totals = self._made()
+            check_requirements(batch, totals.metric)
+            totals.add(batch)
+        self._with_source = batch.source is not None
 
     def merge(self, other: Accumulator) -> None:
-        """Add the text of another after one's own; the other stays as it is.
+        """Add the segments of another after one's own; the other stays as it is.
 
         Raises
         ------
         InputError
-            It scores by another metric, or only one of the two has sources.
+            It scores by another metric, keeps other rows, or only one of the two has sources.
         """
         if _identity(other.metric) != _identity(self.metric):
             raise InputError(f"cannot merge what {other.metric} is to score with what {self.metric} is to score")
-        self._add(other._segments)
+        if other._keep_rows != self._keep_rows:
+            raise InputError("cannot merge: only one of the two was made with keep_rows=True")
+        if other._with_source is None:
+            return
+        self._check_source(other._with_source)
+        self._segments.extend(other._segments)
+        if other._totals is not None:
+            self._made().merge(other._totals)
+        self._with_source = other._with_source
 
     def compute(self, *, level: Level = "corpus") -> Result:
-        """Score all text so far.
+        """Score all segments so far, at a level of `softbleu.score`; all but `corpus` need ``keep_rows=True``.
 
         Raises
         ------
         InputError, VectorError
             As `corpus_score`, or there is no text yet.
         """
-        if not self._segments:
+        if not len(self):
             raise InputError("no text to score yet: add some by update")
-        candidates, references, source = zip(*self._segments, strict=True)
-        return self.metric.corpus_score(candidates, references, None if None in source else source, level=level)
+        known_name("level", level, get_args(Level))
+        if self._totals is None:
+            candidates, references, source = zip(*self._segments, strict=True)
+            return self.metric.corpus_score(candidates, references, None if None in source else source, level=level)
+        if level == "document":
+            raise InputError("scores of documents need these: an accumulator has none")
+        self._need_rows(f"level {level!r}", level != "corpus")
+        (result,) = self._totals.collected().results(level)
+        note_coverage([(result.name, result.label, result.coverage)])
+        return result
 
-    def _add(self, segments: Sequence[tuple[str, Sequence[str], str | None]]) -> None:
-        if len({source is None for _, _, source in (*self._segments[:1], *segments[:1])}) > 1:
+    def interval(self, significance: SignificanceSettings | None = None) -> tuple[float, float]:
+        """Compute the 95% interval of the corpus score by bootstrap samples of segments, as `softbleu.compare` does.
+
+        Raises
+        ------
+        InputError
+            There is no text yet, or it was not made with ``keep_rows=True``.
+
+        Examples
+        --------
+        >>> chrf = Accumulator("chrf", keep_rows=True)
+        >>> chrf.update(["the cat", "a dog"], ["the cats", "a dog"])
+        >>> [round(bound, 1) for bound in chrf.interval()]
+        [77.6, 100.0]
+        """
+        if not len(self):
+            raise InputError("no text to score yet: add some by update")
+        settings = library.significance.SignificanceSettings() if significance is None else significance
+        if self._totals is None:
+            candidates, references, source = zip(*self._segments, strict=True)
+            sources = None if None in source else source
+            corpus = make_corpus({"candidate": candidates}, references, sources)
+            return compare_corpus(corpus, self.metric, significance=settings).comparisons[0].interval
+        self._need_rows("an interval")
+        table = library.significance.compare_systems(self._totals.collected(), "candidate", settings)
+        return table.comparisons[0].interval
+
+    def _made(self) -> Totals:
+        if self._totals is None:
+            self._totals = Totals(self._resolved, keep_rows=self._keep_rows)
+        return self._totals
+
+    def _check_source(self, with_source: bool) -> None:
+        if self._with_source not in (None, with_source):
             raise InputError("some batches have sources and some have none")
-        self._segments.extend(segments)
+
+    def _need_rows(self, what: str, needed: bool = True) -> None:
+        if needed and not self._keep_rows:
+            raise InputError(f"{what} needs the statistics of each segment: make the accumulator with keep_rows=True")
 
 
 def _identity(metric: Metric) -> object:
