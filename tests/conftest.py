@@ -108,6 +108,7 @@ def _cache_of_the_session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """Keep what tests cache out of the user's cache, and what that holds out of the tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOFTBLEU_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("SOFTBLEU_STORES", str(tmp_path_factory.mktemp("stores")))
         yield
 
 

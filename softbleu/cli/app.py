@@ -83,6 +83,7 @@ COMMANDS = {
     "embeddings info": ("embeddings:info", "Describe a set of vectors: size, source, licence, hash, similarities."),
     "embeddings similarity": ("embeddings:similarity", "Compare two words as the matchers do."),
     "embeddings neighbours": ("embeddings:neighbours", "Show the words nearest to a word."),
+    "embeddings install": ("embeddings:install", "Keep a store under a name, by which --vectors finds it."),
     "embeddings train": ("embeddings:train", "Train word vectors on text of your own."),
     "embeddings list": ("embeddings:list_sets", "List known sets of word vectors, and encoders."),
     "experiments run": ("experiments:run_experiment", "Run an experiment: table, picture and manifest."),

@@ -15,6 +15,7 @@ from softbleu.corpora.files import open_text
 from softbleu.embeddings.catalogue import describe_catalogue, describe_set
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.embeddings.convert import TrainingSettings, convert_to_store, train_vectors
+from softbleu.embeddings.installed import install_store
 from softbleu.embeddings.learning import PASSES, SEED
 from softbleu.embeddings.neighbours import nearest_words
 from softbleu.embeddings.vectors import StoreType
@@ -293,6 +294,35 @@ def _learn_map(options: TrainOptions, vectors: str) -> None:
     output.write(replace(learned.table, facts={**learned.table.facts, "map": options.output_folder}))
 
 
+class InstallOptions(TableFormat):
+    """Options of `embeddings install`.
+
+    Attributes
+    ----------
+    store
+        A store that `embeddings convert` or `embeddings train` wrote
+    installed_name
+        Name by which --vectors finds it
+    language
+        The only language that it is for
+    force
+        Replace a store of this name
+    """
+
+    store: str = setting(argument=True, metavar="STORE", file="read")
+    installed_name: str | None = setting(None, name="name", metavar="NAME", unset="as the folder")
+    language: str | None = setting(None, metavar="CODE", unset="any, or as the store says")
+    force: bool = setting(False)
+
+
+@command
+def install(options: InstallOptions) -> None:
+    """Keep a copy of a store in the folder of your stores, where --vectors finds it by its name."""
+    output = options.open_output()
+    place = install_store(options.store, options.installed_name, language=options.language, force=options.force)
+    output.write_table((), (), {"name": place.name, "store": str(place)})
+
+
 class ListOptions(TableFormat):
     """Options of `embeddings list`.
 
@@ -307,5 +337,5 @@ class ListOptions(TableFormat):
 
 @command
 def list_sets(options: ListOptions) -> None:
-    """List known sets of word vectors, and encoders: bundled, or for download."""
+    """List known sets of word vectors, and encoders: bundled, installed, of an extra, or for download."""
     options.open_output().write(describe_catalogue(options.wanted))

@@ -12,6 +12,9 @@ from softbleu.cli.words import OptionValues
 from softbleu.config.declare import Declared, Registry, all_settings, own_settings
 from softbleu.embeddings import bundled_names
 from softbleu.embeddings.choice import VectorChoice
+from softbleu.embeddings.installed import installed_names
+from softbleu.encoders import encoder_names
+from softbleu.encoders.packaged import PACKAGED
 from softbleu.matching import MATCHERS
 from softbleu.metrics.base import METRICS, Metric
 from softbleu.metrics.reading import read_settings
@@ -21,7 +24,7 @@ MATCHING, METRIC = "Matching", "Score"  # Panels of the help
 SettingOptions = dict[str, "SettingOption"]
 _HIDDEN = ("quantile", "metric", "table")
 _COMPLETIONS = {
-    "vectors": bundled_names,
+    "vectors": lambda: [*bundled_names(), *encoder_names(), *PACKAGED, *installed_names()],
     "vectors_postprocess": lambda: ["none", "mean", "pc:2", "mean,pc:2"],
 }
 

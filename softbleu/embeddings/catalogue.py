@@ -8,13 +8,15 @@ from pathlib import Path
 
 from softbleu.embeddings.choice import bundled_names, kept_quantiles, open_vectors
 from softbleu.embeddings.files import FileSource
-from softbleu.embeddings.vectors import StoreSource, VectorSource, store_fingerprint
+from softbleu.embeddings.installed import find_installed, installed_names
+from softbleu.embeddings.vectors import StoreSource, VectorSource, read_store_meta, store_fingerprint
 from softbleu.encoders import encoder_names, is_encoder, open_encoder
 from softbleu.encoders.base import Encoder
+from softbleu.encoders.packaged import is_ready, packaged_place
 from softbleu.encoders.store import ENCODER_FILES, STORED_SUM, encoder_fingerprint
 from softbleu.encoders.stored import StoredEncoder
 from softbleu.errors import UnknownNameError, VectorError
-from softbleu.io.files import required_resource
+from softbleu.io.files import find_resource, required_resource
 from softbleu.io.reading import read_toml
 from softbleu.tables import Records
 
@@ -36,11 +38,24 @@ class CatalogueEntry:
     note: str | None = None  # Advice for users
     language: str | None = None  # ISO 639-1 code of the language
     kind: str = "words"  # Vectors of words, or an encoder
+    extra: str | None = None  # Extra that brings it
 
     @property
     def state(self) -> str:
-        """Availability: bundled, or for download."""
-        return "bundled" if self.name in (*bundled_names(), *encoder_names()) else "download"
+        """Availability: bundled, installed, of an extra (ready if that is installed), or for download."""
+        if self.name in (*bundled_names(), *encoder_names()):
+            return "bundled"
+        if find_installed(self.name) is not None:
+            return "installed"
+        return "download" if self.extra is None else "ready" if is_ready(self.name) else "extra"
+
+    @property
+    def size(self) -> float | None:
+        """Millions of bytes on disk, if it is there."""
+        place = find_resource("embeddings", self.name) or find_installed(self.name)
+        if place is None and self.extra is not None:
+            place = packaged_place(self.name)
+        return None if place is None or not place.is_dir() else _megabytes(place)
 
 
 def read_catalogue() -> tuple[CatalogueEntry, ...]:
@@ -72,13 +87,44 @@ def describe_catalogue(name: str | None = None) -> Records:
     'bundled'
     """
     if name is None:
-        fields = ("name", "kind", "language", "state", "licence", "words", "dimension", "download_megabytes")
-        rows = [[getattr(entry, field) for field in fields] for entry in read_catalogue()]
-        return Records((*fields[:-1], "download_MB"), rows, digits=0)
+        fields = ("name", "kind", "language", "state", "licence", "words", "dimension", "size", "download_megabytes")
+        entries = read_catalogue()
+        listed = {entry.name for entry in entries}
+        entries += tuple(_installed_entry(each) for each in installed_names() if each not in listed)
+        rows = [[getattr(entry, field) for field in fields] for entry in entries]
+        return Records((*fields[:-2], "MB", "download_MB"), rows, digits=0)
+    if find_installed(name) is not None:
+        return describe_set(name)
     entry = find_entry(name)
     known = {field: value for field, value in asdict(entry).items() if field != "get" and value is not None}
     steps = {f"step_{number}": command for number, command in enumerate(entry.get, start=1)}
     return Records((), (), {**known, "state": entry.state, **steps}, digits=0)
+
+
+def _installed_entry(name: str) -> CatalogueEntry:
+    """Describe a store of the user by its ``meta.json``."""
+    place = find_installed(name)
+    assert place is not None
+    meta = read_store_meta(place)
+
+    def text(key: str) -> str | None:
+        return meta[key] if isinstance(meta.get(key), str) else None
+
+    return CatalogueEntry(
+        name,
+        dimension=meta.get("dimension", 0),
+        trained_on=text("source") or "not stated",
+        licence=text("licence") or "not stated",
+        address="",
+        get=(),
+        words=meta.get("count"),
+        language=text("language"),
+        kind=text("kind") or "words",
+    )
+
+
+def _megabytes(place: Path) -> float:
+    return _size_of([path for path in place.iterdir() if path.is_file()]) / 1e6
 
 
 def describe_set(location: str, *, verify: bool = False) -> Records:

@@ -43,7 +43,7 @@ from softbleu.embeddings.vectors import (
     spellings_of,
     unit_rows,
 )
-from softbleu.encoders import Encoder, encoder_files, is_encoder, open_encoder
+from softbleu.encoders import Encoder, encoder_files, is_encoder, named_by_extra, open_encoder
 from softbleu.encoders.base import check_layers, parse_layers
 from softbleu.errors import REMOVAL, REMOVED, InputError, Parameter, VectorError, did_you_mean
 from softbleu.io.files import Content, find_resource, local_place, resource_names
@@ -686,6 +686,11 @@ class VectorChoice(Declared):
         return is_encoder(self.vectors)
 
     @property
+    def of_extra(self) -> bool:
+        """Whether an encoder is named that an extra brings, for many languages."""
+        return isinstance(self.vectors, str) and named_by_extra(self.vectors.partition("#")[0])
+
+    @property
     def encoder(self) -> Encoder:
         """The encoder; layers must be resolved."""
         location: Any = self.vectors
@@ -713,7 +718,7 @@ class VectorChoice(Declared):
         >>> VectorChoice().language
         'en'
         """
-        if self.without_vectors:
+        if self.without_vectors or self.of_extra:
             return None
         language = getattr(self._opened, "meta", {}).get("language")
         return language if isinstance(language, str) else None

@@ -10,7 +10,7 @@ from softbleu.errors import REMOVAL, VectorError
 from softbleu.io.files import find_resource, local_place, resource_names
 from softbleu.io.reading import is_url
 
-__all__ = ["Encoder", "Pieces", "encoder_files", "encoder_names", "is_encoder", "open_encoder"]
+__all__ = ["Encoder", "Pieces", "encoder_files", "encoder_names", "is_encoder", "named_by_extra", "open_encoder"]
 
 _FOLDER = "embeddings"
 
@@ -79,6 +79,18 @@ def encoder_names() -> tuple[str, ...]:
     from softbleu.encoders.store import WEIGHTS
 
     return resource_names(_FOLDER, WEIGHTS)
+
+
+def named_by_extra(name: str) -> bool:
+    """Whether a name means an encoder that an extra brings, and nothing else.
+
+    >>> named_by_extra("multilingual-e5-small"), named_by_extra("minilm-l6")
+    (True, False)
+    """
+    from softbleu.embeddings.installed import find_installed
+    from softbleu.encoders.packaged import PACKAGED
+
+    return name in PACKAGED and not os.path.lexists(name) and find_installed(name) is None
 
 
 def _find_store(location: str | os.PathLike[str]) -> Path | None:

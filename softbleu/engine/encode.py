@@ -21,7 +21,16 @@ from softbleu.io.platform import cached_property
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.edits import extract_edits
-from softbleu.text.coded import LinesInText, TextLines, Tokens, Vocabulary, WordParts, chosen_places, sorted_once
+from softbleu.text.coded import (
+    LinesInText,
+    TextLines,
+    Tokens,
+    Vocabulary,
+    WordParts,
+    WrittenLines,
+    chosen_places,
+    sorted_once,
+)
 from softbleu.text.tokens import TextTokenizer, Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
@@ -128,7 +137,8 @@ class LineCoder:
         if not self._written:
             return tokens
         forms = [self.tokenizer.fold(text) for text in texts] if self.tokenizer.folds else texts
-        return TextLines(tokens.codes, tokens.offsets, np.array(forms, object))
+        kind = TextLines if isinstance(self.tokenizer, TextTokenizer) else WrittenLines
+        return kind(tokens.codes, tokens.offsets, np.array(forms, object))
 
     def references(self, texts: Sequence[str]) -> Tokens:
         """Code lines of references, as lattices if the tokenizer makes networks of them."""
@@ -351,7 +361,7 @@ class CodedBlock:
         return self.with_lines(
             [
                 LinesInText(line.codes, line.offsets, text, numbers, getattr(line, "texts", None))
-                if type(line) is (TextLines if needed.written else Tokens)
+                if type(line) is (WrittenLines if needed.written else Tokens)
                 else line
                 for line, text, numbers in zip(self.lines, texts, places, strict=True)
             ]

@@ -28,7 +28,7 @@ from softbleu.encoders import is_encoder
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matching.matchers import MATCHERS
 from softbleu.metrics.requirements import Requirements
-from softbleu.metrics.settings import tokenizer_setting
+from softbleu.metrics.settings import DEFAULT_ENCODER, MULTILINGUAL_ENCODER, tokenizer_setting
 from softbleu.text.tokens import TOKENIZERS, Tokenizer, Whitespace
 
 if TYPE_CHECKING:
@@ -299,6 +299,9 @@ def _language_settings(
     named = settings.get("vectors", NO_VECTORS) != NO_VECTORS or metric.vector_choice != VectorChoice()
     if language.code != "en" and requires.vectors and not named:
         spoken["similarity"] = language.similarity
+    if language.code != "en" and requires.pieces and "head" not in names:
+        usual = metric.vector_choice.vectors == DEFAULT_ENCODER
+        spoken |= {"vectors": MULTILINGUAL_ENCODER} if usual else {}
     return {name: value for name, value in spoken.items() if name not in settings}
 
 

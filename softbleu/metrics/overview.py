@@ -8,6 +8,7 @@ from contextlib import suppress
 from inspect import getdoc
 from textwrap import shorten
 
+from softbleu.encoders.packaged import is_ready
 from softbleu.errors import InputError
 from softbleu.matching.matchers import MATCHERS, Exact
 from softbleu.metrics.base import METRICS, Metric
@@ -35,6 +36,12 @@ def describe_metrics(language: str | None = None) -> Records:
     for name in METRICS.names():
         with suppress(InputError):
             made = read_metric(name, language=language)
+            if (
+                made.requires.vectors
+                and made.vector_choice.of_extra
+                and not is_ready(str(made.vector_choice.vectors))
+            ):
+                continue
             rows.append((*_metric_row(made)[:-2], str(made)))
     return Records((*columns[:-2], "as"), rows)
 

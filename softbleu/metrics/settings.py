@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
 DEFAULT_ENCODER = "minilm-l6"  # Bundled encoder for vectors in context
+MULTILINGUAL_ENCODER = "multilingual-e5-small"  # Encoder of an extra, for other languages than English
 MAX_ORDER = 16
 UNCORRECTED = "in corrections, the source left as it is"
 

@@ -35,12 +35,12 @@ class Tokens:
         ends = [start + part.offsets[1:] for start, part in zip(starts, parts, strict=True)]
         codes, offsets = np.concatenate([part.codes for part in parts]), np.concatenate(([0], *ends))
         written = [
-            part.texts for part in parts if isinstance(part, TextLines | LinesInText) and part.texts is not None
+            part.texts for part in parts if isinstance(part, WrittenLines | LinesInText) and part.texts is not None
         ]
         texts = np.concatenate(written) if written and len(written) == len(parts) else None
         placed = [part for part in parts if isinstance(part, LinesInText)]
         if not placed or len(placed) < len(parts):
-            return cls(codes, offsets) if texts is None else TextLines(codes, offsets, texts)
+            return cls(codes, offsets) if texts is None else WrittenLines(codes, offsets, texts)
         firsts = np.cumsum([0, *(len(part.text.lengths) for part in placed[:-1])]).tolist()
         before = [
             np.where(part.before < 0, -1, part.before + first) for part, first in zip(placed, firsts, strict=True)
@@ -96,6 +96,10 @@ class TextLines(Tokens):
 
     def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: Any) -> Self:
         return type(self)(codes, offsets, self.texts[lines])
+
+
+class WrittenLines(TextLines):
+    """Coded lines with their text as an encoder reads it."""
 
 
 @dataclass(frozen=True)

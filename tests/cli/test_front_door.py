@@ -229,6 +229,7 @@ def place(files: Any, monkeypatch: pytest.MonkeyPatch, command: Any) -> Path:
         files.write(name, lines)
     write_meteor_data(Path("meteor"))
     monkeypatch.setenv("SOFTBLEU_METEOR_DATA", "meteor")
+    monkeypatch.setenv("SOFTBLEU_STORES", "stores")
     made = command("networks", "make", "-r", "brackets.txt", "--notation", "brackets", "-o", "networks.jsonl")
     assert made.code == 0
     return Path(files.folder)
