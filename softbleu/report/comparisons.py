@@ -20,7 +20,7 @@ from softbleu.report.records import (
     with_columns,
 )
 from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, gate_columns, signature_note
-from softbleu.tables import Records, best_places, p_text
+from softbleu.tables import LEAST_P, Records, Value, best_places, p_text
 
 if TYPE_CHECKING:
     from softbleu.report.plots import Scatter
@@ -50,8 +50,32 @@ COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
 
 
 def comparison_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
-    """Make a table per metric: a row per system, the best first; stars mark significant differences."""
-    return [_comparison_table(table, layout, [signature_note(table, layout)]) for table in tables]
+    """Make a table: a row per metric and system, the best first; stars mark significant differences."""
+    if len(tables) == 1:
+        return [_comparison_table(tables[0], layout, [signature_note(tables[0], layout)])]
+    made = [_comparison_table(table, layout) for table in tables]
+    names = [_name_in(tables, table) for table in tables]
+    rows: list[dict[str, Value]] = []
+    marked: list[tuple[int, int]] = []
+    for name, table, part in zip(names, tables, made, strict=True):
+        marked += [(row + len(rows), column + 1) for row, column in part.marked]
+        heads = [
+            head.replace(table.label, "score", 1) if head.startswith(table.label) else head for head in part.columns
+        ]
+        rows += [{"metric": name, **dict(zip(heads, row, strict=True))} for row in part.rows]
+    columns = list(dict.fromkeys(head for row in rows for head in row))
+    notes = [note for part in made for note in part.notes]
+    notes = [
+        *dict.fromkeys(notes),
+        *(f"{name} {signature_note(table, layout)}" for name, table in zip(names, tables, strict=True)),
+    ]
+    cells = [[row.get(head, "") for head in columns] for row in rows]
+    return [Records(columns, cells, notes=notes, text_columns=2, marked=marked, verbatim=columns)]
+
+
+def _name_in(tables: Sequence[ComparisonTable], table: ComparisonTable) -> str:
+    """Name the metric of one of several tables: by its label, or in full where another has the same."""
+    return table.label if [other.label for other in tables].count(table.label) == 1 else table.metric
 
 
 def matrix_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
@@ -81,11 +105,11 @@ def _table(
     tables: Sequence[ComparisonTable], chosen: Sequence[str], layout: Layout, *, starred: bool = False
 ) -> Records:
     """Make a row per system, the best first, with the chosen columns of each metric and notes on coverage."""
-    labels, systems = [table.label for table in tables], [row.name for row in _ranked(tables[0])]
+    systems = [row.name for row in _ranked(tables[0])]
     columns: dict[tuple[str, ...], list[str]] = {("", "", "system"): systems}
     best, coverages = [], {}
     for table in tables:
-        label = table.label if labels.count(table.label) == 1 else table.metric
+        label = _name_in(tables, table)
         rows = sorted(table.comparisons, key=lambda row: systems.index(row.name))
         digits = _decimals(table, layout)
         cells = [_with_intervals(_cells(table, label, row, digits, starred=starred), chosen) for row in rows]
@@ -134,7 +158,8 @@ def _cells(
     star, beside, apart = "", {"difference": "baseline"}, ""
     if pair is not None:
         difference, low, high = (f"{number:+z.{digits}f}" for number in (pair.difference, *pair.interval))
-        beside = {"difference": difference, "d": f"{pair.effect:+z.2f}", "p": p_cell(pair.corrected)}
+        floor = pair.p_value <= table.significance.floor
+        beside = {"difference": difference, "d": f"{pair.effect:+z.2f}", "p": p_cell(pair.corrected, at_floor=floor)}
         beside["segments"], apart = f"{pair.wins}/{pair.ties}/{pair.losses}", f"[{low}, {high}]"
         star = "*" if starred and pair.corrected < SIGNIFICANT else ""
     return {
@@ -165,9 +190,14 @@ def _with_intervals(cells: dict[str, dict[str, str]], chosen: Sequence[str]) -> 
     return made
 
 
-def p_cell(p_value: float) -> str:
-    """Format a p-value, with a star if it is significant."""
-    return p_text(p_value) + ("*" if p_value < SIGNIFICANT else " ")
+def p_cell(p_value: float, *, at_floor: bool = False) -> str:
+    """Format a p-value, with a star if it is significant, and a sign if no draw could have made it less.
+
+    >>> p_cell(0.0099, at_floor=True), p_cell(0.2)
+    ('≤ 0.0099*', '0.2000 ')
+    """
+    sign = "≤ " if at_floor and p_value >= LEAST_P else ""
+    return sign + p_text(p_value) + ("*" if p_value < SIGNIFICANT else " ")
 
 
 def _baseline_notes(table: ComparisonTable, chosen: Sequence[str]) -> list[str]:
@@ -225,7 +255,11 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
     for number, name in enumerate(names):
         pairs = [None if other == name else table.pair(name, other) for other in names]
         cells = [
-            "" if pair is None else f"{pair.difference:+z.{digits}f}" if index < number else p_cell(pair.corrected)
+            ""
+            if pair is None
+            else f"{pair.difference:+z.{digits}f}"
+            if index < number
+            else p_cell(pair.corrected, at_floor=pair.p_value <= table.significance.floor)
             for index, pair in enumerate(pairs)
         ]
         rows.append([f"{number + 1} {name}", *cells])

@@ -172,13 +172,18 @@ class SignificanceSettings:
         """Number of draws: samples of the bootstrap, else trials."""
         return (self.samples or SAMPLES) if self.test == "bootstrap" else (self.trials or TRIALS)
 
+    @property
+    def floor(self) -> float:
+        """The least p-value of a test before it is corrected: every draw is less extreme than the difference."""
+        return 1 / (self.drawn() + 1)
+
     def least_p(self, tests: int) -> float:
         """The least p-value that the first of so many tests can have once it is corrected.
 
         >>> round(SignificanceSettings(trials=999).least_p(253), 3)
         0.253
         """
-        return min(1.0, (tests if self.correction == "holm" else 1) / (self.drawn() + 1))
+        return min(1.0, (tests if self.correction == "holm" else 1) * self.floor)
 
     @classmethod
     def from_signature(cls, signature: str | None, **changed: object) -> tuple[Self, str | None]:
