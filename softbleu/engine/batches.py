@@ -59,7 +59,7 @@ class BatchScorer:
     """Scores batches of segments by a metric, with the digits of `Metric.sentence_score`; opens vectors once.
 
     Segments are scored together unless words weigh by how rare they are in the corpus, which is each segment alone.
-    Nothing about the text is cached beside what encoders and vectors cache.
+    Of the text, tokens of references are kept for the next batches, and what encoders and vectors cache.
     """
 
     def __init__(self, metric: Metric) -> None:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     Split = Callable[[str], Sequence[str]]
 
 MOST_KEPT = 1 << 22  # Tokens of distinct lines that are known at once; beyond it they are forgotten
+_REFERENCES = 1 << 11  # Lines of references whose tokens are kept between batches: 2 MB of ordinary lines
 _FEW = 8  # Lines below which words are not numbered for themselves
 MOST_WORDS = 1 << 18  # The same of words, where no lines are known
 PAIRS_TOGETHER = 1024  # Pairs of small lists, or candidates of a large one, that are compared at once
@@ -154,6 +155,28 @@ class LineCoder:
     def words(self, text: str) -> tuple[int, ...]:
         """Codes of the words of a short text that is no line."""
         return tuple(map(self.vocabulary.__getitem__, self.split(text)))
+
+
+class KeptReferences(LineCoder):
+    """Codes lines, of references by the tokens that were kept of them."""
+
+    @classmethod
+    def maker(cls, tokenizer: Tokenizer) -> Callable[[], LineCoder]:
+        """Return a maker of coders, which share what is kept where references are plain lines."""
+        plain = type(tokenizer).coded_references is Tokenizer.coded_references
+        if not plain or isinstance(tokenizer, TextTokenizer):
+            return lambda: LineCoder(tokenizer)
+        split, reference = tokenizer.line_splitter, tokenizer.reference
+        kept = lru_cache(_REFERENCES)(lambda line: split(reference(line)))
+        return lambda: cls(tokenizer, kept)
+
+    def __init__(self, tokenizer: Tokenizer, kept: Split) -> None:
+        super().__init__(tokenizer)
+        self._kept = kept
+
+    def references(self, texts: Sequence[str]) -> Tokens:
+        """Code lines of references."""
+        return self.vocabulary.encode([*map(self._kept, texts)])
 
 
 class KnownLines(LineCoder):

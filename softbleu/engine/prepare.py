@@ -34,6 +34,7 @@ from softbleu.engine.direct import DirectScorer
 from softbleu.engine.encode import (
     BlockCoder,
     CodedBlock,
+    KeptReferences,
     KnownLines,
     KnownWords,
     LineCoder,
@@ -569,6 +570,7 @@ class SentenceScorer:
         self._metric, self._kernels = at_level(metric, level), choose_kernels("numpy")
         self._requires = requirements_of(self._metric)
         self.direct = DirectScorer(self._metric)
+        self._coder = KeptReferences.maker(metric.tokenizer)
         choice = metric.vector_choice
         self._words = self._requires.vectors and not (choice.in_context or choice.without_vectors)
         self._select: Callable[[list[str]], MeasuredWords] | None = None
@@ -638,7 +640,7 @@ class SentenceScorer:
             self._select = kept.measured if plain else partial(choice.select, source=kept)
         if requires.table:
             return prepare_segment(corpus, metric.tokenizer, requires, self._select)
-        return None, CodedBlock.of(corpus, LineCoder(metric.tokenizer), requires)
+        return None, CodedBlock.of(corpus, self._coder(), requires)
 
     def scored(self, chunk: Chunk, words: WordTable | None) -> Score:
         """Score a chunk of one segment; `words` is the table of its words."""
