@@ -3,6 +3,9 @@
 import ast
 import asyncio
 import json
+import os
+import re
+import subprocess
 import sys
 from functools import partial
 from importlib.util import find_spec
@@ -16,7 +19,8 @@ import pytest
 
 import softbleu
 
-FOLDER = Path(__file__).resolve().parents[1] / "integrations"
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER, GUIDE = ROOT / "integrations", ROOT / "docs" / "guide" / "rewards.md"
 FILES = sorted(path for path in FOLDER.rglob("*.py") if path.parent.name != "softbleu")
 OUTPUTS = ["the cat sat on a mat", "a dog barks"]
 REFERENCES = [["the cat sat on the mat", "a cat sat"], ["the dog barked"]]
@@ -24,7 +28,23 @@ CHRF = softbleu.Chrf()
 REWARDS = [CHRF.sentence_score(*pair).score / 100 for pair in zip(OUTPUTS, REFERENCES, strict=True)]
 FIRST = [one for one, *_ in REFERENCES]
 
+SECTIONS = {
+    section.partition("\n")[0]: re.findall(r"^```text\n(.*?)^```", section, re.MULTILINE | re.DOTALL)
+    for section in re.split(r"^###? ", GUIDE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+}
+"""Text blocks of the guide by section: files, and at last what they print."""
+
 pytestmark = pytest.mark.slow
+
+
+def assert_shown(section: str, printed: object) -> None:
+    """Compare what a file makes with the last block of its section."""
+    assert SECTIONS[section][-1] == f"{printed}\n"
+
+
+@pytest.mark.parametrize("path", [*FILES, *FOLDER.rglob("*.yaml")], ids=lambda path: path.name)
+def test_a_file_stands_in_the_guide_as_it_is(path: Path) -> None:
+    assert [path.read_text(encoding="utf-8") in blocks for blocks in SECTIONS.values()].count(True) == 1
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
@@ -77,6 +97,7 @@ def test_trl_calls_the_reward_by_keywords_and_names_it(monkeypatch: pytest.Monke
     module(monkeypatch, "trl", GRPOConfig=SimpleNamespace, GRPOTrainer=Trainer)
     run_path(str(FOLDER / "trl_grpo.py"))
     assert found == {"chrf": REWARDS}
+    assert_shown("TRL", f"rewards/chrf/mean {np.mean(found['chrf']):.4f}")
 
 
 def test_verl_scores_one_text_and_many() -> None:
@@ -88,7 +109,9 @@ def test_verl_scores_one_text_and_many() -> None:
         assert made["compute_score"](**call) == reward
     sources = np.array(["x", "x"], object)
     many = {"data_sources": sources, "solution_strs": OUTPUTS, "ground_truths": REFERENCES, "extra_infos": [{}, {}]}
-    assert made["compute_scores"](**many) == REWARDS
+    found = made["compute_scores"](**many)
+    assert found == REWARDS
+    assert_shown("verl", found)
 
 
 def test_nemo_gym_verifies_what_the_assistant_says(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +147,9 @@ def test_nemo_gym_verifies_what_the_assistant_says(monkeypatch: pytest.MonkeyPat
         said = Item(type="message", content=[Part(text=output)])
         response = Response(output=[Item(type="reasoning"), said])
         body = made["Request"](response=response, references=references)
-        assert asyncio.run(made["Server"]().verify(body)).reward == reward
+        verified = asyncio.run(made["Server"]().verify(body))
+        assert verified.reward == reward
+    assert_shown("NeMo Gym", verified.model_dump_json(include={"reward"}))
 
 
 def test_lm_evaluation_harness_names_the_column_after_the_metric(tmp_path: Path) -> None:
@@ -134,11 +159,14 @@ def test_lm_evaluation_harness_names_the_column_after_the_metric(tmp_path: Path)
     kept = [made["keep"](row, [output]) for row, output in zip(rows, OUTPUTS, strict=True)]
     expected = CHRF.corpus_score(OUTPUTS, REFERENCES).score
     assert {name: made[name]([each[name] for each in kept]) for name in kept[0]} == {"chrf": expected}
+    row = f"|translation|Yaml   |none  |     0|chrf  |↑  |{expected:.4f}|±  |   N/A|"
+    assert SECTIONS["lm-evaluation-harness"][-1].splitlines()[-1] == row
     if find_spec("lm_eval") is None:
         return
     from lm_eval.api.model import LM
     from lm_eval.evaluator import simple_evaluate
     from lm_eval.tasks import TaskManager
+    from lm_eval.utils import make_table
 
     class Said(LM):  # type: ignore[misc]
         def generate_until(self, requests: list[Any]) -> list[str]:
@@ -154,6 +182,7 @@ def test_lm_evaluation_harness_names_the_column_after_the_metric(tmp_path: Path)
     tasks = TaskManager(include_path=str(tmp_path), include_defaults=False)
     found = simple_evaluate(model=Said(), tasks=["translation"], task_manager=tasks, bootstrap_iters=0)
     assert found["results"]["translation"]["chrf,none"] == expected
+    assert_shown("lm-evaluation-harness", make_table(found).strip())
 
 
 def test_lighteval_scores_a_corpus_of_several_references(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,6 +201,7 @@ def test_lighteval_scores_a_corpus_of_several_references(monkeypatch: pytest.Mon
     items = [SimpleNamespace(golds=golds, preds=[text]) for text, golds in zip(OUTPUTS, REFERENCES, strict=True)]
     found = {made.metric_name: made.corpus_level_fn.compute_corpus(items)}
     assert found == {"chrf": CHRF.corpus_score(OUTPUTS, REFERENCES).score}
+    assert_shown("lighteval", found)
 
 
 def test_a_trainer_gets_a_number_by_the_name_of_each_metric() -> None:
@@ -190,6 +220,7 @@ def test_a_trainer_gets_a_number_by_the_name_of_each_metric() -> None:
     found = run_path(str(FOLDER / "trainer_metrics.py"))["compute_metrics"](predicted, tokenizer=Tokenizer())
     results = softbleu.score(OUTPUTS, FIRST, metrics=["bleu", "chrf"])
     assert found == {"bleu": results[0].score, "chrf": results[1].score}
+    assert_shown("A Trainer of transformers", found)
 
 
 @pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
@@ -206,6 +237,8 @@ def test_torchmetrics_adds_up_over_batches_and_processes(name: str, monkeypatch:
     assert float(metric.compute()) == pytest.approx(
         float(softbleu.read_metric(name).corpus_score(OUTPUTS, REFERENCES)), rel=1e-6
     )
+    if name == "chrf":
+        assert_shown("torchmetrics", f"chrf {float(metric.compute()):.4f}")
     metric.reset()
     assert float(metric(OUTPUTS[:1], REFERENCES[:1])) == pytest.approx(
         float(softbleu.read_metric(name).corpus_score(OUTPUTS[:1], REFERENCES[:1])), rel=1e-6
@@ -248,3 +281,17 @@ class _TorchMetric:
         for name, state in before.items():
             setattr(self, name, state)
         return value
+
+
+def test_evaluate_returns_numbers_alone(tmp_path: Path) -> None:
+    pytest.importorskip("evaluate", reason="needs the extra softbleu[evaluate]")
+    offline = {
+        "HF_HUB_OFFLINE": "1",
+        "HF_EVALUATE_OFFLINE": "1",
+        "HF_DATASETS_OFFLINE": "1",
+        "HF_HOME": str(tmp_path),
+    }
+    command = [sys.executable, str(FOLDER / "evaluate" / "example.py")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env={**os.environ, **offline})
+    assert done.returncode == 0, done.stderr
+    assert_shown("Hugging Face evaluate", done.stdout.strip())

@@ -2,9 +2,11 @@
 
 import gc
 import pickle
+import re
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -227,3 +229,12 @@ def test_a_gate_learns_the_language_of_references_that_it_is_given():
     assert reward([french, sentences[0]], sentences[:1] * 2) == [0.0, 1.0]
     assert reward.shares["language"] == 0.5
     assert "language" in repr(reward)
+
+
+def test_python_of_the_guide_prints_the_block_after_it(capsys):
+    page = (Path(__file__).resolve().parents[1] / "docs" / "guide" / "rewards.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^```python\n(.*?)^```\n\n```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(shown) == page.count("```python") >= 3
+    for code, printed in shown:
+        exec(compile(code, "<page>", "exec"), {})
+        assert capsys.readouterr().out == printed
