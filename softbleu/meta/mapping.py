@@ -36,6 +36,7 @@ from softbleu.tables import Records
 from softbleu.text.tokens import Tokenizer, Whitespace
 
 if TYPE_CHECKING:
+    from softbleu.embeddings.choice import VectorLocation
     from softbleu.types import Floats, Integers, Progress
 
 _COLUMNS = {
@@ -146,7 +147,7 @@ class LearnedMap:
 
 def learn_map(
     files: Sequence[str],
-    vectors: str = "minilm-l6",
+    vectors: VectorLocation = "minilm-l6",
     *,
     layers: str | None = None,
     tokenizer: Tokenizer | None = None,
