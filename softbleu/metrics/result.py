@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, SupportsFloat, cast, overload
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, cast
 
 from softbleu.config.earlier import moved_names
 from softbleu.errors import UnknownNameError
-from softbleu.metrics.score import DocumentScore, ReferenceScore, Score
+from softbleu.metrics.score import DocumentScore, NumberLike, ReferenceScore, Score
 from softbleu.tables import Tabular, best_places, decimals_of
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
-
     from softbleu.corpora.gating import GatedLines
-    from softbleu.types import Array, Cells, Fields, Integers
+    from softbleu.types import Cells, Fields, Integers
 
 
 @dataclass(frozen=True)
@@ -41,7 +37,7 @@ class Coverage:
 
 
 @dataclass(frozen=True, repr=False)
-class Result(Tabular):
+class Result(Tabular, NumberLike):
     """The score of one system by one metric, which formats, rounds, compares and averages as its `score` does.
 
     Order is that of the numbers, also for metrics whose lower scores are better. Equality is that of all fields.
@@ -135,52 +131,6 @@ class Result(Tabular):
 
     def __float__(self) -> float:
         return self.score
-
-    def __format__(self, spec: str) -> str:
-        """Format the score; without a specification, show the same as `str`."""
-        return format(self.score, spec) if spec else str(self)
-
-    @overload
-    def __round__(self, digits: None = None) -> int: ...
-    @overload
-    def __round__(self, digits: int) -> float: ...
-    def __round__(self, digits: int | None = None) -> float:
-        return round(self.score, digits)
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
-        """Make an array of the score, so that NumPy computes with results."""
-        return np.asarray(self.score, dtype=dtype)
-
-    def __add__(self, other: SupportsFloat) -> float:
-        return self.score + float(other)
-
-    __radd__ = __add__
-
-    def __sub__(self, other: SupportsFloat) -> float:
-        return self.score - float(other)
-
-    def __rsub__(self, other: SupportsFloat) -> float:
-        return float(other) - self.score
-
-    def __mul__(self, other: SupportsFloat) -> float:
-        return self.score * float(other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: SupportsFloat) -> float:
-        return self.score / float(other)
-
-    def __lt__(self, other: SupportsFloat) -> bool:
-        return self.score < float(other)
-
-    def __le__(self, other: SupportsFloat) -> bool:
-        return self.score <= float(other)
-
-    def __gt__(self, other: SupportsFloat) -> bool:
-        return self.score > float(other)
-
-    def __ge__(self, other: SupportsFloat) -> bool:
-        return self.score >= float(other)
 
     def __str__(self) -> str:
         """Show the score in a line, and the signature."""

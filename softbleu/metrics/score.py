@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, SupportsFloat, TypeVar, overload
 
 import numpy as np
 
 from softbleu.io.platform import cached_property
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, DTypeLike
 
     from softbleu.types import Array, Cells
 
@@ -38,9 +38,62 @@ def column(short: str = "", title: str = "", unit: Unit = "score", default: obje
     return field(default=default, metadata={_COLUMN: (short, title, unit)})
 
 
+class NumberLike:
+    """Base class of values that are formatted, rounded, ordered and computed with as their `float`."""
+
+    def __float__(self) -> float:
+        raise NotImplementedError
+
+    def __format__(self, spec: str) -> str:
+        """Format the score; without a specification, show the same as `str`."""
+        return format(float(self), spec) if spec else str(self)
+
+    @overload
+    def __round__(self, digits: None = None) -> int: ...
+    @overload
+    def __round__(self, digits: int) -> float: ...
+    def __round__(self, digits: int | None = None) -> float:
+        return round(float(self), digits)
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
+        """Make an array of the score, so that NumPy computes with results."""
+        return np.asarray(float(self), dtype=dtype)
+
+    def __add__(self, other: SupportsFloat) -> float:
+        return float(self) + float(other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: SupportsFloat) -> float:
+        return float(self) - float(other)
+
+    def __rsub__(self, other: SupportsFloat) -> float:
+        return float(other) - float(self)
+
+    def __mul__(self, other: SupportsFloat) -> float:
+        return float(self) * float(other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: SupportsFloat) -> float:
+        return float(self) / float(other)
+
+    def __lt__(self, other: SupportsFloat) -> bool:
+        return float(self) < float(other)
+
+    def __le__(self, other: SupportsFloat) -> bool:
+        return float(self) <= float(other)
+
+    def __gt__(self, other: SupportsFloat) -> bool:
+        return float(self) > float(other)
+
+    def __ge__(self, other: SupportsFloat) -> bool:
+        return float(self) >= float(other)
+
+
 @dataclass(frozen=True)
-class Score:
-    """A score and the numbers it is made of."""
+class Score(NumberLike):
+    """A score and the numbers it is made of, which formats, rounds, orders and computes as its `score` does."""
 
     score: float = column(unit="score")  # 0 to 100, unless the metric says otherwise
 
@@ -50,6 +103,10 @@ class Score:
     def as_dict(self) -> Cells:
         """Return the fields by name, in full precision; a missing score is None."""
         return {name: None if value != value else value for name, value in asdict(self).items()}
+
+    def to_dict(self) -> Cells:
+        """Return the fields by name, for `json`, as a `Result` does."""
+        return self.as_dict()
 
     @classmethod
     @cache

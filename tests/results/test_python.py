@@ -125,6 +125,16 @@ def test_names_do_no_harm_in_a_notebook() -> None:
         assert page.count("<table") == 1
 
 
+def test_scores_of_sentences_are_numbers() -> None:
+    one, other = (softbleu.Chrf().sentence_score(text, ["the cat sat"]) for text in ("the cat sat", "the cat"))
+    assert [f"{one:.2f}", f"{one:6.1f}", round(one, 1), round(one)] == ["100.00", " 100.0", 100.0, 100]
+    assert one > 99 > other < one
+    assert sorted([one, other]) == [other, one]
+    assert float(np.mean([one, other])) == (one + other) / 2 == (one.score + other.score) / 2
+    assert json.loads(json.dumps(other.to_dict()))["score"] == other.score == 100 - (one - other)
+    assert f"{other}" == str(other)
+
+
 def test_notebooks_show_two_decimals_and_the_best_in_bold() -> None:
     systems, references = {"A": ["a cat sat down", "b c"], "B": ["a cat sat", "b d"]}, ["a cat sat down", "b c"]
     found = score(systems, references, metrics=["chrf", "ter"])
