@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from typing import Any
 
 from softbleu.cli.command import command, setting
@@ -59,10 +60,10 @@ def sweep(options: SweepOptions) -> None:
     points += read_points(
         options.metrics or ["bleu"], options.matchers, options.thresholds or [GRID], options.vary, options.settings_of
     )
-    with (
-        options.open_corpus(Plan(tuple(point.metric for point in points))) as corpus,
-        options.progress("systems", many=1) as progress,
-    ):
+    with ExitStack() as opened:
+        corpus = opened.enter_context(options.open_corpus(Plan(tuple(point.metric for point in points))))
+        several: dict[str, Any] = {"what": "systems", "many": 1} if len(corpus.systems) > 1 else {}
+        progress = opened.enter_context(options.progress(**several))
         if options.plot_ranks is not None:
             check_ranks(corpus.systems)
         run: dict[str, Any] = {"checkpoint": output.checkpoint, "progress": progress, **options.workers}

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from softbleu import types
 
-PATIENCE = 1.0  # Seconds before a bar is drawn
+PATIENCE = 0.5  # Seconds before a bar is drawn: with the start of the program about one
 MANY = 20_000  # Segments for which a bar is drawn at once
 
 

@@ -268,14 +268,15 @@ def sweep_corpus(
     checkpoint
         Folder, by path or URL, from which an interrupted sweep goes on.
     progress
-        Called with the number of systems that are done.
+        Called with the number of systems that are done; of one system, with the number of segments.
     intervals
         Whether each row has a 95% interval, by the bootstrap of `softbleu.compare`.
     """
     check_run(jobs, executor, progress)
     plan = make_plan([point.metric for point in points]).over(corpus, keep_rows=intervals)
     varied, rows = _varied(points), SweepRows()
-    with running(corpus, plan, RunOptions(jobs, executor, checkpoint=checkpoint)) as runner:
+    by_segment = progress if len(corpus.systems) == 1 else None
+    with running(corpus, plan, RunOptions(jobs, executor, checkpoint=checkpoint, progress=by_segment)) as runner:
         for number, system in enumerate(corpus.systems, start=1):
             for metric in plan.metrics:
                 runner.prepared(metric)
@@ -283,7 +284,7 @@ def sweep_corpus(
             for point, statistics in scored:
                 row = _row(point, statistics.metric, statistics.results()[0], varied)
                 rows.append(replace(row, interval=_interval(statistics)) if intervals else row)
-            if progress is not None:
+            if progress is not None and by_segment is None:
                 progress(number, len(corpus.systems))
     note_coverage((row.system, str(row.varied.get("matcher", row.varied["metric"])), row.coverage) for row in rows)
     return rows
