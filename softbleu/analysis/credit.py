@@ -282,7 +282,8 @@ def sample_credit(corpus: Corpus, plan: Plan, top: int) -> CreditSample:
     metric: Any = plan.only
     if len(corpus.systems) > 1 or metric.vector_choice.in_context:
         return CreditSample()
-    numbers = np.unique(np.linspace(1, len(corpus), min(SAMPLE, len(corpus))).round().astype(int)).tolist()
+    # np.unique would import numpy.ma.
+    numbers = sorted({*np.linspace(1, len(corpus), min(SAMPLE, len(corpus))).round().astype(int).tolist()})
     threshold = metric.matching.least_similarity
     prepared, (tally,) = _match(pick_segments(corpus, numbers), metric, [threshold], None)
     earned: list[tuple[int, int, str, str]] = []
