@@ -9,6 +9,7 @@ from pathlib import Path
 from softbleu.embeddings.choice import bundled_names, kept_quantiles, open_vectors
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.installed import find_installed, installed_names
+from softbleu.embeddings.maps import VectorMap, map_names
 from softbleu.embeddings.vectors import StoreSource, VectorSource, read_store_meta, store_fingerprint
 from softbleu.encoders import encoder_names, is_encoder, open_encoder
 from softbleu.encoders.base import Encoder
@@ -128,11 +129,16 @@ def _megabytes(place: Path) -> float:
 
 
 def describe_set(location: str, *, verify: bool = False) -> Records:
-    """Make a table of facts about vectors or an encoder; see `describe_vectors`."""
+    """Make a table of facts about vectors or an encoder, and about the bundled map of these vectors, if any.
+
+    See `describe_vectors`.
+    """
     if is_encoder(location):
         facts = describe_encoder(open_encoder(location), verify=verify)
     else:
         facts = describe_vectors(open_vectors(location), verify=verify)
+    if location in map_names():
+        facts |= VectorMap.of(location).described()
     return Records((), (), facts, digits=6)
 
 

@@ -12,7 +12,6 @@ import json
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 from softbleu.embeddings.learning import map_rows, token_weights
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.errors import InputError, Parameter
-from softbleu.io.files import Content, find_resource, required_resource, resource_names
+from softbleu.io.files import Content, required_resource, resource_names
 from softbleu.io.platform import cached_property, single_threaded_blas
 from softbleu.io.reading import check_plain, parse_json
 
@@ -139,6 +138,16 @@ class VectorMap(Content):
         losses: Floats = 100 * (1 - agreement) * np.array(self.prices) / (1 - self.floor)
         return losses
 
+    def described(self) -> dict[str, str | int]:
+        """List what a card says: content hash, licence, and the sets and outputs that it was learned from."""
+        sets = self.facts["sets"]
+        return {
+            "map": self.fingerprint[:12],
+            "map_licence": str(self.facts["licence"]),
+            "map_learned_from": ", ".join(str(each["name"]) for each in sets),
+            "map_outputs": sum(int(each["outputs"]) for each in sets),
+        }
+
     def content(self) -> bytes:
         """Return the bytes of the file of the map."""
         facts = json.dumps({"format": MAP_FORMAT, **self.facts}, ensure_ascii=False, indent=1)
@@ -161,16 +170,6 @@ def map_names() -> tuple[str, ...]:
     True
     """
     return resource_names(MAP_FOLDER, MAP_FILE)
-
-
-def map_of(name: str) -> VectorMap | None:
-    """Return the bundled map of vectors with this name, if any."""
-    return _bundled(name) if find_resource(MAP_FOLDER, name, MAP_FILE) is not None else None
-
-
-@cache
-def _bundled(name: str) -> VectorMap:
-    return VectorMap.of(name)
 
 
 def packed_matrix(matrix: NDArray[np.floating[Any]]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:

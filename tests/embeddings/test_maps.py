@@ -16,6 +16,7 @@ from refusing import refused
 import softbleu
 from softbleu import InputError
 from softbleu.embeddings import open_vectors
+from softbleu.embeddings.catalogue import describe_set
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.embeddings.learning import JudgedStates, MapParameters, batch_gradient, learn, predict, split_segments
 from softbleu.embeddings.maps import VectorMap, map_names, packed_matrix
@@ -232,3 +233,6 @@ def test_bundled_maps_are_small_and_fit_their_vectors() -> None:
         assert found.vectors == name
         assert len(found.content()) <= 300_000
         assert all(part in found.facts for part in ("sets", "licence", "held_out"))
+    facts = describe_set("minilm-l6").facts
+    assert (facts["map"], facts["map_licence"]) == (VectorMap.of("minilm-l6").fingerprint[:12], "Apache-2.0")
+    assert facts["map_outputs"] == 11279
