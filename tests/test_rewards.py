@@ -70,11 +70,11 @@ LINES = ["the cat sat on a mat", "a dog", "", "the dog &lt;3 sat\n\non  the mat 
 REFERENCES = ["a cat sat on the mat", "the dog", "a mat", "the red dog sat on a mat beside a cat"]
 
 
-@pytest.mark.parametrize("every", [1, 3])
-def test_rewards_of_tokens_add_up_whatever_text_lies_between_them(every):
-    reward = Reward("chrf", dense=True, every=every)
+@pytest.mark.parametrize(("name", "every"), [("chrf", 1), ("chrf", 3), ("bertscore", 4)])
+def test_rewards_of_tokens_add_up_whatever_text_lies_between_them(name, every):
+    reward = Reward(name, dense=True, every=every)
     spans = [[(0, 3), (4, 7), (7, 20)], [(0, 0), (0, 2), (5, 5)], [(0, 0)], [(0, 3), (4, 40)]]
-    by_character, whole = reward(LINES, REFERENCES), Reward("chrf")(LINES, REFERENCES)
+    by_character, whole = reward(LINES, REFERENCES), Reward(name)(LINES, REFERENCES)
     for due, tokens, span, total in zip(
         by_character, reward(LINES, REFERENCES, offsets=spans), spans, whole, strict=True
     ):
