@@ -81,6 +81,11 @@ class CheckedText:
         return [word.lower() for word in re.findall(_WORD, text)]
 
     @cached_property
+    def all_words(self) -> set[str]:
+        """Words, also of addresses and tags."""
+        return {word.lower() for word in re.findall(_WORD, self.text)}
+
+    @cached_property
     def rare(self) -> set[str]:
         """Words that distinguish segments."""
         return rare_words(self.text)
@@ -283,7 +288,9 @@ def _script_of(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
 
 
 def _language(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
-    return ordinary.languages.find(segment.output.words, {word for text in segment.references for word in text.words})
+    return ordinary.languages.find(
+        segment.output.words, {word for text in segment.references for word in text.all_words}
+    )
 
 
 def _length(segment: CheckedSegment, ordinary: Ordinary) -> str | None:

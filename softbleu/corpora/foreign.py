@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LEAST_LINES = 40  # Fewer lines do not show what is usual
 _MOST_LINES = 2000  # Lines to learn from: 1000 or more of longer texts, spread evenly
 _LEAST_WORDS = 5  # Of a line
+_LEAST_UNLIKE = 3  # Of these, words that are frequent in the source and missing in the other language
 _SHARE = 5  # One word in so many of a line in the source's language is frequent there, and missing in the other
 _HALF = 0.5  # Share of a text that its usual words make up
 _LEAST_USES = 3  # Lines in which a usual word occurs
@@ -70,7 +71,7 @@ class ForeignLines:
             return None
         theirs, ours = self._apart
         unlike, like = sum(word in theirs and word not in own for word in words), sum(word in ours for word in words)
-        if unlike > like and _SHARE * unlike >= len(words):
+        if unlike > like and unlike >= max(_LEAST_UNLIKE, len(words) / _SHARE):
             return "the source's"
         return "another" if self.language is not None and self.language.is_foreign(words) else None
 

@@ -14,6 +14,7 @@ from softbleu.corpora.foreign import ForeignLines
 from softbleu.corpora.forms import REFUSAL, cut_chatter, only_in
 from softbleu.corpora.gating import Gating
 from softbleu.errors import InputError, Parameter, known_name
+from softbleu.io.platform import cached_property
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -47,6 +48,11 @@ class _Line:
     def __init__(self, references: Sequence[str], source: str | None, foreign: ForeignLines) -> None:
         self.models, self.source, self.foreign = [CheckedText(text) for text in references], source, foreign
         self.given = [*references, *([] if source is None else [source])]
+
+    @cached_property
+    def words(self) -> set[str]:
+        """Words of the references."""
+        return {word for model in self.models for word in model.all_words}
 
     @property
     def has_text(self) -> bool:
@@ -89,8 +95,7 @@ def _in_other_script(text: str, line: _Line) -> bool:
 
 
 def _in_other_language(text: str, line: _Line) -> bool:
-    own = {word for model in line.models for word in model.words}
-    return bool(line.models) and line.foreign.find(CheckedText(text).words, own) is not None
+    return bool(line.models) and line.foreign.find(CheckedText(text).words, line.words) is not None
 
 
 _STRIPS: Mapping[str, Callable[[str, _Line], str | None]] = {
@@ -196,7 +201,18 @@ class OpenGate:
 
     def passed(self, text: str, references: str | Sequence[str] = (), source: str | None = None) -> Passed:
         """Apply the rules to an output with these references and this source."""
-        line = _Line([references] if isinstance(references, str) else references, source, self.foreign)
+        return self._passed(
+            text, _Line([references] if isinstance(references, str) else references, source, self.foreign)
+        )
+
+    def passed_by_system(
+        self, outputs: Mapping[str, str], references: Sequence[str], source: str | None = None
+    ) -> dict[str, Passed]:
+        """Apply the rules to the outputs of systems for one segment."""
+        line = _Line(references, source, self.foreign)
+        return {system: self._passed(text, line) for system, text in outputs.items()}
+
+    def _passed(self, text: str, line: _Line) -> Passed:
         found = []
         for name in self.gate.rules:
             if name in _STRIPS and (rest := _STRIPS[name](text, line)) is not None:
@@ -253,7 +269,8 @@ def _pass_all(corpus: Corpus, gate: OpenGate, found: Mapping[str, dict[int, tupl
         texts = block.load()
         for row, references in enumerate(texts.references):
             source = None if texts.source is None else texts.source[row]
-            passed = {name: gate.passed(lines[row], references, source) for name, lines in texts.candidates.items()}
+            outputs = {name: lines[row] for name, lines in texts.candidates.items()}
+            passed = gate.passed_by_system(outputs, references, source)
             for name, each in passed.items():
                 if each.rules:
                     found[name][number] = each.rules

@@ -67,6 +67,24 @@ def test_lines_of_another_language_are_found_and_honest_ones_pass(translated: di
             assert long.count(("language",)) > 0.95 * len(long)
 
 
+@pytest.mark.slow
+def test_translations_of_people_pass_under_those_of_others() -> None:
+    """At most one in a thousand is changed, by all rules, with the source and without."""
+    sets = [("wmt21-en-de", f"reference-{one}.de", f"reference-{two}.de", "source.en") for one, two in ("AC", "DA")]
+    for source in ("cs", "de"):
+        pair = ("AB", "BA")
+        folder = f"wmt21-into-en/{source}-en"
+        sets += [(folder, f"reference-{one}.en", f"reference-{two}.en", f"source.{source}") for one, two in pair]
+    passed = [
+        one.rules
+        for folder, output, reference, source in sets
+        for given in (None, lines_of(folder, source))
+        for one in Gate.of(ALL_RULES).apply(lines_of(folder, output), lines_of(folder, reference), given)
+    ]
+    assert len(passed) == 12_008
+    assert sum(map(bool, passed)) <= len(passed) / 1000
+
+
 def test_languages_are_told_apart_by_enough_text_only(translated: dict[str, list[str]]) -> None:
     words = [CheckedText(text).words for text in translated["de"]]
     assert UsualLanguage.learn(words[: LEAST_LINES - 1]) is None
