@@ -2,7 +2,8 @@
 
 python experiments/map/more.py moves -o moves.csv
 python experiments/map/more.py thresholds TABLES --vectors multilingual-e5-small -o thresholds.csv
-python experiments/map/more.py gaming TABLES --vectors multilingual-e5-small --data ../shared/data -o gaming.csv
+python experiments/map/more.py gaming --vectors multilingual-e5-small --data ../shared/data -o gaming.csv
+python experiments/map/more.py corrections --outputs 300 --data ../shared/data -o corrections.csv
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ FRAMES = ("he said {} yesterday", "they said that {} was mentioned in the report
 THRESHOLDS = (0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
 SETS = ("wmt24-en-cs", "wmt24-en-zh", "wmt21-en-de", "wmt24-en-hi", "indicmt-en-mr", "wmt16-en-ru", "wmt17-fi-en")
 TOKENS = {"wmt24-en-zh": "zh"}
+CORRECTORS = ("amu", "marian", "nus", "lstm", "lstm-r", "transformer")
 
 
 def moves() -> Iterator[tuple[object, ...]]:
@@ -113,10 +115,34 @@ def gaming(data: Path, vectors: str, segments: int) -> Iterator[tuple[object, ..
                 yield pair, kind, metric, f"{scores.mean():.2f}", f"{(scores > outputs).mean():.3f}"
 
 
+def corrections(data: Path, sentences: int) -> Iterator[tuple[object, ...]]:
+    """Pearson's r with judges of corrections in both halves of GMEG, over outputs and within sentences."""
+    yield "part", "metric", "r", "r within"
+    for part in ("fce", "wiki"):
+        folder = data / "gmeg-dev"
+        with (folder / f"{part}-segment-scores.csv").open(encoding="utf-8", newline="") as stream:
+            judged = [*csv.DictReader(stream)][:sentences]
+        texts = {
+            name: (folder / part / name).read_text(encoding="utf-8").split("\n")[:sentences]
+            for name in (*CORRECTORS, *(f"ref{number}" for number in range(4)))
+        }
+        references = [list(each) for each in zip(*(texts[f"ref{number}"] for number in range(4)), strict=True)]
+        judges = np.array([[float(row[name] or "nan") for row in judged] for name in CORRECTORS])
+        known = ~np.isnan(judges).any(axis=0)
+        for metric in ("chrf", "bertscore", "bertscore(map=minilm-l6)", "trained", "trained(map=minilm-l6)"):
+            results = softbleu.score(
+                {name: texts[name] for name in CORRECTORS}, references, metrics=metric, level="segment"
+            )
+            scores = np.array([[segment.score for segment in result.segments] for result in results])
+            sides = judges[:, known], scores[:, known]
+            apart = [side - side.mean(axis=0) for side in sides]
+            yield part, metric, *(f"{np.corrcoef(*map(np.ravel, pair))[0, 1]:.3f}" for pair in (sides, apart))
+
+
 def main() -> None:
-    """Run one of the three, and write its table."""
+    """Run one of the four, and write its table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("moves", "thresholds", "gaming"))
+    parser.add_argument("what", choices=("moves", "thresholds", "gaming", "corrections"))
     parser.add_argument("tables", type=Path, nargs="?", default=Path())
     parser.add_argument("--vectors", default="multilingual-e5-small")
     parser.add_argument("--data", type=Path, default=Path())
@@ -127,6 +153,7 @@ def main() -> None:
         "moves": moves,
         "thresholds": lambda: thresholds(given.tables, given.vectors, given.outputs),
         "gaming": lambda: gaming(given.data, given.vectors, given.outputs),
+        "corrections": lambda: corrections(given.data, given.outputs),
     }[given.what]()
     with given.output.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
