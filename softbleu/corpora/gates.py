@@ -153,10 +153,12 @@ class Gate:
         """
         if isinstance(rules, Gate):
             return rules
+        if not isinstance(rules, Iterable):
+            raise InputError(f"rules of a gate are names, such as {ALL_RULES!r}, not {rules!r}")
         named = [name for text in ([rules] if isinstance(rules, str) else rules) for name in str(text).split("+")]
         known = {known_name("rule of a gate", name.strip(), [*RULES, ALL_RULES]) for name in named}
         if not known:
-            raise InputError("a gate needs rules: name some of ", Parameter("gate"), f", such as {ALL_RULES}")
+            raise InputError(f"a gate needs rules: name some, such as {ALL_RULES!r}, by ", Parameter("gate"))
         return cls(tuple(name for name in RULES if name in known or ALL_RULES in known))
 
     def __str__(self) -> str:

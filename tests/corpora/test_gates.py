@@ -35,7 +35,8 @@ def test_rules_strip_or_empty_an_output(output: str, left: str, rules: list[str]
 def test_rules_are_named_alone_or_together_or_as_signatures_join_them() -> None:
     assert Gate.of(ALL_RULES) == Gate.of(RULES) == Gate.of("+".join(reversed(RULES))) == Gate.of(Gate.of(ALL_RULES))
     assert Gate.of(["Refusal", "empty"]).rules == ("empty", "refusal")
-    for wrong, said in (("refusals", "refusal"), ([], "needs rules")):
+    given: Any = (("refusals", "refusal"), ([], "needs rules"), (5, "are names, such as 'all', not 5"))
+    for wrong, said in given:
         with pytest.raises(InputError, match=said):
             Gate.of(wrong)
 
