@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -27,8 +27,6 @@ from softbleu.metrics.settings import MAX_ORDER
 from softbleu.tables import Records, Tabular, Value
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.prepare import PreparedCorpus
     from softbleu.matching.ngrams import Chunk
@@ -307,14 +305,9 @@ class _Tally:
         soft, codes = matches.differ(chunk), chunk.positions.codes
         equal = matches.chosen(~soft)
         np.add.at(self.exact, (equal.first, equal.order - 1), equal.matched)
-        for order, orders in {*zip(matches.order.tolist(), matches.partner_orders.tolist(), strict=True)}:
-            some = matches.chosen(soft & (matches.order == order) & (matches.partner_orders == orders))
-            pairs = zip(_ngrams(codes, some.starts, order), _ngrams(codes, some.partner_starts, orders), strict=True)
-            for pair, threshold, value in zip(pairs, some.first.tolist(), some.matched.tolist(), strict=True):
-                sums = self.pairs[pair]
-                sums[0, threshold] += 1
-                sums[1, threshold] += value
-
-
-def _ngrams(codes: NDArray[np.int32], starts: Integers, order: int) -> Iterator[tuple[int, ...]]:
-    return map(tuple, codes[starts[:, None] + np.arange(order)].tolist())
+        some = matches.chosen(soft)
+        pairs = zip(*some.ngrams(codes), strict=True)
+        for pair, threshold, value in zip(pairs, some.first.tolist(), some.matched.tolist(), strict=True):
+            sums = self.pairs[pair]
+            sums[0, threshold] += 1
+            sums[1, threshold] += value

@@ -110,7 +110,7 @@ class SpuriousOptions(Encoded, Settings, TableFormat, Digits, Run):
     thresholds
         Thresholds to find the best among: 0.7,0.8 or 0:1:0.02 or quantiles such as p99.9
     table
-        summary, thresholds or orders
+        summary, thresholds, orders or kinds (how the words of the matches differ)
     plot
         Also draw spurious shares and precision against recall into this .svg, .png or .pdf file (needs
         softbleu[plots])

@@ -28,6 +28,8 @@ from softbleu.matching.matchers import (
 from softbleu.matching.ngrams import Chunk, TokenProducts, Vectors, threshold_in_millionths
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from softbleu.types import Flags, Integers
 
 SWEEP_CELLS = 1 << 18  # Like BATCH_CELLS, but larger, since NumPy processes all thresholds at once
@@ -178,6 +180,16 @@ class MatchIntervals:
     def chosen(self, which: Flags) -> MatchIntervals:
         """Return some of the matches."""
         return MatchIntervals(*(column[which] for column in vars(self).values()))
+
+    def ngrams(self, codes: NDArray[np.int32]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+        """Return the n-grams of the candidates and their partners, in codes of words, from those of all positions."""
+        words: list[int] = codes.tolist()
+
+        def cut(starts: Integers, orders: Integers) -> list[tuple[int, ...]]:
+            places = zip(starts.tolist(), (starts + orders).tolist(), strict=True)
+            return [tuple(words[start:end]) for start, end in places]
+
+        return cut(self.starts, self.order), cut(self.partner_starts, self.partner_orders)
 
     def differ(self, chunk: Chunk) -> Flags:
         """Select the matches whose n-grams differ in spelling: (matches,)."""

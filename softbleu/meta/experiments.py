@@ -339,9 +339,12 @@ KINDS: dict[str, tuple[tuple[str, ...], Callable[..., Keywords]]] = {
 }
 
 
+_CREDIT_TABLES = tuple(name for name in CREDIT_TABLES if name != "kinds")  # Those that studies have
+
+
 def output_names(kind: str, table_format: str) -> list[str]:
     """List the files of tables that a kind of experiment may have, as `outcome_tables` names them."""
-    parts = {"spurious": tuple(CREDIT_TABLES), "metaeval": (*QUESTIONS, "pooled")}.get(kind, ("",))
+    parts = {"spurious": _CREDIT_TABLES, "metaeval": (*QUESTIONS, "pooled")}.get(kind, ("",))
     return [f"{f'.{name}' if name else ''}.{table_format}" for name in parts]
 
 
@@ -350,7 +353,7 @@ def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Records]]:
     if outcome.sweep:
         yield "", table_of(outcome.sweep)
     if outcome.analyses:
-        for name in CREDIT_TABLES:
+        for name in _CREDIT_TABLES:
             yield (
                 f".{name}",
                 _joined("text", {text: credit_table(name, analysis) for text, analysis in outcome.analyses.items()}),

@@ -13,6 +13,7 @@ A reference n-gram that occurs several times is judged by its kindest occurrence
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
@@ -34,6 +35,7 @@ from softbleu.io.executors import chosen_executor, run_in_order
 from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import SCALE
 from softbleu.kernels.numpy_backend import ngram_ids
+from softbleu.matching.kinds import MATCH_KINDS, KindFinder
 from softbleu.matching.matchers import MATCHERS, SoftMatcher
 from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.matching.sweep import MatchIntervals, match_intervals
@@ -210,6 +212,8 @@ class CreditTally:
         n-grams: by order and class."""
         self.histogram = np.zeros((len(VERDICTS), BINS), np.int64)
         """Matches made at the lowest threshold, by class and by similarity: equal bins from 0 to 1."""
+        self.kinds: Counter[tuple[str, int]] = Counter()
+        """Weight of the matches at the reported threshold, in millionths, by kind and class."""
 
     def add(self, intervals: MatchIntervals, classes: Integers, rewarded: Flags) -> None:
         """Add approximate matches of these classes; `rewarded` marks the deserved ones of deserving n-grams."""
@@ -231,6 +235,7 @@ class CreditTally:
         self.deserving += other.deserving
         self._changes += other._changes
         self.histogram += other.histogram
+        self.kinds.update(other.kinds)
 
     def credit(self, threshold: int, order: int | None = None) -> JudgedCredit:
         """Credit at the threshold of that number, of one order or of all."""
@@ -365,7 +370,8 @@ def credit_table(name: str, analyses: Sequence[Analysis], facts: dict[str, str] 
     - `summary`: every variant at the given threshold, at the one of its best F1, and at the highest with the recall
       that the plain matcher has at the given one;
     - `thresholds`: every variant at every threshold;
-    - `orders`: every variant at the given threshold, order by order.
+    - `orders`: every variant at the given threshold, order by order;
+    - `kinds`: the same by how the words of the matches differ, as in `softbleu.soft_credit`.
     """
     columns, rows_of = CREDIT_TABLES[known_name("table", name, CREDIT_TABLES)]
     rows = [
@@ -402,6 +408,15 @@ def _thresholds(analysis: Analysis, analyses: Sequence[Analysis]) -> Iterator[_C
         yield _credit(threshold, credit)
 
 
+def _kinds(analysis: Analysis, analyses: Sequence[Analysis]) -> Iterator[_Cells]:
+    weights = analysis.tally.kinds
+    whole = sum(weights.values())
+    for kind in MATCH_KINDS:
+        parts = [weights[kind, verdict] for verdict in range(len(VERDICTS))]
+        if weight := sum(parts):
+            yield [kind, weight / SCALE, 100 * weight / whole, *(100 * part / weight for part in parts)]
+
+
 def _orders(analysis: Analysis, analyses: Sequence[Analysis]) -> Iterator[_Cells]:
     for order in range(1, len(analysis.tally.deserving) + 1):
         yield [order, *_credit(analysis.thresholds[analysis.at], analysis.tally.credit(analysis.at, order))]
@@ -412,6 +427,7 @@ CREDIT_TABLES: dict[str, tuple[Sequence[str], Callable[[Analysis, Sequence[Analy
     "summary": (("at", *CREDIT), _summary),
     "thresholds": (CREDIT, _thresholds),
     "orders": (("order", *CREDIT), _orders),
+    "kinds": (("kind", "credit", "share", "precision", "order_errors", "spurious"), _kinds),
 }
 
 
@@ -619,12 +635,13 @@ def find_spurious(
         distinct = {id(table): table.words for table in tables}
         sent = {key: stack.enter_context(broadcast(words, workers)) for key, words in distinct.items()}
         tasks = [
-            _Task(analysis.variant.make_matcher(), sent[id(table)][0], analysis.thresholds)
+            _Task(analysis.variant.make_matcher(), sent[id(table)][0], analysis.thresholds, analysis.at)
             for analysis, table in zip(analyses, tables, strict=True)
         ]
         contents = {key: content for _, named in sent.values() for key, content in named.items()}
         batches = (_mini_batch(text, chunk, start) for start in starts)
-        matched = run_in_order(partial(_match, tasks, order), batches, workers, contents)
+        texts = _Texts(prepared.words, KindFinder(prepared.words))
+        matched = run_in_order(partial(_match, tasks, order, texts), batches, workers, contents)
         for start, results in zip(starts, matched, strict=True):
             for analysis, tally in zip(analyses, results, strict=True):
                 analysis.tally.merge(tally)
@@ -652,9 +669,17 @@ class _Task(NamedTuple):
     matcher: SoftMatcher
     table: Broadcast
     thresholds: tuple[float, ...]
+    at: int  # Number of the threshold that is reported
 
 
-def _match(tasks: Sequence[_Task], max_order: int, batch: tuple[Chunk, Integers]) -> list[CreditTally]:
+class _Texts(NamedTuple):
+    """Words by their codes, and the kinds of their differences."""
+
+    words: Sequence[str]
+    finder: KindFinder
+
+
+def _match(tasks: Sequence[_Task], max_order: int, texts: _Texts, batch: tuple[Chunk, Integers]) -> list[CreditTally]:
     """Match a mini-batch in every way."""
     chunk, aligned = batch
     judge = Judge(chunk, aligned, max_order)
@@ -671,5 +696,12 @@ def _match(tasks: Sequence[_Task], max_order: int, batch: tuple[Chunk, Integers]
             tally.deserving[order - 1] += len(starts)
             rewarded |= (classes == DESERVED) & (intervals.order == order) & np.isin(intervals.starts, starts)
         tally.add(intervals, classes, rewarded)
+        made = (intervals.first <= task.at) & (task.at < intervals.end)
+        codes = chunk.positions.codes
+        sides = zip(*intervals.chosen(made).ngrams(codes), strict=True)
+        weights = zip(sides, classes[made].tolist(), intervals.matched[made].tolist(), strict=True)
+        for (one, other), verdict, weight in weights:
+            kind = texts.finder.kind(*([texts.words[code] for code in side] for side in (one, other)))
+            tally.kinds[kind, verdict] += weight
         tallies.append(tally)
     return tallies

@@ -20,6 +20,8 @@ from softbleu.corpora.generate import AlignedPair, GenerationSettings, generate
 from softbleu.embeddings import choice
 from softbleu.engine.runner import MINI_BATCH
 from softbleu.errors import InputError, UnknownNameError
+from softbleu.kernels import SCALE
+from softbleu.matching.kinds import MATCH_KINDS
 from softbleu.meta import spurious
 from softbleu.meta.spurious import Analysis, MatchedText, credit_table, find_spurious, make_variants
 from softbleu.metrics.reading import read_metric
@@ -72,6 +74,17 @@ def test_precision_recall_and_the_best_threshold() -> None:
     assert analysis.best() == analysis.thresholds.index(0.9)
     assert analysis.at_recall(1.0) == analysis.thresholds.index(0.9)
     assert analysis.at_recall(0.0) == len(analysis.thresholds) - 1
+
+
+def test_kinds_add_up_to_the_credit_of_each_class() -> None:
+    found = analyse(made("alternations", 40), vectors="glove-6b-100d", vector_case="fallback")
+    credit, sums = found.tally.credit(found.at), [0, 0, 0]
+    for (_, verdict), weight in found.tally.kinds.items():
+        sums[verdict] += weight
+    assert [weight / SCALE for weight in sums] == [credit.deserved, credit.misordered, credit.spurious]
+    rows = credit_table("kinds", [found]).records()
+    assert {row["kind"] for row in rows} <= {*MATCH_KINDS}
+    assert math.fsum(row["credit"] for row in rows) == pytest.approx(credit.weight)
 
 
 def test_no_approximate_match_is_said() -> None:
