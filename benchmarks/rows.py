@@ -55,9 +55,9 @@ def peer_of(name: str, tokenize: str) -> Any:
 
 
 def read_text(folder: str, reference: str, suffix: str) -> tuple[list[str], list[list[str]]]:
-    """Read references, and the outputs of eight systems."""
+    """Read references, and the outputs of five systems."""
     place = SHARED / "data" / folder
-    outputs = sorted((place / "system-outputs").glob(f"*.{suffix}"))[:8]
+    outputs = sorted((place / "system-outputs").glob(f"*.{suffix}"))[:5]
     texts = [path.read_text(encoding="utf-8").split("\n")[:ROWS] for path in (place / reference, *outputs)]
     return texts[0], texts[1:]
 

@@ -306,6 +306,24 @@ class Tokenizer13a(OfSacrebleu):
             return [line]
         return super().tokens(line) if _BEYOND_13A.search(line) else _WORDS_13A.findall(line)
 
+    @property
+    def line_splitter(self) -> Split:
+        """Function that splits a line; letters and digits alone are a token, which takes no cache to know."""
+        if self.folds:
+            return super().line_splitter
+        split, words = self.word_splitter, self.words
+
+        def split_line(line: str) -> list[str]:
+            tokens: list[str] = []
+            for word in words(line):
+                if word.isalnum():
+                    tokens.append(word)
+                else:
+                    tokens += split(word)
+            return tokens
+
+        return split_line
+
     def words(self, line: str) -> list[str]:
         """Return the words of a line; 13a joins words that are hyphenated over a line break."""
         return (line.rstrip().replace("-\n", "") if "\n" in line else line).split()
