@@ -34,7 +34,7 @@ METRICS = {
     "bleu": lambda tokenize: {"tokenize": tokenize},
     "chrf": lambda _: {},
     "chrf++": lambda _: {},
-    "ter": lambda tokenize: {"normalized": True, "asian_support": True} if tokenize == "zh" else {},
+    "ter": lambda _: {},
     "gleu": lambda tokenize: {"tokenize": tokenize},
     "softbleu": lambda tokenize: {"tokenize": tokenize},
     "vleu": lambda tokenize: {"tokenize": tokenize},
@@ -49,7 +49,7 @@ def peer_of(name: str, tokenize: str) -> Any:
         "bleu": lambda: BLEU(effective_order=True, tokenize=tokenize),
         "chrf": CHRF,
         "chrf++": lambda: CHRF(word_order=2),
-        "ter": lambda: TER(normalized=True, asian_support=True) if tokenize == "zh" else TER(),
+        "ter": TER,
     }
     return made[name]() if name in made else None
 
