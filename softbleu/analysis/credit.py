@@ -179,7 +179,8 @@ def soft_credit(
     """Find where the soft credit of a metric comes from: pairs of n-grams that differ and still match, by kind.
 
     The matches of an order are whole millionths of an n-gram. Those of equal n-grams and those of all kinds add up to
-    the metric's own, exactly. Under the default assignment the former are BLEU's.
+    the metric's own, exactly. Under the default assignment the former are BLEU's. Texts and settings are given as in
+    `score`.
 
     Parameters
     ----------
@@ -187,8 +188,6 @@ def soft_credit(
         One metric over a soft matcher, such as `vleu`.
     thresholds
         Further thresholds at which credit is summed by kind.
-
-    The others are as in `score`.
 
     Raises
     ------
