@@ -202,7 +202,7 @@ def soft_credit(
     [('dog', 'dogs', 'inflection', 0.992278)]
     """
     corpus = make_corpus(candidates, references, source, against=against)
-    return credit_of_corpus(corpus, make_plan(metrics, **settings), thresholds)
+    return credit_of_corpus(corpus, make_plan(metrics, **settings), thresholds, language=settings.get("language"))
 
 
 def credit_of_corpus(
@@ -210,8 +210,12 @@ def credit_of_corpus(
     metrics: GivenMetric | Plan = "vleu",
     thresholds: Sequence[float] = (),
     progress: Progress | None = None,
+    language: str | None = None,
 ) -> SoftCredit:
-    """Find where the soft credit of a corpus comes from; see `soft_credit`."""
+    """Find where the soft credit of a corpus comes from; see `soft_credit`.
+
+    `language` is that of stems and function words: by default that of the vectors, or English.
+    """
     plan = make_plan(metrics)
     metric: Any = plan.only
     matcher = matcher_of(metric)
@@ -220,7 +224,7 @@ def credit_of_corpus(
     note_text(corpus, plan.metrics)
     grid = tuple(sorted({*map(float, thresholds), matcher.least_similarity}))
     prepared, tallies = _match(corpus, metric, grid, progress)
-    finder = KindFinder(prepared.words, data_language(metric) or "en")
+    finder = KindFinder(prepared.words, language or data_language(metric) or "en")
     run, order = grid.index(matcher.least_similarity), int(metric.order)
     pairs: list[SoftPair] = []
     kinds = {kind: number for number, kind in enumerate(MATCH_KINDS)}

@@ -76,10 +76,12 @@ def _show_credit(options: ExplainOptions, show: str) -> None:
     if options.segments or options.spans:
         raise InputError(f"--show {show} is of all segments: leave out --segment and --spans")
     top = 20 if options.top is None else options.top
+    if top < 1:
+        raise InputError(f"at least one pair must be asked for, not {top}")
     output = options.open_output(credit_writers(show, top).find(options.output_format))
     picture = options.open_picture(options.plot, options.input_files())
     plan = options.plan(one=True)
     with options.open_corpus(plan) as corpus, options.progress() as progress:
-        credit = credit_of_corpus(corpus, plan, SHOWN_THRESHOLDS if options.plot else (), progress)
+        credit = credit_of_corpus(corpus, plan, SHOWN_THRESHOLDS if options.plot else (), progress, options.language)
     picture(draw_credit, credit)
     output.write(credit)

@@ -67,10 +67,14 @@ class KindFinder:
             return "inflection"
         if any(map(self._is_name, words)):
             return "number or name"
-        return "function words" if all(map(is_function_word, words)) else "other words"
+        return "function words" if all(map(self._is_function_word, words)) else "other words"
 
     def _is_name(self, word: str) -> bool:
-        return word[:1].isupper() and word.lower() not in self._lower and not is_function_word(word)
+        return word[:1].isupper() and word.lower() not in self._lower and not self._is_function_word(word)
+
+    def _is_function_word(self, word: str) -> bool:
+        english = self._language is None or self._language.code == "en"
+        return is_function_word(word) if english else not any(map(str.isalpha, word))
 
 
 def equal_in_place(candidate: Sequence[str], reference: Sequence[str]) -> int:

@@ -111,6 +111,7 @@ def test_pairs_and_kinds_of_real_segments(segments: int) -> None:
         ("in the house", "on the house", "en", "function words"),
         ("in the house", "on the dog", "en", "several"),
         ("in the", "inside", "en", "length"),
+        ("in", "on", "de", "other words"),
     ],
 )
 def test_a_pair_has_a_kind(one: str, other: str, language: str, kind: str) -> None:
