@@ -57,10 +57,7 @@ class DirectScorer:
             if not (type(texts) is tuple and texts and self._are_plain(texts, source)):
                 return None
             known = self._learn(key, texts, source or "")
-            if known is None:
-                return None
-        rows: list[list[int]] | None = self._metric.text_rows(self._split(candidate), known)
-        return rows
+        return None if known is None else self._metric.text_rows(self._split(candidate), known)
 
     def _are_plain(self, references: tuple[object, ...], source: object) -> bool:
         """Whether these are texts, and their source, if any, leaves none of them out."""

@@ -312,17 +312,7 @@ class Tokenizer13a(OfSacrebleu):
         if self.folds:
             return super().line_splitter
         split, words = self.word_splitter, self.words
-
-        def split_line(line: str) -> list[str]:
-            tokens: list[str] = []
-            for word in words(line):
-                if word.isalnum():
-                    tokens.append(word)
-                else:
-                    tokens += split(word)
-            return tokens
-
-        return split_line
+        return lambda line: [token for word in words(line) for token in ((word,) if word.isalnum() else split(word))]
 
     def words(self, line: str) -> list[str]:
         """Return the words of a line; 13a joins words that are hyphenated over a line break."""
