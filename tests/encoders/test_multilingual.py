@@ -75,7 +75,7 @@ def test_states_are_those_of_the_engine(encoder):
         mean = states[start:end].mean(axis=0)
         cosines.append(float(mean @ engine.query(text)) / np.linalg.norm(mean))
     assert len(cosines) == 20
-    assert min(cosines) > 0.9998, min(cosines)
+    assert min(cosines) > 0.99987, min(cosines)
 
 
 def real_lines():
