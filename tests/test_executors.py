@@ -22,6 +22,7 @@ from refusing import refused
 from threadpoolctl import threadpool_info
 
 from softbleu.embeddings.vectors import KeptVectors
+from softbleu.encoders.base import PlacedLine
 from softbleu.encoders.kept import EncodedLines
 from softbleu.errors import InputError, WorkerError
 from softbleu.io.arguments import MOST_JOBS
@@ -248,19 +249,20 @@ def test_encoded_lines_that_another_thread_lets_go(tmp_path: Path, monkeypatch: 
     monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path))
     encoder = MadeUpEncoder()
     kept = EncodedLines(encoder, (2,))
-    expected = EncodedLines(encoder, (2,)).rows([["a"], ["b"]])[1]
-    kept.rows([["a"]])
+    one, two, three, four = (PlacedLine.of_words([word]) for word in "abcd")
+    expected = EncodedLines(encoder, (2,)).rows([one, two])[1]
+    kept.rows([one])
     encode, done = encoder.encode, []
 
     def meanwhile(*given: Any) -> Any:
         if not done:
             done.append(True)
-            kept.rows([["c"]])
-            kept.rows([["d"]])
+            kept.rows([three])
+            kept.rows([four])
         return encode(*given)
 
     monkeypatch.setattr(encoder, "encode", meanwhile)
-    assert kept.rows([["a"], ["b"]])[1].tolist() == expected.tolist()
+    assert kept.rows([one, two])[1].tolist() == expected.tolist()
     assert done
 
 
