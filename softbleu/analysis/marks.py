@@ -24,12 +24,16 @@ from softbleu.metrics.protocols import (
     ShowsMarks,
     ShowsPairs,
     ShowsSimilarities,
+    SimilarityTable,
     WordPair,
     marks_of_pairs,
+    pairs_of,
 )
 from softbleu.text.tokens import token_places
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from softbleu.corpora.corpus import Corpus
     from softbleu.matching.ngrams import WordTable
     from softbleu.metrics.base import Metric
@@ -85,10 +89,11 @@ class Similarities:
 
 def find_marks(
     corpus: Corpus, metric: Metric, text: CodedBlock, segments: Integers, words: WordTable | None
-) -> LineMarks | None:
-    """Find the marks of `metric` in an excerpt; None if it has none.
+) -> tuple[LineMarks | None, Similarities | None]:
+    """Find the marks of `metric` in an excerpt, and the similarities of its tokens; None for what it has none of.
 
-    Metrics that score corrections by n-grams show edits as another metric judges them.
+    Metrics that score corrections by n-grams show edits as another metric judges them. Where words are compared one
+    by one, they are compared once, and paired by the same similarities.
 
     Parameters
     ----------
@@ -107,14 +112,32 @@ def find_marks(
     if isinstance(judge, ShowsEdits):
         systems = find_corrections(corpus, Plan((judge,)))
         title = "edits" if judge is metric else f"edits, as {judge.label} judges them"
-        return LineMarks.of((_edit_marks(system[number]) for system in systems for number in segments), title)
+        return LineMarks.of((_edit_marks(system[number]) for system in systems for number in segments), title), None
+    pieces = chain.from_iterable(map(_small_pieces, text.chunks()))
+    if words is not None and isinstance(metric, ShowsSimilarities):
+        return _marks_by_similarity(metric, text.words, pieces, words)
     if isinstance(metric, ShowsPairs):
-        pieces = chain.from_iterable(map(_small_pieces, text.chunks()))
         lines = ((piece, metric.pairs(piece, words)) for piece in pieces)
-        return LineMarks.of(chain.from_iterable(starmap(_pair_marks, lines)), "word pairs", pairs=True)
+        return LineMarks.of(chain.from_iterable(starmap(_pair_marks, lines)), "word pairs", pairs=True), None
     if isinstance(metric, ShowsMarks):
-        return LineMarks.of(chain.from_iterable(metric.marks(chunk, words) for chunk in text.chunks()))
-    return None
+        return LineMarks.of(chain.from_iterable(metric.marks(chunk, words) for chunk in text.chunks())), None
+    return None, None
+
+
+def _marks_by_similarity(
+    metric: ShowsSimilarities, forms: Sequence[str], pieces: Iterable[Chunk], words: WordTable
+) -> tuple[LineMarks, Similarities]:
+    """Mark the words of all pieces, whose codes have these forms, as their similarities pair them."""
+    found = _FoundSimilarities(forms)
+
+    def lines() -> Iterator[list[Mark]]:
+        for piece in pieces:
+            tables = list(metric.tables(piece, words))
+            found.add(piece, tables)
+            yield from _pair_marks(piece, pairs_of(piece, tables))
+
+    marks = LineMarks.of(lines(), "word pairs", pairs=True)
+    return marks, found.joined()
 
 
 def _pair_marks(chunk: Chunk, pairs: Iterator[tuple[WordPair, ...]]) -> Iterator[list[Mark]]:
@@ -179,28 +202,34 @@ def _marks_in(
                     link += 1
 
 
-def find_similarities(metric: Metric, text: CodedBlock, words: WordTable | None) -> Similarities | None:
-    """Find the similarities of tokens in an excerpt; None if `metric` has none.
+class _FoundSimilarities:
+    """Similarities, collected row by row."""
 
-    `words` is the table of the words of `text`, None without vectors.
-    """
-    if words is None or not isinstance(metric, ShowsSimilarities):
-        return None
-    heights, widths, names, values = [], [], [], []
-    labels: dict[str, int] = {}
-    for piece in (piece for chunk in text.chunks() for piece in _small_pieces(chunk)):
-        candidates, references = (side.surface_forms(text.words) for side in (piece.candidates, piece.references))
-        firsts = piece.segment_offsets[:-1].tolist()
-        for candidate, first, table in zip(candidates, firsts, metric.tables(piece, words), strict=True):
-            heights.append(len(table.candidate_words))
-            widths.append(len(table.reference_words))
+    def __init__(self, forms: Sequence[str]) -> None:
+        self.forms = forms
+        self.labels: dict[str, int] = {}
+        self.heights: list[int] = []
+        self.widths: list[int] = []
+        self.names: list[int] = []
+        self.values: list[NDArray[np.uint8]] = []
+
+    def add(self, piece: Chunk, tables: Iterable[SimilarityTable]) -> None:
+        """Add the tables of the rows of a piece."""
+        candidates, references = (side.surface_forms(self.forms) for side in (piece.candidates, piece.references))
+        firsts, labels = piece.segment_offsets[:-1].tolist(), self.labels
+        for candidate, first, table in zip(candidates, firsts, tables, strict=True):
+            self.heights.append(len(table.candidate_words))
+            self.widths.append(len(table.reference_words))
             sides = (candidate, table.candidate_words), (references[first + table.reference], table.reference_words)
-            names += [labels.setdefault(word, len(labels)) for side in sides for word in _names(*side)]
+            self.names += [labels.setdefault(word, len(labels)) for side in sides for word in _names(*side)]
             shown = np.rint(Similarities.steps * np.clip(table.values, 0, 1)).astype(np.uint8)
             shown[table.values < LEAST_SHOWN] = 0
-            values.append(shown.reshape(-1))
-    tall, wide, named = (np.array(numbers, np.int64) for numbers in (heights, widths, names))
-    return Similarities(list(labels), tall, wide, named, np.concatenate(values))
+            self.values.append(shown.reshape(-1))
+
+    def joined(self) -> Similarities:
+        """Return all rows."""
+        tall, wide, named = (np.array(numbers, np.int64) for numbers in (self.heights, self.widths, self.names))
+        return Similarities(list(self.labels), tall, wide, named, np.concatenate(self.values))
 
 
 def _names(words: Sequence[str], numbers: Integers) -> list[str]:

@@ -24,7 +24,7 @@ from softbleu.analysis.excerpt import (
     language_of_excerpt,
     written_text,
 )
-from softbleu.analysis.marks import LineMarks, Similarities, find_marks, find_similarities, mark_spans
+from softbleu.analysis.marks import LineMarks, Similarities, find_marks, mark_spans
 from softbleu.analysis.matches import SweptMatches, Thresholds, sweep_matches
 from softbleu.analysis.ngrams import differences_in
 from softbleu.engine.plan import GivenMetrics, Plan, make_plan
@@ -241,15 +241,14 @@ def _page_of(
     corpus, metric = runner.corpus, statistics[0].metric
     prepared = runner.prepared(metric)
     most = min(len(corpus), max(1, ROWS // len(corpus.systems)))
-    shows_similarities = isinstance(metric, ShowsSimilarities)
-    segments = choose_segments(
-        prepared, _differences(statistics[0], baseline), most, tables=shows_similarities and not spans
-    )
+    compares_words = isinstance(metric, ShowsSimilarities)
+    segments = choose_segments(prepared, _differences(statistics[0], baseline), most, tables=compares_words)
     scores = _scores_of(statistics, level, segments, significance)
     text = chosen_text(prepared, segments)
     matches, words = sweep_matches(runner, metric, text)
-    marks = None if spans else find_marks(corpus, metric, text, segments, words)
-    similarities = find_similarities(metric, text, words)
+    marks, similarities = None, None
+    if compares_words or not spans:
+        marks, similarities = find_marks(corpus, metric, text, segments, words)
     raw = list(excerpt_lines(corpus, segments, text))
     unmarked = not matches.order and marks is None and similarities is None
     written, blanks = written_text(raw, text, metric.tokenizer, words=unmarked)

@@ -348,6 +348,20 @@ def test_words_are_marked_by_their_partners() -> None:
             assert len(marks_of(page, row, 1)) == len(expected)
 
 
+def test_words_are_compared_once_for_similarities_and_partners(monkeypatch: pytest.MonkeyPatch) -> None:
+    corpus, compared = Segments.of({"A": ["a c", "b"], "B": ["d", "a"]}, ["b d", "a c"]), list[int]()
+    measure = read_metric("softbleu", vectors={"a": [1.0, 0.1], "b": [0.9, 0.5]})
+    tables = type(measure).tables
+
+    def counted(metric: Any, chunk: Any, words: Any) -> Any:
+        compared.append(len(chunk))
+        return tables(metric, chunk, words)
+
+    monkeypatch.setattr(type(measure), "tables", counted)
+    page = make_page(corpus, measure)
+    assert (sum(compared), page.marks is None, page.similarities is None) == (4, False, False)
+
+
 def test_a_page_that_is_full_keeps_the_lines_that_differ_most(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each system beside the baseline; every number of the page belongs to its line."""
     words = ["a", "b", "c", "d", "e", "f", "g", "h"]
