@@ -38,6 +38,7 @@ COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
     "score": ["score"],
     "mean": ["mean"],
     "interval": ["lower", "upper"],
+    "margin": ["lower", "upper"],
     "difference": ["difference"],
     "difference-interval": ["difference_lower", "difference_upper"],
     "effect": ["effect"],
@@ -47,6 +48,14 @@ COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
     "gated": ["gated_lines", *(f"gated_{rule}" for rule in RULES)],
 }
 """Columns by the names that users choose, and their columns in formats for programs."""
+_JOINED = {
+    ("score", "interval"): "[95% CI]",
+    ("score", "margin"): "± 95% CI",
+    ("difference", "difference-interval"): "[95% CI]",
+}
+"""Columns that join the one before, and what its head then says, too."""
+_IF_CHOSEN = ("mean", "margin")  # Columns that tables show only by their names
+_MARGIN = "±: half the width of the 95% interval"
 
 
 def comparison_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
@@ -73,6 +82,11 @@ def comparison_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list
     return [Records(columns, cells, notes=notes, text_columns=2, marked=marked, verbatim=columns)]
 
 
+def _by_system(head: str, systems: Sequence[str], cells: Sequence[str]) -> str:
+    """Write a column as one line."""
+    return f"{head}: {', '.join(map(' '.join, zip(systems, cells, strict=True)))}"
+
+
 def _name_in(tables: Sequence[ComparisonTable], table: ComparisonTable) -> str:
     """Name the metric of one of several tables: by its label, or in full where another has the same."""
     return table.label if [other.label for other in tables].count(table.label) == 1 else table.metric
@@ -84,7 +98,7 @@ def matrix_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Rec
 
 
 def _comparison_table(table: ComparisonTable, layout: Layout, notes: Sequence[str] = ()) -> Records:
-    chosen = layout.columns or [name for name in COMPARISON_COLUMNS if name != "mean"]
+    chosen = layout.columns or [name for name in COMPARISON_COLUMNS if name not in _IF_CHOSEN]
     made = _table([table], chosen, layout)
     marked = [*made.marked, *((row, 0) for row, _ in made.marked)]
     return replace(made, notes=[*_baseline_notes(table, chosen), *made.notes, *notes], marked=marked)
@@ -92,7 +106,7 @@ def _comparison_table(table: ComparisonTable, layout: Layout, notes: Sequence[st
 
 def summary_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
     """Make one table for a paper: systems × metrics, the best of each metric highlighted, stars for significance."""
-    first, chosen = tables[0], layout.columns or ("score", "vectors")
+    first, chosen = tables[0], layout.columns or ("score",)
     made, notes = _table(tables, chosen, layout, starred="p" not in chosen), list[str]()
     tests = len(first.comparisons) - 1
     if tests and {"score", "p"} & set(chosen):
@@ -123,7 +137,11 @@ def _table(
         places = best_places([row.score for row in rows], digits, higher=table.higher_is_better)
         best += [(place, (label, "score")) for place in places]
         coverages[label] = [row.coverage for row in rows]
-    covered, notes = coverage_columns(coverages) if "vectors" in chosen else ({}, [])
+    covered, notes = coverage_columns(coverages)
+    if "vectors" not in chosen:
+        shares = [_by_system(head, systems, cells) for head, cells in covered.items()]
+        covered, notes = {}, [] if layout.columns else [*shares, *notes]
+    notes += [_MARGIN] * ("margin" in chosen)
     if len(tables) > 1:
         # Metrics with the same coverage share a column.
         columns = {key: cells_of for key, cells_of in columns.items() if key[1] != "vectors"}
@@ -168,6 +186,7 @@ def _cells(
         "score": {label: f"{row.score:z.{digits}f}{star}"},
         "mean": {"mean": mean},
         "interval": {"95% CI": f"[{lower}, {upper}]"},
+        "margin": {"± 95% CI": f"± {(row.interval[1] - row.interval[0]) / 2:.{digits}f}"},
         "difference": {"diff": beside["difference"]},
         "difference-interval": {"diff 95% CI": apart},
         "effect": {"d": beside.get("d", "")},
@@ -182,9 +201,9 @@ def _with_intervals(cells: dict[str, dict[str, str]], chosen: Sequence[str]) -> 
     """Choose cells; an interval joins the number before it."""
     made: dict[str, dict[str, str]] = {}
     for before, name in zip(["", *chosen], chosen, strict=False):
-        if (before, name) in (("score", "interval"), ("difference", "difference-interval")):
+        if (before, name) in _JOINED:
             ((head, number),), (interval,) = made[before].items(), cells[name].values()
-            made[before] = {f"{head} [95% CI]": f"{number} {interval}".rstrip()}
+            made[before] = {f"{head} {_JOINED[before, name]}": f"{number} {interval}".rstrip()}
         else:
             made[name] = cells[name]
     return made
@@ -293,7 +312,8 @@ def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
     paired = [(table, pair) for table in tables for pair in table.pairs]
     rows = [[*_named(tables, table), pair.name, pair.other, *_pair_cells(pair)] for table, pair in paired]
     table = Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS], rows)
-    return _chosen(table, layout, {**COMPARISON_COLUMNS, "interval": (), "difference-interval": ("lower", "upper")})
+    no_scores = dict.fromkeys(("interval", "margin"), ())
+    return _chosen(table, layout, {**COMPARISON_COLUMNS, **no_scores, "difference-interval": ("lower", "upper")})
 
 
 def _chosen(records: Records, layout: Layout, named: Mapping[str, Sequence[str]]) -> Records:

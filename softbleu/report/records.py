@@ -31,6 +31,8 @@ _LATEX = str.maketrans(
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
         "\N{MINUS SIGN}": "$-$",
+        "≤": r"$\le$",
+        "±": r"$\pm$",
         **{char: f"\\{char}" for char in "&%$#_{}"},
     }
 )

@@ -220,8 +220,22 @@ def test_one_table_of_systems_and_metrics(command, given):
     assert all(number.endswith("*") for number in cells[3][1:])
 
 
+def test_an_interval_or_half_of_it_joins_the_score(command, given):
+    """As papers print them, in one column; programs get its bounds."""
+    how = (*given[:-1], "--samples", 200, "--columns", "score")
+    rows = json.loads(command(*how, "margin", "-f", "json").out)["systems"]
+    twin = next(row for row in rows if row["system"] == "twin")
+    score, low, high = (f"{twin[name]:.2f}" for name in ("score", "lower", "upper"))
+    for column, shown in (
+        ("interval", f"[{low}, {high}]"),
+        ("margin", rf"$\pm$ {(twin['upper'] - twin['lower']) / 2:.2f}"),
+    ):
+        (line,) = [line for line in command(*how, column, "-f", "latex").out.splitlines() if line.startswith("twin")]
+        assert " ".join(line.split()) == rf"twin & {score} {shown} \\"
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("more", [[], ["--all-pairs"]])
+@pytest.mark.parametrize("more", [[], ["--all-pairs"], ["--columns", "score", "margin", "p"]])
 def test_pdflatex_compiles_the_tables(command, given, more, tmp_path):
     if shutil.which("pdflatex") is None:
         pytest.skip("needs pdflatex (Debian: texlive-latex-base, texlive-latex-recommended)")
