@@ -44,7 +44,7 @@ from softbleu.version import __version__
 
 PROGRAM = "softbleu"
 BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
-FEW = 16  # Options that help shows, all of them; of more only the common ones
+FEW = 14  # Options that help shows, all of them; of more only the common ones
 FIRST_EXAMPLES = 3
 MORE_HELP = "All options: softbleu {} --help-all"
 METRIC_HELP = "Of a metric: softbleu {} -m gleu --help. Metrics: softbleu metrics"

@@ -34,7 +34,7 @@ class CompareOptions(SystemScores):
     Attributes
     ----------
     baseline
-        System the others are tested against
+        Compare with this; the others are tested against it
     test
         Test of differences: randomization (approximate) or bootstrap (paired)
     samples
@@ -67,8 +67,8 @@ class CompareOptions(SystemScores):
     columns
         Columns of the table, in this order: {names}
     plot
-        Also draw the ranked scores with intervals, and which differ from the baseline, into this .svg, .png or .pdf
-        file (needs softbleu[plots]); with metrics and latencies of --log, quality against latency; with --fractions,
+        Also draw the scores into this file: .svg, .png or .pdf (needs softbleu[plots]), ranked, with intervals, and
+        which differ from the baseline; with metrics and latencies of --log, quality against latency; with --fractions,
         scores by fraction
     """
 

@@ -34,9 +34,9 @@ class DirectionsOptions(Encoded, MetricNames, Outside, LanguageCode, TitledPage,
         With an html page, also write a page of each direction beside it, to which cells lead
     """
 
-    folders: tuple[str, ...] = setting(metavar="PLACE", panel="Input")
+    folders: tuple[str, ...] = setting(metavar="PLACE", panel="Input", common=True)
     against: Against = setting("references", panel="Input")
-    pages: bool = setting(True, unset="yes")
+    pages: bool = setting(True, unset="yes", common=True)
 
 
 @command

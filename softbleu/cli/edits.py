@@ -25,7 +25,7 @@ class EditsOptions(Tokenize, Encoded, Output):
     extraction
         Edits by softbleu's own alignment, or by ERRANT (needs softbleu[errant])
     language
-        Language of the text, by any usual code, such as cs, zho_Hans or en-zh (the target): chooses the tokenizer and
+        Language of the text (any usual code, such as cs, zho_Hans or en-zh, the target): chooses the tokenizer and
         the rules that find edits, which get types by their form: case, punctuation, order, blanks, stem
     """
 

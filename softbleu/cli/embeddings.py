@@ -48,11 +48,11 @@ class Store(AnyFormat, panel="Store"):
         Output format: {names}
     """
 
-    dtype: StoreType = setting("float16")
+    dtype: StoreType = setting("float16", common=True)
     set_name: str | None = setting(None, name="name", metavar="NAME", unset="as the folder")
     set_source: str | None = setting(None, name="source", unset="the file names")
-    licence: str = setting("not stated", metavar="TEXT")
-    force: bool = setting(False)
+    licence: str = setting("not stated", metavar="TEXT", common=True)
+    force: bool = setting(False, common=True)
     format: str | None = setting("text", flags=("-f",), complete=lambda: RECORD_WRITERS, panel="Output")
 
 
@@ -81,9 +81,9 @@ class ConvertOptions(Store):
 
     source_file: str = setting(argument=True, metavar="IN", file="read")
     target: str = setting(argument=True, metavar="OUT", file="written")
-    layers: str | None = setting(None, metavar="LIST", unset="at 3/4 of all, all kept", panel="Encoders")
+    layers: str | None = setting(None, metavar="LIST", unset="at 3/4 of all, all kept", panel="Encoders", common=True)
     aligned: str | None = setting(None, file="read", panel="Vectors")
-    limit: int | None = setting(None, panel="Vectors")
+    limit: int | None = setting(None, panel="Vectors", common=True)
     vocabulary: str | None = setting(None, file="read", panel="Vectors")
     keep_lengths: bool = setting(False, unset="unit vectors", panel="Vectors")
 
@@ -312,7 +312,7 @@ class InstallOptions(TableFormat):
     store: str = setting(argument=True, metavar="STORE", file="read")
     installed_name: str | None = setting(None, name="name", metavar="NAME", unset="as the folder")
     language: str | None = setting(None, metavar="CODE", unset="any, or as the store says")
-    force: bool = setting(False)
+    force: bool = setting(False, common=True)
 
 
 @command

@@ -28,7 +28,7 @@ class MetaEvaluationOptions(
     Attributes
     ----------
     folders
-        Several directions, as 'softbleu directions' takes them, each with its texts: one table with the mean over
+        Folders of directions (as 'softbleu directions' takes them, each with its texts): one table with the mean over
         directions. In names of other files {direction} stands for the direction's name
     unescape
         Turn entities such as &apos; in texts into characters
@@ -48,7 +48,7 @@ class MetaEvaluationOptions(
     rank_by
         Score systems from the rankings by expected-wins or trueskill
     human
-        Human scores of systems, as a table of systems and scores
+        Human scores of systems: a table of systems and scores
     assessments
         Direct assessment: LP SYSTEM SID HUMAN, or LP source translation reference HUMAN_score; or other scores of
         segments by judges, such as MQM, greater for better: system segment score, or .seg.score of mt-metrics-eval;
@@ -71,16 +71,16 @@ class MetaEvaluationOptions(
     against
         With --table differences, williams or spans, test the other metrics against this one only
     table
-        systems, outputs (direct assessment), preferences (tau), accuracy (of pairs), differences (of metrics, in
-        these), spans (marked by metrics and judges), williams, left-out, windows (of systems ranked next to one
+        Table to make: systems, outputs (direct assessment), preferences (tau), accuracy (of pairs), differences (of
+        metrics, in these), spans (marked by metrics and judges), williams, left-out, windows (of systems ranked next to one
         another), ranking or annotators
     window
         With --table windows, so many systems that judges rank next to one another
     digits
         Decimals in text, markdown and latex; other formats have all digits
     plot
-        Also draw scores of metrics and judges, the p-values of williams, or the values of another table into this
-        .svg, .png or .pdf file (needs softbleu[plots])
+        Also draw it into this file: .svg, .png or .pdf (needs softbleu[plots]), with the scores of metrics
+        and judges, the p-values of williams, or the values of another table
     """
 
     folders: tuple[str, ...] = setting((), metavar="PLACE", panel="Input", common=True)

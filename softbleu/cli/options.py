@@ -72,7 +72,7 @@ class LanguageCode(Defaults, panel="Score"):
     Attributes
     ----------
     language
-        Language of the text, by any usual code, such as cs, zho_Hans or en-zh (the target): chooses tokenizer,
+        Language of the text (any usual code, such as cs, zho_Hans or en-zh, the target): chooses tokenizer,
         similarity of words and other defaults, and refuses data of other languages (see `softbleu metrics --language
         CODE`)
     """
