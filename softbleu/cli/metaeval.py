@@ -72,8 +72,8 @@ class MetaEvaluationOptions(
         With --table differences, williams or spans, test the other metrics against this one only
     table
         Table to make: systems, outputs (direct assessment), preferences (tau), accuracy (of pairs), differences (of
-        metrics, in these), spans (marked by metrics and judges), williams, left-out, windows (of systems ranked next to one
-        another), ranking or annotators
+        metrics, in these), spans (marked by metrics and judges), williams, left-out, windows (of systems ranked next
+        to one another), ranking or annotators
     window
         With --table windows, so many systems that judges rank next to one another
     digits
