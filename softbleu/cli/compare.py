@@ -68,8 +68,8 @@ class CompareOptions(SystemScores):
         Columns of the table, in this order: {names}
     plot
         Also draw the scores into this file: .svg, .png or .pdf (needs softbleu[plots]), ranked, with intervals, and
-        which differ from the baseline; with metrics and latencies of --log, quality against latency; with --fractions,
-        scores by fraction
+        which differ from the baseline; with metrics and latencies of --log, quality against latency; with
+        --fractions, scores by fraction
     """
 
     baseline: str | None = setting(None, metavar="NAME", unset="the first", panel="Significance", common=True)
