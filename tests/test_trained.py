@@ -79,6 +79,23 @@ def test_severities_change_what_distances_cost_and_nothing_else() -> None:
     refused(InputError, "for vectors of 99 dimensions, not 100", softbleu.score, *texts, metrics=narrow)
 
 
+@pytest.mark.parametrize("head", HEAD_SETTINGS)
+def test_a_sentence_a_segment_and_a_corpus_of_one_have_the_same_digits(head: str) -> None:
+    """Workers know no vectors of the metric, so severities are decided on before."""
+    candidate, reference = "The minister denied that 3 ships had not left.", "The minister said three ships had left."
+    metric = Trained(head=TrainedHead.read(head))
+    one = softbleu.score([candidate], [reference], metrics=metric, level="segment")
+    added = softbleu.Accumulator(metric)
+    added.update([candidate], [reference])
+    scores = {
+        float(metric.sentence_score(candidate, reference)),
+        one.score,
+        one.segments[0].score,
+        added.compute().score,
+    }
+    assert len(scores) == 1
+
+
 ODD = ["", "   ", "…", "!!! ??? ###", "\ufffd\u200b", "a" * 500, "政府将于星期四向议会提交新预算 。"]
 ODD += ["Die Regierung wird ihren neuen Haushalt am Donnerstag dem Parlament vorlegen ."]  # A German source
 ODD += ["Two of the old recipes call for more butter than flour ."]  # Another sentence

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.embeddings.choice import VectorChoice
+from softbleu.embeddings.choice import DEFAULT_VECTORS, VectorChoice
 from softbleu.embeddings.maps import VectorMap
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
@@ -221,10 +221,10 @@ class Trained(Metric):
 
     A segment has 100 points minus the costs of its distances (`softbleu.metrics.trained`: `FEATURES`, `POWERS`), at
     least 0. Every distance is 0 where the texts are equal and no price is negative: 100 is the reference itself, and
-    of two references a candidate has no higher score with the one that is farther in all respects. By the candidate's
-    mean vector all distances cost up to a third more or a quarter less (`SEVERITIES`). 0 is the median of unrelated
-    pairs. A corpus has the mean of its segments; of several references each segment takes the best. A side without
-    any text has 0.
+    of two references a candidate has no higher score with the one that is farther in all respects. With the head
+    `static` all distances cost up to a third more or a quarter less by the candidate's mean vector (`SEVERITIES`);
+    over an encoder, as with the default head, they do not. 0 is the median of unrelated pairs. A corpus has the mean
+    of its segments; of several references each segment takes the best. A side without any text has 0.
 
     With a `map` and no head, each token is matched greedily with the most similar one under the map, as in BERTScore,
     and weighs as the map says. What precision, recall and F of these lack costs points, at the prices of the map; the
@@ -272,16 +272,20 @@ class Trained(Metric):
             object.__setattr__(self, "vector_choice", VectorChoice(head.vectors, layers=head.layers))
 
     def resolved(self) -> Self:
-        """Return the metric with the bundled head by default, or with the map of its vectors."""
+        """Return the metric with the bundled head by default, or with the map of its vectors.
+
+        Severities of a head count over the bundled vectors of words alone, if it was trained with them; over an
+        encoder and over other vectors they are left out.
+        """
         if self.head is None and self.vector_choice.map is not None:
             return replace(self, learned=self.vector_choice.map)
-        return replace(self, head=self.used)
+        head, vectors = self.used, self.vector_choice.vectors
+        return replace(self, head=head if vectors == head.vectors == DEFAULT_VECTORS else replace(head, severity=()))
 
     @property
     def used(self) -> TrainedHead:
-        """The head, that in the box where none is named; over other vectors than its own it has no severities."""
-        head = self.head or bundled_head(DEFAULT_HEAD)
-        return head if self.vector_choice.vectors == head.vectors else replace(head, severity=())
+        """The head, that in the box where none is named."""
+        return self.head or bundled_head(DEFAULT_HEAD)
 
     @property
     def requires(self) -> Requirements:
