@@ -120,6 +120,8 @@ class Setting:
     def _typed(self, value: Any) -> object:
         if self.types and not any(_is_a(value, kind) for kind in self.types):
             named = f"one of {', '.join(self.choices)}" if self.choices else self.kind
+            if self.types == (bool,):
+                named = "True or False"  # Text is read by `parse`
             if self.kind == "anything":
                 named = " or ".join(dict.fromkeys(_KINDS.get(kind, kind.__name__) for kind in self.types))
             raise InputError(Parameter(self.name), f" must be {named}, not {value!r}")

@@ -11,6 +11,7 @@ from softbleu.config.languages import language_of_data
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.engine.encode import ListCorpus
 from softbleu.errors import InputError, Parameter, UnknownNameError
+from softbleu.io.progress import note
 from softbleu.matching.matchers import SoftMatcher
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.protocols import ReadsRows, matcher_of, resolved
@@ -96,7 +97,15 @@ def make_metrics(metrics: GivenMetrics, /, **settings: object) -> list[Metric]:
     for name in settings:
         if all(name in fitted.idle for fitted in made):
             raise InputError(f"none of these metrics has a setting {name!r}")
+    _note_whole([(fitted.metric, fitted.idle, settings) for fitted in made])
     return [fitted.metric for fitted in made]
+
+
+def _note_whole(fitted: Sequence[tuple[Metric, set[str], Keywords]]) -> None:
+    """Note metrics that score whole outputs beside others that were asked for unfinished ones."""
+    whole = [metric.called or metric.name for metric, idle, given in fitted if "partial" in idle and given["partial"]]
+    if 0 < len(whole) < len(fitted):
+        note(Parameter("partial"), f" has no effect on {', '.join(whole)}: such a metric scores whole outputs only")
 
 
 def make_given(
@@ -106,7 +115,7 @@ def make_given(
 
     Names of settings that none of the metrics uses come with them.
     """
-    made, idle = [], []
+    fitted: list[tuple[Metric, set[str], Keywords]] = []
     for wanted in metrics:
         if isinstance(wanted, Metric):
             over = matcher_of(wanted)
@@ -121,9 +130,9 @@ def make_given(
         metric, unused = fit_metric(wanted, settings)
         if not metric.requires.vectors:
             unused |= {setting.name for setting in all_settings(VectorChoice)}
-        made.append(metric)
-        idle.append(unused)
-    return made, set.intersection(*idle)
+        fitted.append((metric, unused, settings))
+    _note_whole(fitted)
+    return [metric for metric, *_ in fitted], set.intersection(*(unused for _, unused, _ in fitted))
 
 
 def make_plan(metrics: GivenMetrics, /, **settings: object) -> Plan:
