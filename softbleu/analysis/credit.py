@@ -37,6 +37,7 @@ SHOWN_THRESHOLDS = tuple(number / 20 for number in range(10, 21))
 """Thresholds of the picture: below .5 nearly everything matches."""
 EQUAL_WORDS = tuple(f"{words} equal in place" for words in range(MAX_ORDER))
 SAMPLE = 100  # Segments in which the pairs of a card are found: a tenth of the time of a score
+_SOME = 2000  # Pairs after which progress is shown
 _Pair = tuple[tuple[int, ...], tuple[int, ...]]  # Codes of a candidate n-gram and of its partner
 
 
@@ -228,9 +229,13 @@ def credit_of_corpus(
     run, order = grid.index(matcher.least_similarity), int(metric.order)
     pairs: list[SoftPair] = []
     kinds = {kind: number for number, kind in enumerate(MATCH_KINDS)}
+    done, count = 0, sum(len(tally.pairs) for tally in tallies)
     soft = np.zeros((len(tallies), len(grid), order, len(MATCH_KINDS)), np.int64)
     for number, (system, tally) in enumerate(zip(prepared.systems, tallies, strict=True)):
         for codes, (matches, credit) in tally.pairs.items():
+            done += 1
+            if progress is not None and done % _SOME == 0:
+                progress(done, count)
             one, other = ([prepared.words[code] for code in side] for side in codes)
             kind = finder.kind(one, other)
             soft[number, :, len(one) - 1, kinds[kind]] += credit

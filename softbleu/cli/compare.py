@@ -153,6 +153,7 @@ def compare(options: CompareOptions) -> None:
     compared: Any
     with options.open_corpus(plan, by_document=True) as corpus, options.progress() as progress:
         note_few(how, len(corpus.systems), name)
+        progress.begin(len(corpus), slow=plan.compares_words)
         if page_wanted:
             run |= {"title": options.title, "spans": read_marks(options.spans, corpus, options.encoding)}
             compared = make_comparison_page(corpus, plan, progress=progress, **run)

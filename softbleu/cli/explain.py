@@ -82,6 +82,7 @@ def _show_credit(options: ExplainOptions, show: str) -> None:
     picture = options.open_picture(options.plot, options.input_files())
     plan = options.plan(one=True)
     with options.open_corpus(plan) as corpus, options.progress() as progress:
+        progress.begin(len(corpus))
         credit = credit_of_corpus(corpus, plan, SHOWN_THRESHOLDS if options.plot else (), progress, options.language)
     picture(draw_credit, credit)
     output.write(credit)

@@ -77,6 +77,7 @@ def score(options: ScoreOptions) -> None:
     beside = write is WRITERS["text"] and not options.score_only and level == "corpus" and len(plan.metrics) == 1
     twin = exact_twin(plan.only) if beside else None
     with options.progress() as progress, options.open_corpus(plan, by_document=level == "document") as corpus:
+        progress.begin(len(corpus), slow=plan.compares_words)
         if page_wanted:
             # Pages load language models, and more.
             from softbleu.meta.reading import read_marks

@@ -44,6 +44,11 @@ class Plan:
         return max((m.vector_choice.context for m in self.metrics if m.requires.vectors), default=0)
 
     @property
+    def compares_words(self) -> bool:
+        """Whether a metric compares words by vectors, which takes long."""
+        return any(metric.requires.vectors for metric in self.metrics)
+
+    @property
     def only(self) -> Metric:
         """The only metric. Raises InputError if the plan has several."""
         if len(self.metrics) > 1:

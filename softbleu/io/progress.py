@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 0.5  # Seconds before a bar is drawn: with the start of the program about one
 MANY = 20_000  # Segments for which a bar is drawn at once
+SLOW = 1000  # Segments for which it is drawn before the first is done, where each takes long
 
 
 def shown(progress: types.Progress | bool | None) -> AbstractContextManager[types.Progress | None]:
@@ -115,6 +116,11 @@ class ProgressBar:
             tell(line)
         else:
             self._bar.console.print(line, markup=False, highlight=False, emoji=False, soft_wrap=True)
+
+    def begin(self, total: int, *, slow: bool = True) -> None:
+        """Draw a bar before the first unit of much `slow` work is done."""
+        if slow and not self._off and self._bar is None and total > SLOW:
+            self._bar = self._draw(total)
 
     def __call__(self, done: int, total: int) -> None:
         """Show the progress of the work, or of its next part."""

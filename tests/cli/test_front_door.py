@@ -467,6 +467,14 @@ def test_a_bar_is_shown_for_long_work(terminal, monkeypatch, patience, kind, don
     assert shown in screen.getvalue() if shown else screen.getvalue() == ""
 
 
+@pytest.mark.parametrize(("total", "slow", "shown"), [(3000, True, "0/3000"), (3000, False, ""), (10, True, "")])
+def test_slow_work_has_a_bar_before_the_first_is_done(terminal, total, slow, shown):
+    screen = terminal()
+    with ProgressBar(quiet=False) as bar:
+        bar.begin(total, slow=slow)
+    assert shown in screen.getvalue() if shown else screen.getvalue() == ""
+
+
 def test_colours_are_for_terminals(monkeypatch, tmp_path):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
