@@ -13,7 +13,7 @@ import numpy as np
 
 from softbleu.corpora.gates import Gate, OpenGate, Passed
 from softbleu.engine.batches import BatchScorer, SegmentBatch
-from softbleu.engine.plan import make_metrics
+from softbleu.engine.plan import make_metric
 from softbleu.engine.streams import check_partial
 from softbleu.errors import InputError, counted
 from softbleu.io.arguments import is_whole_number, listed
@@ -90,7 +90,7 @@ class Reward:
         cache: bool = False,
         **settings: Unpack[Settings],
     ) -> None:
-        (self.metric,) = make_metrics(metric, **settings)
+        self.metric = make_metric(metric, **settings)
         self.dense, self.every, self.column, self.cache = bool(dense), every, column, cache
         requires = self.metric.requires
         if requires.gold or requires.delays or not in_percent(self.metric):
@@ -99,6 +99,8 @@ class Reward:
             raise InputError(f"every is a whole number of tokens, at least 1, not {every!r}")
         if dense:
             check_partial(self.metric)
+        elif every != 1:
+            raise InputError("every is for rewards by token: make the reward with dense=True")
         self.gate = gate if gate is None or isinstance(gate, OpenGate) else Gate.of(gate)
         if isinstance(self.gate, Gate) and "language" in self.gate.rules:
             raise InputError(
@@ -124,7 +126,8 @@ class Reward:
 
     def __repr__(self) -> str:
         gate = "" if self.gate is None else f", gate={'+'.join(_rules_of(self.gate))!r}"
-        return f"Reward({str(self.metric)!r}{', dense=True' if self.dense else ''}{gate})"
+        dense = ", dense=True" + f", every={self.every}" * (self.every > 1) if self.dense else ""
+        return f"Reward({str(self.metric)!r}{dense}{gate})"
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out the scorer and the counts of completions, which begin anew."""
@@ -157,7 +160,7 @@ class Reward:
         references
             A text or a list of texts for each completion; texts may be messages, too.
         source
-            A text for each completion, where the metric needs it.
+            A text for each completion, where the metric needs it, or a gate compares with it.
         offsets
             With `dense`, start and end of the tokens of each completion, in characters. What is due within a token,
             or before it and after the last one, is its reward; what is due at the end of the text, the last one's.
@@ -195,7 +198,8 @@ class Reward:
         )
         passed = self._passed(batch, others.get("log_metric"))
         with nullcontext() if self.cache else without_cache():
-            rewards = self._scored(replace(batch, candidates=[one.text for one in passed]), passed)
+            source = batch.source if self.metric.requires.source else None
+            rewards = self._scored(replace(batch, candidates=[one.text for one in passed], source=source), passed)
         if self.dense and self.gate is not None:
             rewards = [_in_given(due, one, text) for due, one, text in zip(rewards, passed, texts, strict=True)]
         if offsets is None:
@@ -255,11 +259,11 @@ class Reward:
         return [_references_of(entry, place) for place, entry in enumerate(entries, start=1)]
 
     def _source(self, given: Any, count: int) -> list[str] | None:
-        if not self.metric.requires.source:
-            return None
-        if given is None:
+        if given is None and self.metric.requires.source:
             raise InputError(f"metric {self.metric.name!r} needs the source: give source=[…], a text per completion")
-        texts = [text_of(each, place, "source") for place, each in enumerate(_listed("source", given), start=1)]
+        if given is None or not (self.metric.requires.source or self.gate):
+            return None
+        texts = [text_of(each, place, "source") for place, each in enumerate(_listed("source texts", given), start=1)]
         _check_count("source texts", len(texts), count)
         return texts
 
@@ -284,21 +288,26 @@ def text_of(given: Any, place: int, what: str = "completion") -> str:
     if isinstance(given, str):
         return given
     messages = [given] if isinstance(given, Mapping) else given
-    if isinstance(messages, list | tuple) and messages and all(isinstance(one, Mapping) for one in messages):
+    if isinstance(messages, list | tuple) and messages and all(map(_is_message, messages)):
         said = [one for one in messages if one.get("role", "assistant") == "assistant"]
         if not said:
             roles = ", ".join(dict.fromkeys(str(one["role"]) for one in messages))
             raise InputError(f"{what} {place} has no message of the role assistant, only of {roles}")
-        return _content_of(said[-1].get("content"), f"{what} {place}")
+        content = said[-1].get("content")
+        if content is None and what == "completion":  # It only calls tools
+            return ""
+        return _content_of(content, f"{what} {place}")
     raise InputError(f"{what} {place} is {_kind(given)}: give a text, or messages with role and content")
 
 
+def _is_message(value: object) -> bool:
+    return isinstance(value, Mapping) and ("role" in value or "content" in value)
+
+
 def _content_of(content: Any, where: str) -> str:
-    """Return the text of a message; a message that only calls tools has none."""
+    """Return the text of a message."""
     if isinstance(content, str):
         return content
-    if content is None:
-        return ""
     parts = content if isinstance(content, list | tuple) else [content]
     if not all(isinstance(part, Mapping) and isinstance(part.get("text", ""), str) for part in parts):
         raise InputError(f"the content of {where} is {_kind(content)}: give a text, or parts with a text each")
@@ -373,12 +382,17 @@ def _by_token(texts: Sequence[str], rewards: Sequence[Any], offsets: Any) -> lis
 
 
 def _of_tokens(text: str, rewards: Floats, spans: Any, place: int) -> Floats:
-    ends = np.array([end for _, end in spans], np.int64)
-    if len(ends) == 0 or ends.max() > len(text) or ends.min() < 0:
-        raise InputError(
-            f"offsets of completion {place} are a (start, end) for each token, within its {len(text)} characters"
-        )
+    try:
+        starts, ends = np.array(list(spans), np.int64).reshape(-1, 2).T
+    except (TypeError, ValueError):
+        starts = ends = np.zeros(0, np.int64)
+    within = len(ends) > 0 and starts.min() >= 0 and ends.max() <= len(text) and bool(np.all(starts <= ends))
     # Special tokens have the offsets (0, 0), wherever they are.
+    if not within or np.any(np.diff(ends[ends > 0]) < 0):
+        raise InputError(
+            f"offsets of completion {place} are a (start, end) for each token, in order and within its {len(text)} "
+            "characters"
+        )
     ends = np.maximum.accumulate(ends)
     ends[-1] = len(rewards)
     sums = np.concatenate(([0.0], np.cumsum(rewards)))[ends]

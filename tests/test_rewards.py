@@ -114,6 +114,8 @@ def test_messages_are_scored_by_what_the_assistant_says_last():
         (("a", ["a"]), "not one text"),
         (([[message("a", "user")]], ["a"]), "completion 1 has no message of the role assistant, only of user"),
         (([[message(7)]], ["a"]), "the content of completion 1 is 7 (int)"),
+        ((["a"], [{"a": 1}]), "reference of completion 1 is {'a': 1} (dict)"),
+        ((["a"], [[message(None)]]), "the content of the reference of completion 1 is None"),
     ],
 )
 def test_anything_but_text_is_refused_in_one_line(given, said):
@@ -130,13 +132,26 @@ def test_anything_but_text_is_refused_in_one_line(given, said):
         (lambda: Reward("errant", dense=True), "scores whole outputs only"),
         (lambda: Reward("chrf", dense=True, every=0), "every is a whole number"),
         (lambda: Reward("chrf")(["a"], ["a"], offsets=[[(0, 1)]]), "make the reward with dense=True"),
-        (lambda: Reward("chrf", dense=True)(["a"], ["a"], offsets=[[(0, 3)]]), "within its 1 characters"),
+        (lambda: Reward("chrf", dense=True)(["a"], ["a"], offsets=[[(0, 3)]]), "within its 1 char"),
+        (lambda: Reward("chrf", dense=True)(["ab"], ["a"], offsets=[[(-1, 1)]]), "in order and within its 2 char"),
+        (lambda: Reward("chrf", dense=True)(["ab"], ["a"], offsets=[[(1, 2), (0, 1)]]), "in order and within"),
+        (lambda: Reward("chrf", dense=True)(["ab"], ["a"], offsets=[None]), "a .start, end. for each token"),
+        (lambda: Reward("chrf", every=2), "make the reward with dense=True"),
+        (lambda: Reward(["chrf", "bleu"]), "one metric is needed here, not a list of 2"),
         (lambda: Reward("gleu")(["a"], ["a"]), "needs the source"),
+        (lambda: Reward("chrf", gate="refusal")(["a"], ["a"], "a"), "source texts are a list"),
     ],
 )
 def test_rewards_that_cannot_be_made_are_refused(make, said):
     with pytest.raises(SoftbleuError, match=said):
         make()
+
+
+def test_a_gate_compares_with_the_source_of_a_metric_that_needs_none():
+    gated, text = Reward("chrf", gate="refusal"), "I'm sorry, I can't help with that."
+    assert gated([text] * 2, ["Promiň."] * 2, ["Help me.", text])[0] == 0
+    assert gated([text], ["Promiň, nemohu help."], [text])[0] > 0
+    assert Reward("chrf")(["a"], ["a"], [None]) == [1.0]  # A column that nothing reads
 
 
 def test_no_completions_have_no_rewards():

@@ -91,6 +91,12 @@ def test_a_sentence_a_segment_and_a_corpus_of_one_have_the_same_digits(head: str
     assert sentence.score == one.segments[0].score == one.score == added.compute().score
 
 
+def test_a_head_whose_metrics_weigh_words_refuses_an_encoder() -> None:
+    wrong = "head static is of vectors of words, not of an encoder: leave out vectors and map"
+    metric = Trained(head=TrainedHead.read("static"), vectors=MadeUpEncoder())
+    refused(InputError, wrong, softbleu.score, ["a cat"], ["a cat"], metrics=metric)
+
+
 ODD = ["", "   ", "…", "!!! ??? ###", "\ufffd\u200b", "a" * 500, "政府将于星期四向议会提交新预算 。"]
 ODD += ["Die Regierung wird ihren neuen Haushalt am Donnerstag dem Parlament vorlegen ."]  # A German source
 ODD += ["Two of the old recipes call for more butter than flour ."]  # Another sentence

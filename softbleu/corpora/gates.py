@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import repeat
 from typing import TYPE_CHECKING, Any, cast
 
 from softbleu.corpora.checks import CheckedText, other_script
@@ -13,7 +12,8 @@ from softbleu.corpora.corpus import AnyCorpus, Segments
 from softbleu.corpora.foreign import ForeignLines
 from softbleu.corpora.forms import REFUSAL, cut_chatter, only_in
 from softbleu.corpora.gating import Gating
-from softbleu.errors import InputError, Parameter, known_name
+from softbleu.errors import InputError, Parameter, counted, known_name
+from softbleu.io.arguments import check_texts, listed
 from softbleu.io.platform import cached_property
 
 if TYPE_CHECKING:
@@ -172,8 +172,10 @@ class Gate:
         scripts are known, and with a source its language.
         """
         foreign = ForeignLines()
-        texts = [[entry] if isinstance(entry, str) else [*entry] for entry in references]
-        for models, text in zip(texts, repeat(None) if source is None else source, strict=source is not None):
+        entries = enumerate(listed("references", references), start=1)
+        texts = [_texts(f"references of segment {number}", entry) for number, entry in entries]
+        sources = [None] * len(texts) if source is None else _sources(source, len(texts))
+        for models, text in zip(texts, sources, strict=True):
             foreign.learn(None if text is None else CheckedText(text), map(CheckedText, models))
         return OpenGate(self, foreign)
 
@@ -184,10 +186,28 @@ class Gate:
         source: Sequence[str] | None = None,
     ) -> list[Passed]:
         """Apply the rules to a list of outputs; the language is that of these references."""
+        references, candidates = listed("references", references), listed("candidates", candidates)
         opened = self.over(references, source)
-        sources: Sequence[Any] = [None] * len(candidates) if source is None else source
+        if len(candidates) != len(references):
+            raise InputError(f"{counted(len(candidates), 'candidate')}, but references for {len(references)}")
+        sources: Sequence[Any] = [None] * len(candidates) if source is None else listed("source texts", source)
         lines = zip(candidates, references, sources, strict=True)
         return [opened.passed(text, entry, known) for text, entry, known in lines]
+
+
+def _texts(what: str, entry: Any) -> list[str]:
+    """Return a text, or several, as a list; InputError for anything else."""
+    texts = [entry] if isinstance(entry, str) else [*listed(what, entry)]
+    check_texts(what, texts)
+    return texts
+
+
+def _sources(given: Any, count: int) -> list[str]:
+    sources = [*listed("source texts", given)]
+    check_texts("source texts", sources)
+    if len(sources) != count:
+        raise InputError(f"{counted(len(sources), 'source text')}, but references for {count}")
+    return sources
 
 
 GivenGate = str | Iterable[str] | Gate
@@ -203,6 +223,7 @@ class OpenGate:
 
     def passed(self, text: str, references: str | Sequence[str] = (), source: str | None = None) -> Passed:
         """Apply the rules to an output with these references and this source."""
+        check_texts("outputs at a gate", [text])
         return self._passed(
             text, _Line([references] if isinstance(references, str) else references, source, self.foreign)
         )

@@ -106,6 +106,14 @@ def make_metrics(metrics: GivenMetrics, /, **settings: object) -> list[Metric]:
     return [fitted.metric for fitted in made]
 
 
+def make_metric(metric: GivenMetric, /, **settings: object) -> Metric:
+    """Make one metric with these settings. Raises `InputError` where a list of several is given."""
+    if isinstance(metric, list | tuple):
+        raise InputError(f"one metric is needed here, not a list of {len(metric)}")
+    (made,) = make_metrics(metric, **settings)
+    return made
+
+
 def _note_whole(fitted: Sequence[tuple[Metric, set[str], Keywords]]) -> None:
     """Note metrics that score whole outputs beside others that were asked for unfinished ones."""
     whole = [metric.called or metric.name for metric, idle, given in fitted if "partial" in idle and given["partial"]]

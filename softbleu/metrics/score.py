@@ -28,14 +28,17 @@ class Column:
     short: str  # Header in tables (a list has P1, P2, …); empty where tables leave it out
     title: str  # Name where a score stands alone; empty where that leaves it out
     unit: Unit
+    each: str = "order"  # What the numbers of a list are of, where the score stands alone
 
 
-def column(short: str = "", title: str = "", unit: Unit = "score", default: object = MISSING) -> Any:
+def column(
+    short: str = "", title: str = "", unit: Unit = "score", default: object = MISSING, *, each: str = "order"
+) -> Any:
     """Declare how a field of a `Score` is shown, by a short and a full title and the unit; see `Column`.
 
-    `default` is the value of a field that is not given.
+    `default` is the value of a field that is not given, `each` what the numbers of a list are of.
     """
-    return field(default=default, metadata={_COLUMN: (short, title, unit)})
+    return field(default=default, metadata={_COLUMN: (short, title, unit, each)})
 
 
 class NumberLike:
@@ -115,7 +118,8 @@ class Score(NumberLike):
         shown = []
         for declared in fields(cls)[1:]:
             name = declared.name.replace("_", " ")
-            plain: tuple[str, str, Unit] = (name, name, "count" if declared.type in ("int", int) else "score")
+            unit: Unit = "count" if declared.type in ("int", int) else "score"
+            plain: tuple[str, str, Unit, str] = (name, name, unit, "order")
             shown.append(Column(declared.name, *declared.metadata.get(_COLUMN, plain)))
         return shown
 

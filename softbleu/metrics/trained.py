@@ -21,7 +21,7 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.embeddings.choice import DEFAULT_VECTORS, VectorChoice
 from softbleu.embeddings.maps import VectorMap
-from softbleu.errors import InputError
+from softbleu.errors import InputError, Parameter
 from softbleu.io.arguments import Limit
 from softbleu.io.files import Content, required_resource, resource_names
 from softbleu.io.reading import parse_score, read_json
@@ -212,7 +212,7 @@ def _word_list() -> WordList:
 class TrainedScore(Score):
     """The score, and the points that each distance cost."""
 
-    lost: list[float] = column("", "points lost")
+    lost: list[float] = column("", "points lost", each="distance")
 
 
 @dataclass(frozen=True, repr=False)
@@ -280,6 +280,9 @@ class Trained(Metric):
         if self.head is None and self.vector_choice.map is not None:
             return replace(self, learned=self.vector_choice.map)
         head, vectors = self.used, self.vector_choice.vectors
+        if self.vector_choice.in_context and any(metric.requires.idf is not None for metric in self._metrics):
+            said = f"head {head.location or DEFAULT_HEAD} is of vectors of words, not of an encoder: leave out "
+            raise InputError(said, Parameter("vectors"), " and ", Parameter("map"))
         return replace(self, head=head if vectors == head.vectors == DEFAULT_VECTORS else replace(head, severity=()))
 
     @property

@@ -295,7 +295,8 @@ def _card(result: Result, layout: Layout, beside: str = "") -> Iterator[str]:
         if result.label.endswith("(macro)"):
             yield "The score is the mean of the segments' scores; the numbers below are of all segments together:\n\n"
         width = max(map(len, lists))
-        rows = [["order", *map(str, range(1, width))], *(row + [""] * (width - len(row)) for row in lists)]
+        (each, *_) = [column.each for column, value in shown if isinstance(value, list)]
+        rows = [[each, *map(str, range(1, width))], *(row + [""] * (width - len(row)) for row in lists)]
         yield from (f"{line}\n" for line in lay_out(rows, [False] + [True] * (width - 1), gap="   "))
         yield "\n"
     entries = [

@@ -12,7 +12,15 @@ from softbleu.config.earlier import also_named
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
 from softbleu.corpora.gates import gated
 from softbleu.engine.notes import note_coverage
-from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, check_requirements, make_metrics, make_plan
+from softbleu.engine.plan import (
+    GivenMetric,
+    GivenMetrics,
+    Plan,
+    check_requirements,
+    make_metric,
+    make_metrics,
+    make_plan,
+)
 from softbleu.engine.prepare import SentenceScorer as SentenceScorer
 from softbleu.engine.runner import RunOptions, collect_statistics, running
 from softbleu.engine.streams import ScoredStream as ScoredStream
@@ -385,14 +393,14 @@ class Accumulator:
     """
 
     def __init__(self, metric: str | Metric = "bleu", *, keep_rows: bool = False) -> None:
-        (self.metric,) = make_metrics(metric)
+        self.metric = make_metric(metric)
         self._keep_rows = keep_rows
         self.reset()
 
     def __getstate__(self) -> dict[str, object]:
         """Write the metric as an expression where that says all."""
         written = str(self.metric)
-        (same,) = make_metrics(written) if not self.metric.called else (None,)
+        same = None if self.metric.called else make_metric(written)
         plain = same is not None and _identity(same) == _identity(self.metric)
         state = {name: value for name, value in vars(self).items() if name not in ("_resolved", "_why")}
         return state | {"metric": written if plain else self.metric}
@@ -400,7 +408,7 @@ class Accumulator:
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Make the metric again."""
         vars(self).update(state)
-        (self.metric,) = make_metrics(self.metric)
+        self.metric = make_metric(self.metric)
         if self._totals is not None:
             self._totals.metric = self._resolved
 
@@ -467,6 +475,8 @@ class Accumulator:
         InputError
             It scores by another metric, keeps other rows, or only one of the two has sources.
         """
+        if not isinstance(other, Accumulator):
+            raise InputError(f"cannot merge: another accumulator is needed, not {type(other).__name__}")
         if _identity(other.metric) != _identity(self.metric):
             raise InputError(f"cannot merge what {other.metric} is to score with what {self.metric} is to score")
         if other._keep_rows != self._keep_rows:

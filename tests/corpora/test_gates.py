@@ -185,6 +185,15 @@ def test_edits_and_rules_without_references_are_refused(written: Any) -> None:
     refused(InputError, "leave out the rules script and language of gate", softbleu.score, [DOG], None, **against)
 
 
+def test_anything_but_texts_for_each_segment_is_refused() -> None:
+    gate = Gate.of("all")
+    refused(InputError, "references are a list", gate.over, "a cat")
+    refused(InputError, "references of segment 1, number 2: text is needed", gate.over, [["a", None]])
+    refused(InputError, "2 source texts, but references for 1", gate.over, ["a"], ["a", "b"])
+    refused(InputError, "1 candidate, but references for 2", gate.apply, ["a"], ["a", "b"])
+    refused(InputError, "text is needed, not NoneType", gate.apply, [None], ["a"])
+
+
 def test_any_text_passes_a_gate_or_is_emptied_in_linear_time() -> None:
     draw = random.Random(5)
     pieces = ["<think>", "</think>", "```", "Note: the ", "Here is the translation: ", "[THINK]", " a", "\n", "("]

@@ -344,6 +344,8 @@ def test_reset_forgets_all_and_merge_leaves_the_other_alone_also_with_vectors_in
     other.update(["x"], ["y"])
     one.merge(other)
     assert (len(one), len(other)) == (2, 1)
+    refused(InputError, "another accumulator is needed, not NoneType", one.merge, None)
+    refused(InputError, "one metric is needed here, not a list of 2", softbleu.Accumulator, ["chrf", "bleu"])
     one.reset()
     one.update(["a dog"], ["a dog"])
     assert one.compute().score == pytest.approx(100)
