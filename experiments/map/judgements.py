@@ -1,6 +1,6 @@
 """Write judged outputs as tables, a file a set, for `softbleu embeddings train`.
 
-python experiments/map/judgements.py ../shared/data FOLDER [--outputs 1600]
+python experiments/map/judgements.py ../shared/data FOLDER [--outputs 1600] [--edited 600]
 
 A table has the columns segment, system, human, candidate and reference. Of a large set some segments are drawn, with
 all their outputs. MLQE-PE has post-edits in the place of references; they are detokenised, as outputs are.
@@ -118,10 +118,13 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--outputs", type=int, default=1600, help="about how many of a set")
+    parser.add_argument("--edited", type=int, help="the same of a set of MLQE-PE, by default as of others")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
+    edited = options.outputs if options.edited is None else options.edited
     for name, rows in every(options.data):
-        some = drawn([(*row[:3], *(" ".join(text.split()) for text in row[3:])) for row in rows], options.outputs)
+        most = edited if name.startswith("mlqe") else options.outputs
+        some = drawn([(*row[:3], *(" ".join(text.split()) for text in row[3:])) for row in rows], most)
         some = [row for row in some if row[3] and row[4]]
         with (options.folder / f"{name}.tsv").open("w", encoding="utf-8", newline="") as stream:
             stream.write("segment\tsystem\thuman\tcandidate\treference\n")
