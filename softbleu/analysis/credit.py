@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.prepare import PreparedCorpus
     from softbleu.matching.ngrams import Chunk
+    from softbleu.metrics.base import Metric
     from softbleu.metrics.keywords import Settings
     from softbleu.types import Cells, Fields, Integers, Progress
 
@@ -219,12 +220,29 @@ def credit_of_corpus(
     """
     plan = make_plan(metrics)
     metric: Any = plan.only
-    matcher = matcher_of(metric)
-    if not isinstance(plan.only, BleuFormula) or not isinstance(matcher, SoftMatcher):
+    if not has_soft_credit(metric):
         raise InputError(f"metric {str(metric)!r} has no soft matches: take one that has, such as sleu, vleu or xleu")
     note_text(corpus, plan.metrics)
+    prepared = _prepare(corpus, metric, min([*thresholds, metric.matching.least_similarity]))
+    return credit_of_prepared(prepared, metric, thresholds, progress, language)
+
+
+def has_soft_credit(metric: Metric) -> bool:
+    """Whether a metric has matches of n-grams that differ."""
+    return isinstance(metric, BleuFormula) and isinstance(matcher_of(metric), SoftMatcher)
+
+
+def credit_of_prepared(
+    prepared: PreparedCorpus,
+    metric: Any,
+    thresholds: Sequence[float] = (),
+    progress: Progress | None = None,
+    language: str | None = None,
+) -> SoftCredit:
+    """Find where the soft credit of a corpus comes from that is prepared for a metric; see `soft_credit`."""
+    matcher: Any = matcher_of(metric)
     grid = tuple(sorted({*map(float, thresholds), matcher.least_similarity}))
-    prepared, tallies = _match(corpus, metric, grid, progress)
+    tallies = _match(prepared, metric, grid, progress)
     finder = KindFinder(prepared.words, language or data_language(metric) or "en")
     run, order = grid.index(matcher.least_similarity), int(metric.order)
     pairs: list[SoftPair] = []
@@ -247,13 +265,14 @@ def credit_of_corpus(
     return SoftCredit(str(metric), tuple(prepared.systems), grid, run, exact, soft, pairs)
 
 
-def _match(
-    corpus: Corpus, metric: Any, grid: Sequence[float], progress: Progress | None
-) -> tuple[PreparedCorpus, list[_Tally]]:
-    """Match a corpus at every threshold of a grid; return its words, and the sums of each system."""
+def _prepare(corpus: Corpus, metric: Any, threshold: float) -> PreparedCorpus:
+    return prepare_corpus(corpus, metric.tokenizer, metric.replaced(threshold=threshold).requires)
+
+
+def _match(prepared: PreparedCorpus, metric: Any, grid: Sequence[float], progress: Progress | None) -> list[_Tally]:
+    """Match a corpus at every threshold of a grid; return the sums of each system."""
     matcher: Any = matcher_of(metric)
     matchers = [replace(matcher, threshold=threshold) for threshold in grid]
-    prepared = prepare_corpus(corpus, metric.tokenizer, metric.replaced(threshold=grid[0]).requires)
     words = prepared.table(metric.vector_choice, metric.replaced(threshold=grid[0]).requires).words
     order = int(metric.order)
     tallies = [_Tally(len(grid), order) for _ in prepared.systems]
@@ -267,8 +286,8 @@ def _match(
                         tally.add(part, intervals)
             done += len(block)
             if progress is not None:
-                progress(done, len(corpus))
-    return prepared, tallies
+                progress(done, len(prepared))
+    return tallies
 
 
 @dataclass(frozen=True)
@@ -291,7 +310,8 @@ def sample_credit(corpus: Corpus, plan: Plan, top: int) -> CreditSample:
     # np.unique would import numpy.ma.
     numbers = sorted({*np.linspace(1, len(corpus), min(SAMPLE, len(corpus))).round().astype(int).tolist()})
     threshold = metric.matching.least_similarity
-    prepared, (tally,) = _match(pick_segments(corpus, numbers), metric, [threshold], None)
+    prepared = _prepare(pick_segments(corpus, numbers), metric, threshold)
+    (tally,) = _match(prepared, metric, [threshold], None)
     earned: list[tuple[int, int, str, str]] = []
     for codes, sums in tally.pairs.items():
         one, other = (" ".join(prepared.words[code] for code in side) for side in codes)

@@ -16,6 +16,7 @@ import numpy as np
 
 from softbleu.analysis.buckets import scores_by_length, scores_by_word
 from softbleu.analysis.corrections import correction_kinds
+from softbleu.analysis.credit import credit_of_prepared, has_soft_credit
 from softbleu.analysis.excerpt import (
     choose_segments,
     chosen_text,
@@ -54,6 +55,8 @@ if TYPE_CHECKING:
 
 ROWS = 15_000  # Candidates on a page; the systems' scores are always of all segments
 _SLOWNESS = 16  # How much longer matching at every threshold takes than scoring by exact matches
+_CREDITED = 5000  # Outputs whose soft credit is shown: finding it takes as long as the rest of the page
+_EARNERS = 5  # Pairs of each system that earn most
 _NGRAMS = 10  # N-grams of each pair and direction on the page of a comparison
 _PAIRS = (
     "difference: the system's score less that of the other, with its 95% interval; p_value: by the test, and "
@@ -156,7 +159,8 @@ def make_page(
         raise InputError(said, Parameter("level"))
     options = RunOptions(jobs, executor, kernels, progress=progress)
     with _scored(corpus, metrics, options, level) as (runner, statistics):
-        return _page_of(runner, statistics, level, SignificanceSettings(), title, spans)
+        page = _page_of(runner, statistics, level, SignificanceSettings(), title, spans)
+        return replace(page, tables=[*page.tables, *_credit_tables(runner, statistics[0].metric)])
 
 
 def make_comparison_page(
@@ -338,6 +342,23 @@ def _scores_by_all(results: Sequence[Sequence[Result]]) -> PageTable:
         for row in zip(*results, strict=True)
     ]
     return PageTable("Scores by all metrics", rows, "\n".join(of_metric[0].signature for of_metric in results))
+
+
+def _credit_tables(runner: Runner, metric: Metric) -> list[PageTable]:
+    """Make tables of where soft credit comes from; none without soft matches, of much text, and in context."""
+    outputs = len(runner.corpus) * len(runner.corpus.systems)
+    if not has_soft_credit(metric) or metric.vector_choice.in_context or outputs > _CREDITED:
+        return []
+    credit = credit_of_prepared(runner.prepared(metric), metric)
+    if not credit.pairs:
+        return []
+    threshold = credit.thresholds[credit.run]
+    said = f"Matches of n-grams that differ, at threshold {threshold:g}; an exact match has a credit of 1."
+    top = credit.pairs_table(_EARNERS)
+    return [
+        PageTable("Where soft credit comes from", credit.kinds_table().records(), said),
+        PageTable("Soft matches that earn most", top.records(), "share: of the system's soft credit, per cent."),
+    ]
 
 
 def _comparison_tables(

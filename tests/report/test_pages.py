@@ -348,6 +348,17 @@ def test_words_are_marked_by_their_partners() -> None:
             assert len(marks_of(page, row, 1)) == len(expected)
 
 
+def test_soft_credit_is_shown_as_the_library_finds_it() -> None:
+    vectors = {"dog": [0.9, 0.3], "dogs": [1.0, 0.2], "cat": [0.0, 1.0]}
+    texts = ["a dog saw", "The cat"], ["a dogs saw", "the cat"]
+    page = make_page(Segments.of(*texts), read_metric("vleu", order=1, vectors=vectors))
+    credit = softbleu.soft_credit(*texts, metrics="vleu", order=1, vectors=vectors)
+    kinds, top = page.tables
+    assert (kinds.rows, top.rows) == (credit.kinds_table().records(), credit.pairs_table(5).records())
+    assert [row["candidate"] for row in top.rows] == ["dog"]
+    assert [make_page(Segments.of(*texts), metric).tables for metric in ("bleu", "softbleu")] == [[], []]
+
+
 def test_words_are_compared_once_for_similarities_and_partners(monkeypatch: pytest.MonkeyPatch) -> None:
     corpus, compared = Segments.of({"A": ["a c", "b"], "B": ["d", "a"]}, ["b d", "a c"]), list[int]()
     measure = read_metric("softbleu", vectors={"a": [1.0, 0.1], "b": [0.9, 0.5]})
