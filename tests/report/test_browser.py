@@ -164,6 +164,39 @@ def test_the_slider_shows_what_the_command_prints(make_page, printed, inputs, na
         assert [score for _, _, score in sorted(rows)] == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
+@pytest.fixture(scope="module")
+def axe() -> str:
+    """The script of axe-core, in the folders that Node's NODE_PATH names."""
+    folders = filter(None, os.environ.get("NODE_PATH", "").split(os.pathsep))
+    script = next((path for folder in folders for path in Path(folder).glob("axe-core/axe.min.js")), None)
+    if script is None:
+        pytest.skip(
+            "needs axe-core in a folder of NODE_PATH (npm install --prefix FOLDER axe-core: FOLDER/node_modules)"
+        )
+    return script.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("command", ["score --matcher vleu", "compare -m softbleu bleu", "compare -m ter vleu"])
+def test_axe_finds_no_barrier(browser, make_page, inputs, axe, command, width, scheme):
+    """Rules of WCAG that a program can check."""
+    screen = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": width < 800}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    try:
+        name, *options = command.split()
+        report = make_page(name, *inputs, *options)
+        report.ask(axe)
+        found = browser.execute_async_script("axe.run(document).then(arguments[0])")
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert found["passes"]
+    assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in found["violations"]] == []
+
+
 def test_keys_move_the_slider_and_a_button_brings_it_back(make_page, inputs):
     report = make_page("score", *inputs, *SETTINGS["vleu"])
     before = report.texts("#systems .score")
