@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
+from softbleu.config.earlier import also_named
 from softbleu.corpora.corpus import Against, References, Texts, make_corpus, pick_segments
 from softbleu.engine.notes import note_text
 from softbleu.engine.plan import GivenMetric, Plan, make_plan
 from softbleu.engine.prepare import prepare_corpus
 from softbleu.engine.runner import MINI_BATCH
 from softbleu.errors import InputError
+from softbleu.io.arguments import several
 from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import SCALE
 from softbleu.matching.kinds import MATCH_KINDS, KindFinder, equal_in_place
@@ -168,6 +170,7 @@ def _shares(part: Sequence[int], whole: Sequence[int]) -> list[float | None]:
     return [100 * one / other if other else None for one, other in zip(part, whole, strict=True)]
 
 
+@also_named(metric="metrics")
 def soft_credit(
     candidates: Texts,
     references: References | None = None,
@@ -175,7 +178,7 @@ def soft_credit(
     *,
     metrics: GivenMetric = "vleu",
     against: Against = "references",
-    thresholds: Sequence[float] = (),
+    thresholds: float | Sequence[float] = (),
     **settings: Unpack[Settings],
 ) -> SoftCredit:
     """Find where the soft credit of a metric comes from: pairs of n-grams that differ and still match, by kind.
@@ -204,7 +207,9 @@ def soft_credit(
     [('dog', 'dogs', 'inflection', 0.992278)]
     """
     corpus = make_corpus(candidates, references, source, against=against)
-    return credit_of_corpus(corpus, make_plan(metrics, **settings), thresholds, language=settings.get("language"))
+    return credit_of_corpus(
+        corpus, make_plan(metrics, **settings), several(thresholds), language=settings.get("language")
+    )
 
 
 def credit_of_corpus(

@@ -43,7 +43,7 @@ from softbleu.embeddings.vectors import (
     spellings_of,
     unit_rows,
 )
-from softbleu.encoders import Encoder, encoder_files, is_encoder, named_by_extra, open_encoder
+from softbleu.encoders import Encoder, encoder_files, encoder_names, is_encoder, named_by_extra, open_encoder
 from softbleu.encoders.base import check_layers, parse_layers
 from softbleu.errors import REMOVAL, REMOVED, InputError, Parameter, VectorError, did_you_mean
 from softbleu.io.files import Content, find_resource, local_place, resource_names
@@ -188,13 +188,18 @@ def _open_joined(text: str) -> JoinedSource:
 
 def _unknown(name: str) -> str:
     """Explain why a name cannot be opened: the set must be fetched first, or is unknown."""
+    from softbleu.encoders.packaged import PACKAGED
+
     catalogue = find_resource(_FOLDER, "catalogue.toml")
     known = [] if catalogue is None else list(read_toml(catalogue))
     if name in known:
         return f"{name!r}: a known set that is not installed: 'softbleu embeddings list {name}' says how to get it"
+    sets, encoders = (
+        ", ".join(names) for names in ((*bundled_names(), *installed_names()), (*encoder_names(), *PACKAGED))
+    )
     return (
-        f"{name!r}: no such vector file, store or set{did_you_mean(name, known)}; installed: "
-        f"{', '.join((*bundled_names(), *installed_names()))}; 'softbleu embeddings list' shows all known sets"
+        f"{name!r}: no such vector file, store or set{did_you_mean(name, known)}; installed: {sets}; encoders: "
+        f"{encoders}; 'softbleu embeddings list' shows all known sets"
     )
 
 

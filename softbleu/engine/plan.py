@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
 from softbleu.config.declare import all_settings
 from softbleu.config.languages import language_of_data
-from softbleu.embeddings.choice import VectorChoice
+from softbleu.embeddings.choice import VectorChoice, open_vectors
 from softbleu.engine.encode import ListCorpus
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.progress import note
@@ -52,8 +52,7 @@ class Plan:
     def only(self) -> Metric:
         """The only metric. Raises InputError if the plan has several."""
         if len(self.metrics) > 1:
-            said = f"one metric at a time here, not {len(self.metrics)}: leave out all "
-            raise InputError(said, Parameter("metric"), " but one")
+            raise InputError(f"one metric at a time here, not {len(self.metrics)}: name one by ", Parameter("metric"))
         return self.metrics[0]
 
     def over(
@@ -215,6 +214,8 @@ def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:
     if requires.source and corpus.source is None and corpus.gold is None:
         raise lacking(metric.name, "source")
     if requires.pieces and not metric.vector_choice.in_context:
+        if not metric.vector_choice.without_vectors:
+            open_vectors(metric.vector_choice.vectors)  # Says it if the name is unknown
         raise InputError(
             f"metric {metric.name!r} needs vectors in context: name an encoder, such as {DEFAULT_ENCODER}"
         )

@@ -25,7 +25,7 @@ from softbleu.config.declare import (
 from softbleu.config.languages import Language, find_language, language_of_data
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.encoders import is_encoder
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.matching.matchers import MATCHERS
 from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.settings import DEFAULT_ENCODER, MULTILINGUAL_ENCODER, tokenizer_setting
@@ -329,7 +329,12 @@ def _check_language(metric: DeclaredMetric, language: Language) -> None:
         data = f"vectors ({metric.vector_choice.vectors})" if of_vectors else "data"
         said = f"{metric.label}: its {data} are {language_of_data(code).name}, and the text is {language.name}: "
         pieces = metric.requires.pieces or metric.vector_choice.in_context
-        there = "name an encoder of this language" if pieces else "name vectors of this language, or none"
+        if of_vectors and pieces and "head" in known_settings(metric, {}):
+            raise InputError(
+                said, "name a map of an encoder of this language, as ", Parameter("map", MULTILINGUAL_ENCODER)
+            )
+        there = f"name an encoder of this language, such as {MULTILINGUAL_ENCODER}"
+        there = there if pieces else "name vectors of this language, or none"
         raise InputError(said, there if of_vectors else "take a metric for any language, such as softbleu or chrf")
 
 

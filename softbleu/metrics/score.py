@@ -58,6 +58,15 @@ class NumberLike:
     def __round__(self, digits: int | None = None) -> float:
         return round(float(self), digits)
 
+    def __int__(self) -> int:
+        return int(float(self))
+
+    def __neg__(self) -> float:
+        return -float(self)
+
+    def __abs__(self) -> float:
+        return abs(float(self))
+
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         """Make an array of the score, so that NumPy computes with results."""
         return np.asarray(float(self), dtype=dtype)

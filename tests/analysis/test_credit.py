@@ -60,6 +60,7 @@ def test_credit_adds_up_to_the_matches_of_the_metric(how: Any, lines: Any, vecto
 def test_equal_ngrams_have_the_credit_of_bleu() -> None:
     texts = (["The cats sat on a mat", "it rains"], ["the cat sat on the mat", "It rains here"])
     found = soft_credit(*texts, metrics="vleu", threshold=0.5)
+    assert soft_credit(*texts, metric="vleu", threshold=0.5, thresholds=0.5).pairs == found.pairs
     assert (found.exact[0, 0] / SCALE).tolist() == softbleu.score(*texts).numbers.matches
     score = softbleu.score(*texts, metrics="vleu", threshold=0.5)
     sums = found.exact[0, 0] + found.by_kind(found.systems[0]).sum(axis=0)

@@ -65,6 +65,7 @@ def test_a_result_is_a_number_and_results_are_a_list_and_a_table() -> None:
     assert float(result) == result.score == result.numbers.score
     other = found["B"]
     assert result - other == result.score - other.score == -(other - result)
+    assert (int(result), -result, abs(result)) == (int(result.score), -result.score, result.score)
     assert (result + other) / 2 == sum(found) / 2 == (result.score + other.score) / 2
     assert (3 * result, result * 3, 1 - result) == (3 * result.score, 3 * result.score, 1 - result.score)
     assert isinstance(result.numbers, BleuScore)
