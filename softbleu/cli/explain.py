@@ -60,14 +60,17 @@ def explain(options: ExplainOptions) -> None:
     if (options.show and options.segments) or (options.top is not None and not options.show):
         raise InputError("--show chooses --top segments, and --segment names them: give one of these")
     plan = options.plan(one=options.show != "disagreeing")
-    with options.open_corpus(plan) as corpus:
+    rare = plan.metrics[0].requires.idf == "references"  # All lines say how rare words are
+    with options.open_corpus(plan) as corpus, options.progress() as progress:
+        progress.begin(len(corpus), slow=plan.compares_words and (rare or show is not None))
         if show:
-            lines = choose_lines(corpus, plan, show, top=20 if options.top is None else options.top)
+            top = 20 if options.top is None else options.top
+            lines = choose_lines(corpus, plan, show, top=top, progress=progress)
             chosen = list(dict.fromkeys(line.segment for line in lines))
         else:
             chosen = parse_segments(options.segments or [f"1-{min(3, len(corpus))}"], len(corpus))
         marks = read_marks(options.spans, corpus, options.encoding)
-        explanations = explain_corpus(corpus, plan.metrics[0], chosen, spans=marks)
+        explanations = explain_corpus(corpus, plan.metrics[0], chosen, spans=marks, progress=progress)
     output.write(explanations)
 
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.edits import JudgedEdit, JudgedEdits
     from softbleu.metrics.keywords import Settings
     from softbleu.metrics.protocols import ClosestPath, WordPair
-    from softbleu.types import Cells, Fields, Flags, Floats
+    from softbleu.types import Cells, Fields, Flags, Floats, Progress
 
 
 _LIMIT = Limit("explain", "words", 1 << 20, "a document of 3,000 words with 20 references: 63,000")
@@ -319,10 +319,12 @@ def explain_corpus(
     metrics: GivenMetric | Plan = "bleu",
     segments: Sequence[int] = (1,),
     spans: Sequence[SpanTable] = (),
+    progress: Progress | None = None,
 ) -> Explanations:
     """Show matched n-grams of chosen segments (numbered from 1) of every system, closest paths, edits, or findings.
 
-    With `spans`, each explanation has the text with these, too.
+    With `spans`, each explanation has the text with these, too. `progress` is called while the whole corpus is
+    scored, as frequencies of words need.
 
     Raises
     ------
@@ -334,7 +336,7 @@ def explain_corpus(
         return Explanations()
     plan = make_plan(metrics)
     note_text(corpus, plan.metrics)
-    explanations = _explained(corpus, plan, segments)
+    explanations = _explained(corpus, plan, segments, progress)
     if plan.only.partial:
         picked = pick_segments(corpus, segments)
         explanations = Explanations(
@@ -377,7 +379,7 @@ def _marked(spans: Sequence[SpanTable], one: Explanation, text: str) -> Iterator
             yield MarkedText(table.name, text, output.spans)
 
 
-def _explained(corpus: Corpus, plan: Plan, segments: Sequence[int]) -> Explanations:
+def _explained(corpus: Corpus, plan: Plan, segments: Sequence[int], progress: Progress | None) -> Explanations:
     metric = plan.only
     if isinstance(metric, ShowsEdits):
         return _judged(corpus, metric, segments)
@@ -391,7 +393,8 @@ def _explained(corpus: Corpus, plan: Plan, segments: Sequence[int]) -> Explanati
         return _findings(pick_segments(corpus, segments), metric, segments, chosen, numbers)
     scores = None
     if explainer is not _paths and (not requires.source or chosen.source is not None or chosen.gold is not None):
-        with running(chosen, plan.over(chosen, keep_rows=True), _CHOSEN) as runner:
+        options = replace(_CHOSEN, progress=progress if whole else None)
+        with running(chosen, plan.over(chosen, keep_rows=True), options) as runner:
             prepared = runner.prepared(metric)
             scores = segment_numbers(runner.collect(plan.metrics)[0])
     else:

@@ -35,6 +35,13 @@ CORPUS = Segments.of(
 )
 
 
+@pytest.mark.parametrize(("rarity", "told"), [(1.0, [(3, 3)]), (0.0, [])])
+def test_progress_is_that_of_the_text_whose_words_are_counted(rarity: float, told: list[tuple[int, int]]) -> None:
+    metric, calls = read_metric("softbleu", vectors=VECTORS, rarity=rarity), list[tuple[int, int]]()
+    explain_corpus(CORPUS, metric, [2], progress=lambda done, total: calls.append((done, total)))
+    assert calls == told
+
+
 def test_segments_are_explained_in_the_order_asked_for_and_exact_matchers_need_no_vectors() -> None:
     found = explain_corpus(CORPUS, read_metric("vleu", order=1, vectors=VECTORS, threshold=0.0), [3, 1, 3])
     assert [(entry.segment, entry.system) for entry in found] == [(n, name) for n in (3, 1, 3) for name in "AB"]
