@@ -107,13 +107,15 @@ def only_in(pattern: str, text: str, others: Iterable[str]) -> str | None:
 
 
 def cut_chatter(text: str, models: Sequence[str]) -> str | None:
-    """Return a text without chatter before and behind it; None if there is none that can be cut.
+    r"""Return a text without chatter before and behind it; None if there is none that can be cut.
 
     Models are its references and source. Chatter that one of them has stays, and chatter without which the text is no
-    nearer to the nearest reference in length.
+    nearer to the nearest reference in length, unless it is a line of its own before the text.
 
     >>> cut_chatter("Here is the translation: Der Hund bellt. (Note: the dog is loud.)", ["Ein Hund bellt."])
     'Der Hund bellt.'
+    >>> cut_chatter("Here is the translation:\n\nEin Hund.", ["Ein Hund ist noch viel lauter, als man denkt."])
+    'Ein Hund.'
     """
     if only_in(CHATTER, text, models) is None:
         return None
@@ -123,7 +125,9 @@ def cut_chatter(text: str, models: Sequence[str]) -> str | None:
     def far(other: str) -> int:
         return min((abs(len(other) - len(model)) for model in models), default=len(other))
 
-    return rest if rest.strip() and far(rest) < far(text) else None
+    before = _BEFORE.match(text)
+    alone = before is not None and "\n" in before[0][len(before[0].rstrip()) :]
+    return rest if rest.strip() and (alone or far(rest) < far(text)) else None
 
 
 def find_form(form: WayToWrite, text: str, inputs: Iterable[str]) -> str | None:
