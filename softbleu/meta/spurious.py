@@ -214,6 +214,8 @@ class CreditTally:
         """Matches made at the lowest threshold, by class and by similarity: equal bins from 0 to 1."""
         self.kinds: Counter[tuple[str, int]] = Counter()
         """Weight of the matches at the reported threshold, in millionths, by kind and class."""
+        self.spurious_words: Counter[tuple[str, str]] = Counter()
+        """The same of spurious matches of words that differ in more than case."""
 
     def add(self, intervals: MatchIntervals, classes: Integers, rewarded: Flags) -> None:
         """Add approximate matches of these classes; `rewarded` marks the deserved ones of deserving n-grams."""
@@ -236,6 +238,7 @@ class CreditTally:
         self._changes += other._changes
         self.histogram += other.histogram
         self.kinds.update(other.kinds)
+        self.spurious_words.update(other.spurious_words)
 
     def credit(self, threshold: int, order: int | None = None) -> JudgedCredit:
         """Credit at the threshold of that number, of one order or of all."""
@@ -357,6 +360,12 @@ class Analysis:
         """Find the highest threshold with at least that recall: its number, or None."""
         recalls = enumerate(credit.recall for credit in self.curve)
         return max((number for number, known in recalls if known is not None and known >= recall), default=None)
+
+    @property
+    def example(self) -> tuple[str, str] | None:
+        """The words that earn most spurious credit at the reported threshold; None if none does."""
+        words = self.tally.spurious_words
+        return min(words, key=lambda pair: (-words[pair], pair), default=None)
 
     @property
     def is_empty(self) -> bool:
@@ -701,7 +710,10 @@ def _match(tasks: Sequence[_Task], max_order: int, texts: _Texts, batch: tuple[C
         sides = zip(*intervals.chosen(made).ngrams(codes), strict=True)
         weights = zip(sides, classes[made].tolist(), intervals.matched[made].tolist(), strict=True)
         for (one, other), verdict, weight in weights:
-            kind = texts.finder.kind(*([texts.words[code] for code in side] for side in (one, other)))
+            words, met = ([texts.words[code] for code in side] for side in (one, other))
+            kind = texts.finder.kind(words, met)
             tally.kinds[kind, verdict] += weight
+            if verdict == SPURIOUS and len(words) == len(met) == 1 and kind != "case":
+                tally.spurious_words[words[0], met[0]] += weight
         tallies.append(tally)
     return tallies

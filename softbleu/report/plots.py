@@ -653,8 +653,12 @@ def spurious_lines(analyses: Sequence[Analysis]) -> Rows:
     shares: dict[str, dict[str, Points]] = {}
     trades: dict[str, dict[str, Points]] = {}
     texts: dict[str, dict[str, list[str]]] = {}
+    examples: dict[str, str] = {}
     for analysis in analyses:
         variant, matcher = analysis.variant.name, analysis.variant.matcher
+        if (pair := analysis.example) is not None:
+            said = f"spurious at {analysis.thresholds[analysis.at]:g}, for example: {pair[0]} ~ {pair[1]}"
+            examples.setdefault(variant, said)
         spurious = zip(analysis.thresholds, (credit.spurious_share for credit in analysis.curve), strict=True)
         shares.setdefault(variant, {})[matcher] = [(at, 100 * share) for at, share in spurious if share is not None]
         curve = zip(analysis.thresholds, analysis.curve, strict=True)
@@ -666,8 +670,8 @@ def spurious_lines(analyses: Sequence[Analysis]) -> Rows:
             f"{at:g}" if number % step == 0 else "" for number, (at, _, _) in enumerate(known)
         ]
     return [
-        *_variant_panels("threshold of similarity", "spurious share of soft credit, %", shares, {}),
-        *_variant_panels("recall of deserved credit, %", "precision of soft credit, %", trades, texts),
+        *_variant_panels("threshold of similarity", "spurious share of soft credit, %", shares, {}, examples),
+        *_variant_panels("recall of deserved credit, %", "precision of soft credit, %", trades, texts, {}),
     ]
 
 
@@ -676,12 +680,17 @@ def _variant_panels(
     y_label: str,
     curves: Mapping[str, Mapping[str, Points]],
     texts: Mapping[str, Mapping[str, Sequence[str]]],
+    notes: Mapping[str, str],
 ) -> Rows:
     plain = curves.get(PLAIN, {})
     behind = {variant: {} if variant == PLAIN else plain for variant in curves}
     return in_rows(
         [
-            Lines(name, x_label, y_label, curves[name], behind[name], PLAIN, labels=texts.get(name, {}))
+            Lines(
+                *(name, x_label, y_label, curves[name], behind[name], PLAIN),
+                labels=texts.get(name, {}),
+                note=notes.get(name, ""),
+            )
             for name in curves
         ]
     )

@@ -219,6 +219,20 @@ def test_tables_have_their_columns() -> None:
     assert [panel.behind for panel in lines] == [{}, lines[0].lines, {}, lines[2].lines]
 
 
+def test_the_picture_has_the_words_that_earn_most_without_deserving() -> None:
+    (found,) = find_spurious(
+        MatchedText.of_pairs(made("modifiers", 100)), make_variants({}, ["vleu"], ["plain"]), GRID
+    )
+    words, spurious_credit = found.tally.spurious_words, found.tally.credit(found.at, 1).spurious
+    # VLEU matches words with words, and none of the text differ in case alone.
+    assert sum(words.values()) / SCALE == pytest.approx(spurious_credit) != 0
+    assert found.example is not None
+    assert words[found.example] == max(words.values())
+    (panel, *_), _ = spurious_lines([found])
+    assert isinstance(panel, Lines)
+    assert panel.note == "spurious at 0.8, for example: {} ~ {}".format(*found.example)
+
+
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
