@@ -34,6 +34,7 @@ BESIDE = (
 
 AS_KEPT = "SOFTBLEU_NOTEBOOKS_AS_KEPT"
 """Where this is set, notebooks become pages without being run, which takes most of the time."""
+_HOME = re.compile(r'(<a\b[^>]*\bhref=")(\.|\.\.(?:/\.\.)*)/?"')
 _LINK = re.compile(r"(?<=\]\()(?!\w+:|#|/)([^)\s#]+)")
 
 
@@ -60,6 +61,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return posixpath.relpath(target, posixpath.dirname(uri) or ".")
 
     return _LINK.sub(in_site, markdown)
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Lead links to the folder of the home page to its file: not every reader has a server that does."""
+    return _HOME.sub(lambda link: f'{link[1]}{posixpath.join(link[2], "index.html")}"', output)
 
 
 def run_notebook(path: Path) -> Iterator[tuple[str, str | bytes]]:

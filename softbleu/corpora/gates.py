@@ -251,6 +251,8 @@ def gated(corpus: AnyCorpus, rules: GivenGate | None) -> AnyCorpus:
 
     Raises `InputError`: the outputs are edits or logs, or rules need references.
 
+    Examples
+    --------
     >>> from softbleu.corpora import Segments
     >>> corpus = gated(Segments.of({"A": ["<think>Dog?</think> A dog.", ""]}, ["The dog.", "A cat."]), "all")
     >>> corpus.candidates, str(corpus.gating.of("A"))
