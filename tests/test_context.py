@@ -28,7 +28,7 @@ from softbleu.metrics import Metric
 from softbleu.metrics.reading import read_metric
 from softbleu.metrics.signatures import metric_from_signature
 from softbleu.results.api import score_corpus
-from softbleu.results.explain import explain_corpus
+from softbleu.results.explain import explain_corpus, unmatched_spans
 
 
 class StaticEncoder(MadeUpEncoder):
@@ -329,6 +329,15 @@ def test_kept_states_are_near_to_encoded_ones() -> None:
     scales = np.abs(states).max(axis=1, keepdims=True)
     assert (np.abs(found - states) <= scales / 32767 * 0.51).all()
     assert (kept._unpacked(kept._packed(found)) == found).mean() > 0.9
+
+
+def test_words_and_credit_are_shown_of_lines_as_they_are_written():
+    corpus = Segments.of(["the cat, it sat"], [["the cat; it lay"]])
+    vleu = read_metric("vleu", vectors=MadeUpEncoder(), threshold=0.2)
+    found = unmatched_spans(corpus, read_metric("bertscore", vectors=MadeUpEncoder()), least_similarity=1)
+    assert found.records()
+    credit = softbleu.soft_credit(corpus.candidates, corpus.references, metric=vleu)
+    assert credit.exact.sum() + credit.soft[credit.run].sum() > credit.exact.sum() > 0
 
 
 def test_the_signature_says_what_was_looked_at_and_is_run_again() -> None:

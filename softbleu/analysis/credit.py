@@ -12,7 +12,7 @@ import numpy as np
 from softbleu.config.earlier import also_named
 from softbleu.corpora.corpus import Against, References, Texts, make_corpus, pick_segments
 from softbleu.engine.notes import note_text
-from softbleu.engine.plan import GivenMetric, Plan, make_plan
+from softbleu.engine.plan import GivenMetric, Plan, make_plan, requirements_of
 from softbleu.engine.prepare import prepare_corpus
 from softbleu.engine.runner import MINI_BATCH
 from softbleu.errors import InputError
@@ -271,7 +271,7 @@ def credit_of_prepared(
 
 
 def _prepare(corpus: Corpus, metric: Any, threshold: float) -> PreparedCorpus:
-    return prepare_corpus(corpus, metric.tokenizer, metric.replaced(threshold=threshold).requires)
+    return prepare_corpus(corpus, metric.tokenizer, requirements_of(metric.replaced(threshold=threshold)))
 
 
 def _match(prepared: PreparedCorpus, metric: Any, grid: Sequence[float], progress: Progress | None) -> list[_Tally]:

@@ -274,8 +274,8 @@ def _learn_map(options: TrainOptions, vectors: str) -> None:
     target = Path(options.output_folder)
     if target.is_dir() or (target.exists() and not options.force):
         raise InputError(f"{target}: exists already; replace a file with ", Parameter("force", True))
-    settings, usual = options.declared(TrainingSettings), TrainingSettings()
-    if settings != replace(usual, epochs=settings.epochs, seed=settings.seed):
+    settings, named = options.declared(TrainingSettings), {option.setting.name for option, _ in options.chosen}
+    if not named <= {"epochs", "seed"}:
         raise InputError("a map is learned by passes over judgements: of the training settings give epochs and seed")
     with options.progress("encoding", many=2) as progress:
         learned = learn_map(
@@ -284,8 +284,8 @@ def _learn_map(options: TrainOptions, vectors: str) -> None:
             layers=options.layers,
             tokenizer=options.tokenizer(),
             column=options.column,
-            passes=settings.epochs if settings.epochs != usual.epochs else PASSES,
-            seed=settings.seed if settings.seed != usual.seed else SEED,
+            passes=settings.epochs if "epochs" in named else PASSES,
+            seed=settings.seed if "seed" in named else SEED,
             licence=options.licence,
             encoding=options.encoding,
             progress=progress,

@@ -14,7 +14,7 @@ from softbleu.corpora.corpus import Against, References, Segments, Texts, make_c
 from softbleu.corpora.edits import Annotation, GoldSegment, apply_edits
 from softbleu.corpora.judgements.spans import MAJOR, MINOR, MarkedOutput, MarkedSpan, SpanTable
 from softbleu.engine.notes import note_text
-from softbleu.engine.plan import GivenMetric, Plan, make_plan
+from softbleu.engine.plan import GivenMetric, Plan, make_plan, requirements_of
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import MINI_BATCH, RunOptions, Statistics, collect_statistics, running
 from softbleu.errors import InputError, Parameter, known_name
@@ -668,7 +668,7 @@ def unmatched_spans(
         raise InputError(
             f"metric {metric.name!r} matches no words: take one that does, such as bleu, vleu, ter or meteor"
         )
-    requires = metric.requires
+    requires = requirements_of(metric)
     prepared = prepare_corpus(corpus, metric.tokenizer, requires)
     words = prepared.table(metric.vector_choice, requires).words if requires.table else None
     parts = [block.load().candidates for block in corpus.blocks()]

@@ -14,6 +14,8 @@ from softbleu.embeddings import open_vectors
 from softbleu.embeddings.catalogue import read_catalogue
 from softbleu.embeddings.choice import WordMeasure
 from softbleu.embeddings.convert import TrainingSettings
+from softbleu.embeddings.learning import PASSES
+from softbleu.embeddings.maps import VectorMap
 from softbleu.encoders import open_encoder
 from softbleu.engine.prepare import compare_words
 
@@ -74,6 +76,17 @@ def test_a_model_becomes_an_encoder(command):
     facts = scored(command, "info", "store", "--verify", name="embeddings")
     assert (facts["kind"], facts["family"], facts["licence"]) == ("encoder", "roberta", "CC0-1.0")
     assert (facts["sha256"], facts["verified"]) == (encoder.fingerprint, "yes")
+
+
+def test_a_map_is_learned_in_as_many_passes_as_are_named(command, files):
+    usual = TrainingSettings().epochs
+    sentences = ["the cat sat", "a dog barked", "the cat barked", "a dog sat", "the dog sat", "a cat barked"] * 10
+    rows = [f"{number % 7}\t{sentences[number]}\t{sentences[-1 - number]}" for number in range(60)]
+    files.write("judged.tsv", ["human\tmt\tref", *rows])
+    for options, passes in (([], PASSES), (["--epochs", usual], usual)):
+        done = command("embeddings", "train", "judged.tsv", "--map", "glove-6b-100d", "-o", f"{passes}.npz", *options)
+        assert (done.code, VectorMap.of(f"{passes}.npz").facts["passes"]) == (0, passes)
+    assert usual != PASSES
 
 
 def test_every_setting_of_training_is_an_option(command, files):
