@@ -294,7 +294,10 @@ def _scores_of(
     segments = [[(result.segments or ())[number] for number in shown.tolist()] for result in by_segment]
     with_formula = isinstance(first.metric, BleuFormula)
     parts = {} if with_formula else _components(segments)
-    parts |= {str(scored.metric): segment_numbers(scored)[:, shown].tolist() for scored in more}
+    labels = [scored.metric.label for scored in statistics]
+    for scored in more:
+        name = scored.metric.label if labels.count(scored.metric.label) == 1 else str(scored.metric)
+        parts[name] = segment_numbers(scored)[:, shown].tolist()
     significance = significance.settled(len(results))
     intervals, ranks = _intervals(first, metric, significance)
     return PageScores(

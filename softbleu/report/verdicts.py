@@ -103,6 +103,15 @@ def _digits(table: ComparisonTable, layout: Layout) -> int:
     return layout.decimals((row.score for row in table.comparisons), in_percent=table.in_percent)
 
 
+def _signed(number: float, digits: int) -> str:
+    """Write a number with its sign, as all of a page does.
+
+    >>> _signed(-0.25, 1), _signed(3, 1)
+    ('−0.2', '+3.0')
+    """
+    return f"{number:+z.{digits}f}".replace("-", "−")
+
+
 def _sentence(table: ComparisonTable, pair: Pair, layout: Layout) -> str:
     better, digits = _better(table, pair), _digits(table, layout)
     if not better:
@@ -113,12 +122,12 @@ def _sentence(table: ComparisonTable, pair: Pair, layout: Layout) -> str:
 
 def _facts(table: ComparisonTable, pair: Pair, layout: Layout) -> list[str]:
     digits, how = _digits(table, layout), table.significance
-    difference, low, high = (f"{number:+z.{digits}f}" for number in (pair.difference, *pair.interval))
+    difference, low, high = (_signed(number, digits) for number in (pair.difference, *pair.interval))
     drawn = f"{how.drawn():,} {'samples' if how.test == 'bootstrap' else 'trials'}"
     tests = corrected_text(table, len(table.comparisons) - 1)
     direction = [] if table.higher_is_better else [f"lower {table.label} is better"]
     return [
-        f"difference {difference}, 95% interval {low} to {high}",
+        f"{pair.name} less {pair.other}: {difference}, 95% interval {low} to {high}",
         *direction,
         f"p {_p(pair)} ({tests}, {drawn})",
     ]
@@ -130,5 +139,5 @@ def _p(pair: Pair) -> str:
 
 
 def _of_metric(table: ComparisonTable, pair: Pair, layout: Layout) -> MetricVerdict:
-    difference = f"{pair.difference:+z.{_digits(table, layout)}f}"
+    difference = _signed(pair.difference, _digits(table, layout))
     return MetricVerdict(table.label, difference, p_text(pair.corrected), _better(table, pair))
