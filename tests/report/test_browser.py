@@ -449,7 +449,7 @@ def test_two_systems_side_by_side(browser, make_page, printed, inputs):
     first = "#segments tbody tr:nth-child(1)"
     assert report.texts(f"{first} .candidate bdi") == [CANDIDATE[0], OTHER[0]]
     assert report.texts(f"{first} .reference bdi") == [REFERENCE[0], SECOND[0]]
-    assert report.texts(f"{first} .parts")[0].startswith("chrf ")
+    assert report.texts(f"{first} .parts")[0].startswith("chrF ")
     # Words of the references that only one of both met.
     assert report.texts(f"{first} .reference .first-only") == ["sat", "a"]
     assert report.texts(f"{first} .candidate .first-only") == ["sat", "a"]
