@@ -196,7 +196,7 @@ def brief(option: Setting) -> Setting:
 
 
 def in_order(options: Iterable[Setting]) -> list[Setting]:
-    """Sort options for help: those of the output last."""
+    """Sort options for help: options of the output come last."""
     return sorted(options, key=lambda option: option.panel == Options.panel)
 
 

@@ -87,8 +87,8 @@ _WORDS_AT_ONCE = 1 << 10  # Words whose pieces are looked for together: few enou
 class ContextVectors(Vectors):
     """Vectors of the tokens of lines, by an encoder that reads each line alone, or after the lines before.
 
-    The encoder reads a line as it is written, or its tokens with one space between them. A token's vector is the mean
-    of those of the pieces that it shares characters with, each the mean of the chosen layers' hidden states.
+    The encoder reads a line as it is written, or its tokens with one space between them. A token shares
+    characters with one or more pieces; its vector is the mean of their hidden states over the chosen layers.
     """
 
     words: Sequence[str]  # The surface form of each word

@@ -1,4 +1,4 @@
-"""Kinds of soft matches: how the words of a candidate n-gram differ from those of the reference n-gram it matches."""
+"""Kinds of soft matches: how the words of two n-grams that match differ."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class KindFinder:
 
     The words of a pair of n-grams are compared position by position, in lower case. If all that differ do so in one
     way, this is the kind of the pair. Names are capitalised words that the text never has in lower case, so German
-    nouns count as names. Function words are English; stems are those of the language, if it has a stemmer.
+    nouns count as names. Function words are English. Stems come from the stemmer of the language, if there is one.
 
     >>> finder = KindFinder(["the", "The", "cat", "cats", "sat", "Paris", "Rome"])
     >>> finder.kind(["The", "cat"], ["the", "cat"]), finder.kind(["the", "cat"], ["the", "cats"])
