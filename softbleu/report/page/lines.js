@@ -67,7 +67,7 @@ function passes(item) {
 
 function differenceCell(item) {
   const value = item.difference;
-  const cell = numberCell(value, data.digits);
+  const cell = numberCell(value, data.digits, "difference");
   if (value !== null && value > 0) cell.textContent = `+${cell.textContent}`;
   const better = data.higher ? value : -value;
   cell.classList.add("difference");

@@ -12,9 +12,11 @@ function element(name, className, text) {
   return made;
 }
 
-function numberCell(value, digits) {
+// `head` stands before the number where the table has no head, on phones.
+function numberCell(value, digits, head) {
   const cell = element("td", "number", value === null ? "–" : digits === null ? String(value) : fixed(value, digits));
   cell.dataset.value = String(value);
+  if (head) cell.dataset.head = head;
   return cell;
 }
 
@@ -204,7 +206,7 @@ function candidateLine(row, kind) {
 }
 
 function scoreCell(row) {
-  const cell = numberCell(row.score, data.digits);
+  const cell = numberCell(row.score, data.digits, paired() ? row.system : data.label);
   cell.classList.add("score");
   return cell;
 }
@@ -263,7 +265,7 @@ function segmentLine(item) {
   if (data.heat) item.rows.forEach((each) => texts.append(heatOf(each, two)));
   line.append(...item.rows.map(scoreCell));
   if (two) line.append(differenceCell(item));
-  else line.append(numberCell(row.length, null));
+  else line.append(numberCell(row.length, null, "tokens"));
   line.append(texts);
   line.item = item;
   paint(line.drawn);
