@@ -1,4 +1,4 @@
-"""Rows scored one by one, and 64 at a time as rewards, beside a loop of sacrebleu: CPU time of a row.
+"""Rows scored one by one, beside a loop of sacrebleu: CPU time of a row (batches of rewards: rewards.py).
 
     python benchmarks/rows.py                 # all texts that are there
     python benchmarks/rows.py --only en-zh --no-numba
@@ -85,30 +85,29 @@ def compare(scores: Sequence[Score], text: tuple[list[str], list[list[str]]]) ->
 def lines_of(name: str, text: tuple[list[str], list[list[str]]], tokenize: str, vectors: bool) -> Iterator[list[str]]:
     """Measure the metrics on a text."""
     import softbleu
-    from softbleu.rewards import Reward
 
     for metric, settings in METRICS.items():
         made = softbleu.read_metric(metric, **settings(tokenize))
         if made.requires.vectors and not vectors:
             continue
-        peer, reward, source = peer_of(metric, tokenize), Reward(made), made.requires.source
+        peer, source = peer_of(metric, tokenize), made.requires.source
 
         def single(rows: Rows, made: Any = made, source: bool = source) -> None:
             for candidate, reference in rows:
                 made.sentence_score(candidate, [reference], reference if source else None)
 
-        def together(rows: Rows, reward: Any = reward, source: bool = source) -> None:
-            candidates, references = map(list, zip(*rows, strict=True))
-            reward(candidates, references=references, source=references if source else None)
-
         def theirs(rows: Rows, peer: Any = peer) -> None:
             for candidate, reference in rows:
                 peer.sentence_score(candidate, [reference])
 
-        found = compare([single, together, *([theirs] if peer else [])], text)
-        cells = [f"{value:.0f}" for value in found[: 3 if peer else 2]]
-        ratios = [f"{ratio:.2f}" for ratio in found[3:]] if peer else ["", "", ""]
-        yield [name, metric, *cells, *ratios]
+        own, *others = compare([single, *([theirs] if peer else [])], text)
+        yield [
+            name,
+            metric,
+            f"{own:.0f}",
+            *(f"{other:.0f}" for other in others[:1]),
+            *(f"{ratio:.2f}" for ratio in others[1:]),
+        ]
 
 
 def main(
@@ -119,7 +118,7 @@ def main(
     if not numba:
         sys.modules["numba"] = None  # type: ignore[assignment]
     table = Table(title=f"A row, numba {'there' if numba else 'hidden'}", title_justify="left")
-    for column in ("text", "metric", "softbleu µs", "64 µs", "sacrebleu µs", "ratio", "64 ratio"):
+    for column in ("text", "metric", "softbleu µs", "sacrebleu µs", "ratio"):
         table.add_column(column, justify="left" if column in ("text", "metric") else "right")
     for name, place in TEXTS.items():
         if only in ("", name):
