@@ -175,7 +175,7 @@ def whole_command(name: str, *, plug_ins: bool = False) -> PlainCommand:
 
 
 def _command_for_help(name: str, words: Sequence[str]) -> PlainCommand:
-    """Make a command to show its help: with common options, options of the named metrics, or (`--help-all`) all options."""
+    """Make a command that shows its common options, options of the named metrics, or (`--help-all`) all."""
     command, values = find_command(name), values_of(words)
     if HELP_ALL in values or any("all" in values.get(word, ()) for word in HELP):
         return whole_command(name, plug_ins=True)

@@ -201,7 +201,7 @@ class Letters:
 
     @classmethod
     def fit(cls, lines: Sequence[_Words]) -> Letters:
-        """Learn probabilities from all lines. Learn the usual mean by scoring each half of the lines by the other half."""
+        """Learn probabilities from all lines; learn the usual mean by scoring each half by the other half."""
         halves = lines[::2], lines[1::2]
         models = [cls(Counter(word for line in half for word in line)) for half in halves]
         scored = [

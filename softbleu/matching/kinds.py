@@ -26,7 +26,7 @@ class KindFinder:
 
     The words of a pair of n-grams are compared position by position, in lower case. If all that differ do so in one
     way, this is the kind of the pair. Names are capitalised words that the text never has in lower case, so German
-    nouns count as names. Function words are English. Stems come from the stemmer of the language, if there is one.
+    nouns count as names. Function words are English. Stems come from the stemmer of the language, if it has any.
 
     >>> finder = KindFinder(["the", "The", "cat", "cats", "sat", "Paris", "Rome"])
     >>> finder.kind(["The", "cat"], ["the", "cat"]), finder.kind(["the", "cat"], ["the", "cats"])

@@ -227,8 +227,8 @@ class Trained(Metric):
     of its segments; of several references each segment takes the best. A side without any text has 0.
 
     With a `map` and no head, each token is matched greedily with the most similar one under the map, as in BERTScore,
-    and weighs as the map says. What precision, recall and F of these lack costs points, at the prices of the map. The map
-    also names vectors, layers and tokens, unless others are given.
+    and weighs as the map says. What precision, recall and F of these lack costs points, at the prices of the map,
+    which also names vectors, layers and tokens, unless others are given.
 
     Parameters
     ----------
