@@ -11,7 +11,8 @@ from made_up_encoder import MadeUpEncoder, vectors_for
 from tables import read_rows
 
 from softbleu.config.declare import Declared, Setting, own_settings
-from softbleu.embeddings.choice import Similarity, VectorChoice, WordMeasure
+from softbleu.embeddings.choice import Similarity, VectorChoice
+from softbleu.embeddings.measure import WordMeasure
 from softbleu.errors import InputError, VectorError
 from softbleu.lattices.rules import NetworkRules
 from softbleu.matching import MATCHERS

@@ -261,8 +261,8 @@ def test_the_digits_depend_on_nothing_but_the_text(monkeypatch: pytest.MonkeyPat
     for measure in measures(encoder):
         assert score_all(alone, [measure]).items() <= expected.items()
     monkeypatch.setattr("softbleu.engine.runner.SLOW_BLOCK", 7)
-    monkeypatch.setattr("softbleu.engine.runner.LEAST", 3)
-    monkeypatch.setattr("softbleu.engine.runner.MINI_BATCH", 3)
+    monkeypatch.setattr("softbleu.engine.worker.LEAST", 3)
+    monkeypatch.setattr("softbleu.engine.worker.MINI_BATCH", 3)
     with ThreadPoolExecutor(2) as executor:
         for given_ in (None, executor):
             assert score_all(CORPUS, measures(encoder), executor=given_) == expected

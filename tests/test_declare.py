@@ -20,7 +20,7 @@ from softbleu.cli.parts import setting_options
 from softbleu.cli.settings import flags_of, identifier
 from softbleu.config import declare
 from softbleu.config.declare import Declared, Setting, format_value, own_settings, parse_signature, setting
-from softbleu.embeddings.choice import WordMeasure
+from softbleu.embeddings.measure import WordMeasure
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matching import MATCHERS, SoftMatcher
 from softbleu.metrics import METRICS, Metric

@@ -13,7 +13,8 @@ from complete import complete
 from shared_data import expected_rows, published_rows, shared
 
 from softbleu.corpora import ParallelFiles, Segments, read_m2
-from softbleu.engine.runner import Statistics, collect_statistics
+from softbleu.engine.runner import collect_statistics
+from softbleu.engine.statistics import Statistics
 from softbleu.metrics import Level
 from softbleu.metrics.gleu import Gleu, GleuScore
 from softbleu.metrics.imeasure import IMeasure

@@ -25,7 +25,7 @@ from softbleu.tables import Records, Value
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.runner import Statistics
+    from softbleu.engine.statistics import Statistics
     from softbleu.types import Integers, Progress
 
 LENGTHS = (0, 10, 20, 30, 40, 50, 60)  # Tokens of a segment from which each bucket starts

@@ -14,7 +14,7 @@ from softbleu.corpora.corpus import Against, References, Texts, make_corpus, pic
 from softbleu.engine.notes import note_text
 from softbleu.engine.plan import GivenMetric, Plan, make_plan, requirements_of
 from softbleu.engine.prepare import prepare_corpus
-from softbleu.engine.runner import MINI_BATCH
+from softbleu.engine.worker import MINI_BATCH
 from softbleu.errors import InputError
 from softbleu.io.arguments import several
 from softbleu.io.platform import single_threaded_blas

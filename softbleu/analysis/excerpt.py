@@ -18,7 +18,7 @@ from softbleu.text.tokens import Tokenizer, token_places
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus, Segments
     from softbleu.engine.prepare import PreparedCorpus
-    from softbleu.engine.runner import Statistics
+    from softbleu.engine.statistics import Statistics
     from softbleu.types import Floats, Integers
 
 # Scripts without blanks between words: each character is a token, with its marks

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.engine.encode import CodedBlock
-from softbleu.engine.runner import MINI_BATCH
+from softbleu.engine.worker import MINI_BATCH
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.matchers import LONG_CELLS, SoftMatcher
 from softbleu.matching.ngrams import Chunk

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from softbleu.embeddings.choice import bundled_names, kept_quantiles, open_vectors
+from softbleu.embeddings.choice import bundled_names, open_vectors
 from softbleu.embeddings.files import FileSource
 from softbleu.embeddings.installed import find_installed, installed_names
 from softbleu.embeddings.maps import VectorMap, map_names
+from softbleu.embeddings.measure import kept_quantiles
 from softbleu.embeddings.vectors import StoreSource, VectorSource, read_store_meta, store_fingerprint
 from softbleu.encoders import encoder_names, is_encoder, open_encoder
 from softbleu.encoders.base import Encoder

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.config.declare import Declared, setting
-from softbleu.embeddings.choice import VectorLocation, measure_quantiles, open_vectors, vector_files
+from softbleu.embeddings.choice import VectorLocation, open_vectors, vector_files
 from softbleu.embeddings.files import FastTextSource, FileSource
+from softbleu.embeddings.measure import measure_quantiles
 from softbleu.embeddings.vectors import (
     MemorySource,
     StoreSource,

@@ -13,8 +13,8 @@ from softbleu.corpora.corpus import Segments
 from softbleu.corpora.validation import count_blank, usual_blank
 from softbleu.engine.prefixes import EveryTokens
 from softbleu.engine.prepare import SentenceScorer
-from softbleu.engine.runner import MINI_BATCH, MOST_TOGETHER
 from softbleu.engine.streams import check_partial
+from softbleu.engine.worker import MINI_BATCH, MOST_TOGETHER
 from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import choose_kernels
 from softbleu.matching.partial import prefixes

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.engine.runner import MINI_BATCH, MOST_TOGETHER
+from softbleu.engine.worker import MINI_BATCH, MOST_TOGETHER
 from softbleu.errors import InputError
 from softbleu.io.arguments import is_whole_number
 from softbleu.kernels import choose_kernels
@@ -17,7 +17,8 @@ from softbleu.metrics.guards import checked_rows
 
 if TYPE_CHECKING:
     from softbleu.engine.encode import BlockCoder, TaskBatch
-    from softbleu.engine.runner import Runner, Worker
+    from softbleu.engine.runner import Runner
+    from softbleu.engine.worker import Worker
     from softbleu.metrics.base import Metric
     from softbleu.types import Integers
 

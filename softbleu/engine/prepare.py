@@ -19,13 +19,8 @@ from numpy.typing import NDArray
 from softbleu.corpora.corpus import Segments
 from softbleu.corpora.files import open_text
 from softbleu.corpora.validation import usual_blank
-from softbleu.embeddings.choice import (
-    NO_VECTORS,
-    VectorChoice,
-    WordMeasure,
-    measure_words,
-    random_similarities,
-)
+from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
+from softbleu.embeddings.measure import WordMeasure, measure_words, random_similarities
 from softbleu.embeddings.vectors import KeptVectors, MeasuredWords, unit_rows
 from softbleu.encoders.base import PlacedLine, parse_layers
 from softbleu.encoders.kept import encoded_lines

@@ -13,7 +13,8 @@ from softbleu.corpora.validation import Blank, usual_blank
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.engine.plan import requirements_of
 from softbleu.engine.prepare import Broadcast, CorpusWords, PreparedCorpus, SentenceScorer
-from softbleu.engine.runner import Statistics, Task, Worker
+from softbleu.engine.statistics import Statistics
+from softbleu.engine.worker import Task, Worker
 from softbleu.io.platform import single_threaded_blas
 from softbleu.metrics.aggregation import RowStream
 from softbleu.metrics.protocols import ReadsRows

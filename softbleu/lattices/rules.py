@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from softbleu.config.declare import Declared, setting
 from softbleu.embeddings import DEFAULT_VECTORS, open_vectors
-from softbleu.embeddings.choice import SCOPE, WordMeasure, parse_percentile, similarity_quantile
 from softbleu.embeddings.function_words import is_function_word
+from softbleu.embeddings.measure import SCOPE, WordMeasure, parse_percentile, similarity_quantile
 from softbleu.embeddings.neighbours import NeighbourGraph, NeighbourIndex, cached_graph
 from softbleu.errors import InputError, Parameter, VectorError
 from softbleu.io.files import Content

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from softbleu.config.declare import Declared, Registry, setting
-from softbleu.embeddings.choice import parse_percentile
+from softbleu.embeddings.measure import parse_percentile
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
 from softbleu.kernels import SCALE, Intervals, Kernels

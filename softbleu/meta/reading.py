@@ -32,7 +32,8 @@ from softbleu.corpora.judgements import (
 from softbleu.corpora.judgements.numbering import KnownOutputs
 from softbleu.corpora.labels import Documents
 from softbleu.engine.notes import note_coverage
-from softbleu.engine.runner import RunOptions, Statistics, collect_statistics
+from softbleu.engine.runner import RunOptions, collect_statistics
+from softbleu.engine.statistics import Statistics
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import by_text, several
 from softbleu.io.progress import note

@@ -28,7 +28,7 @@ from softbleu.corpora.corpus import Segments
 from softbleu.corpora.generate import AlignedPair, GenerationSettings, check_alignment, generate, read_aligned
 from softbleu.engine.plan import make_plan, requirements_of, threshold_of, with_threshold
 from softbleu.engine.prepare import Broadcast, broadcast, prepare_corpus, whole_chunk
-from softbleu.engine.runner import MINI_BATCH
+from softbleu.engine.worker import MINI_BATCH
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.arguments import check_run, several
 from softbleu.io.executors import chosen_executor, run_in_order

@@ -19,7 +19,8 @@ from softbleu.corpora.corpus import Against, Corpus, References, Texts, make_cor
 from softbleu.corpora.edits import GoldSegment
 from softbleu.engine.notes import note_coverage
 from softbleu.engine.plan import key_of, make_plan, threshold_of
-from softbleu.engine.runner import RunOptions, Statistics, running
+from softbleu.engine.runner import RunOptions, running
+from softbleu.engine.statistics import Statistics
 from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.arguments import check_run, listed
 from softbleu.io.progress import shown

@@ -29,7 +29,8 @@ from softbleu.analysis.marks import LineMarks, Similarities, find_marks, mark_sp
 from softbleu.analysis.matches import SweptMatches, Thresholds, sweep_matches
 from softbleu.analysis.ngrams import differences_in
 from softbleu.engine.plan import GivenMetrics, Plan, make_plan
-from softbleu.engine.runner import Runner, RunOptions, Statistics, running
+from softbleu.engine.runner import Runner, RunOptions, running
+from softbleu.engine.statistics import Statistics
 from softbleu.errors import InputError, Parameter
 from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels

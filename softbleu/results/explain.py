@@ -16,7 +16,9 @@ from softbleu.corpora.judgements.spans import MAJOR, MINOR, MarkedOutput, Marked
 from softbleu.engine.notes import note_text
 from softbleu.engine.plan import GivenMetric, Plan, make_plan, requirements_of
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
-from softbleu.engine.runner import MINI_BATCH, RunOptions, Statistics, collect_statistics, running
+from softbleu.engine.runner import RunOptions, collect_statistics, running
+from softbleu.engine.statistics import Statistics
+from softbleu.engine.worker import MINI_BATCH
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import Limit, is_whole_number, listed
 from softbleu.io.platform import single_threaded_blas

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.runner import Rows
+    from softbleu.engine.worker import Rows
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.result import Coverage
     from softbleu.types import Array, Cells, Floats, Progress

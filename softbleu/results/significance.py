@@ -27,7 +27,7 @@ from softbleu.tables import Tabular, best_places, decimals_of
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.gating import GatedLines
-    from softbleu.engine.runner import Statistics
+    from softbleu.engine.statistics import Statistics
     from softbleu.metrics import Metric
     from softbleu.types import Cells, Fields, Floats, Integers, Keywords, Progress
 

@@ -12,10 +12,10 @@ from cli.conftest import TEXTS, scored, table_of
 
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.catalogue import read_catalogue
-from softbleu.embeddings.choice import WordMeasure
 from softbleu.embeddings.convert import TrainingSettings
 from softbleu.embeddings.learning import PASSES
 from softbleu.embeddings.maps import VectorMap
+from softbleu.embeddings.measure import WordMeasure
 from softbleu.encoders import open_encoder
 from softbleu.engine.prepare import compare_words
 
@@ -47,7 +47,7 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
 
 @pytest.fixture(autouse=True)
 def _few_pairs(monkeypatch):
-    for module in ("embeddings.choice", "encoders.stored"):
+    for module in ("embeddings.measure", "encoders.stored"):
         monkeypatch.setattr(f"softbleu.{module}.PAIRS", 100)
 
 

@@ -221,7 +221,7 @@ NAMED: dict[str, list[str]] = {
 @pytest.fixture
 def place(files: Any, monkeypatch: pytest.MonkeyPatch, command: Any) -> Path:
     """A folder with all that examples name."""
-    monkeypatch.setattr("softbleu.embeddings.choice.PAIRS", 100)
+    monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
     judged = ["system segment score", "A 1 90", "A 2 70", "A 3 50", "A 4 40"]
     texts = {"system-outputs/A.txt": NAMED["a.txt"], "reference.txt": NAMED["reference.txt"], "esa.tsv": judged}
     wmt = {f"wmt/{pair}/{name}": lines for pair in ("en-cs", "en-de") for name, lines in texts.items()}

@@ -180,7 +180,7 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def _place(files: Any, encoder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder with vectors as a file and as a store, text within a store, and a definition."""
-    monkeypatch.setattr("softbleu.embeddings.choice.PAIRS", 100)
+    monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
     convert_vectors("vectors.txt", "store")
     files.write("store/card.md", ["the cat sat on a mat"] * 20)
     files.write("out/vocab.txt", LINES["vectors.txt"])

@@ -19,7 +19,7 @@ GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "encoders"
 def stores(tmp_path, monkeypatch, files):
     """A store of vectors and one of an encoder in the folder of the files; the user has none yet."""
     monkeypatch.setenv("SOFTBLEU_STORES", str(tmp_path / "stores"))
-    for module in ("embeddings.choice", "encoders.stored"):
+    for module in ("embeddings.measure", "encoders.stored"):
         monkeypatch.setattr(f"softbleu.{module}.PAIRS", 100)
     convert_encoder(GOLDEN / "roberta", Path(files.folder) / "store")
     return files

@@ -29,7 +29,7 @@ UNIT = ROWS.astype(np.float64) / np.linalg.norm(ROWS.astype(np.float64), axis=1,
 @pytest.fixture(autouse=True)
 def _few_pairs(monkeypatch):
     """Quantiles of a million pairs take a while, and are tested elsewhere."""
-    monkeypatch.setattr("softbleu.embeddings.choice.PAIRS", 100)
+    monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
 
 
 PACKED = {"gzip": gzip.compress(CONTENTS["binary, line breaks"]), "bzip2": bz2.compress(CONTENTS["GloVe"])}

@@ -10,10 +10,10 @@ from refusing import refused
 from vector_files import write_store
 
 from softbleu import InputError, score
-from softbleu.embeddings import choice, function_words, open_vectors
+from softbleu.embeddings import function_words, measure, open_vectors
 from softbleu.embeddings.catalogue import describe_vectors
-from softbleu.embeddings.choice import SCOPE, Postprocess, WordMeasure, measure_words, similarity_quantile
 from softbleu.embeddings.function_words import FUNCTION_WORDS, is_function_word
+from softbleu.embeddings.measure import SCOPE, Postprocess, WordMeasure, measure_words, similarity_quantile
 from softbleu.embeddings.vectors import PERCENTILES, QUANTILES
 from softbleu.engine.prepare import compare_words
 from softbleu.errors import UnknownNameError, VectorError
@@ -36,7 +36,7 @@ VARIANTS = [
 @pytest.mark.parametrize(("same", "way"), [*VARIANTS[:2], ({}, WordMeasure(neighbours=2))])
 def test_quantiles_are_those_of_all_pairs(percentile, same, way, monkeypatch):
     """So many pairs of forty words are each of their 1560 pairs many times; neighbours do not count here."""
-    monkeypatch.setattr("softbleu.embeddings.choice.PAIRS", 200_000)
+    monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 200_000)
     vectors = {**random_vectors(40), "nothing": [0.0] * 6}
     words = oracle.Measure(vectors, "exact", **same)
     found = similarity_quantile(open_vectors(vectors), percentile, way)
@@ -52,8 +52,8 @@ def test_quantiles_are_those_of_all_pairs(percentile, same, way, monkeypatch):
 def test_scope_ends_where_it_says(monkeypatch):
     vectors = random_vectors(60)
     head = dict(list(vectors.items())[:20])
-    monkeypatch.setattr("softbleu.embeddings.choice.SCOPE", 20)
-    monkeypatch.setattr("softbleu.embeddings.choice.PAIRS", 10_000)
+    monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", 20)
+    monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 10_000)
     for way in (WordMeasure(), WordMeasure(vectors_postprocess="mean")):
         whole, first = (similarity_quantile(open_vectors(each), 95.0, way) for each in (vectors, head))
         assert whole == first
@@ -63,7 +63,7 @@ def test_scope_ends_where_it_says(monkeypatch):
 def test_a_zero_vector_does_not_spoil_what_is_cached(monkeypatch):
     """`The`, found as written beyond the scope, has a zero vector; `the` has another."""
     vectors = {"the": [1.0, 2.0, 3.0], "cat": [1.0, 2.0, 2.0], "dog": [3.0, 1.0, 0.0], "The": [0.0, 0.0, 0.0]}
-    monkeypatch.setattr("softbleu.embeddings.choice.SCOPE", 3)
+    monkeypatch.setattr("softbleu.embeddings.measure.SCOPE", 3)
     for words in (["The", "cat"], ["the", "cat"]):
         found = measure_words(open_vectors(vectors), words, "fallback", WordMeasure(neighbours=1))
         met = oracle.Measure(vectors, neighbours=1, scope=3).may_meet(*words)
@@ -72,9 +72,9 @@ def test_a_zero_vector_does_not_spoil_what_is_cached(monkeypatch):
 
 def test_bundled_quantiles_are_those_of_the_set():
     source = open_vectors("glove-6b-100d")
-    similarities = choice.random_similarities(source, WordMeasure())
+    similarities = measure.random_similarities(source, WordMeasure())
     expected = np.percentile(similarities, PERCENTILES).round(6).tolist()
-    assert choice.kept_quantiles(source) == dict(zip((f"p{each:g}" for each in PERCENTILES), expected, strict=True))
+    assert measure.kept_quantiles(source) == dict(zip((f"p{each:g}" for each in PERCENTILES), expected, strict=True))
     vectors = random_vectors(30)
     assert similarity_quantile(open_vectors(vectors), 1.0) < 0
     found = score(["w1 w2"], ["w1 w3"], matcher="vleu", vectors=vectors, threshold="p1")
@@ -87,7 +87,7 @@ def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path):
     write_store(folder, vectors, np.array(list(vectors.values()), np.float32))
     source = open_vectors(str(folder))
     computed = similarity_quantile(source, 99.0)
-    kept = choice.measure_quantiles(source)[QUANTILES]
+    kept = measure.measure_quantiles(source)[QUANTILES]
     assert kept["cosine"]["p99"] == computed
     kept["cosine"]["p99"] = 0.123
     meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
@@ -98,13 +98,13 @@ def test_kept_quantiles_are_used_and_only_if_found_as_now(tmp_path):
         assert similarity_quantile(again, 99.0, WordMeasure(vectors_postprocess="mean")) != 0.123
     for changed in ({}, {QUANTILES: None}, {QUANTILES: {"pairs": 5}}, {QUANTILES: []}):
         (folder / "meta.json").write_text(json.dumps({**meta, **changed}), encoding="utf-8")
-        assert choice.kept_quantiles(open_vectors(str(folder))) == {}
+        assert measure.kept_quantiles(open_vectors(str(folder))) == {}
 
 
 def test_quantiles_need_a_percentile_and_enough_words():
     for text in ("", "p", "px", "p101", "pnan", "pinf", "P50", "50", "p 50", "p5_0", "p\u0665\u0660", "p-0", "p1e1"):
-        assert repr(text) in refused(InputError, r"such as p99\.9", choice.parse_percentile, text)
-    assert [choice.parse_percentile(text) for text in ("p0", "p100", "p99.95")] == [0, 100, 99.95]
+        assert repr(text) in refused(InputError, r"such as p99\.9", measure.parse_percentile, text)
+    assert [measure.parse_percentile(text) for text in ("p0", "p100", "p99.95")] == [0, 100, 99.95]
     for vectors in ({"a": [1.0, 2.0]}, {"a": [1.0, 2.0], "b": [0.0, 0.0]}):
         refused(VectorError, "too few words", similarity_quantile, open_vectors(vectors), 50.0)
 
@@ -195,7 +195,7 @@ def test_facts_of_a_store_and_a_file(tmp_path):
     assert not [name for name in facts if "random pairs" in name]
     assert describe_vectors(source, verify=True) == {**facts, "verified": "yes"}
     # Quantiles that are kept are shown.
-    kept = choice.measure_quantiles(source)[QUANTILES]
+    kept = measure.measure_quantiles(source)[QUANTILES]
     meta = json.loads((store / "meta.json").read_text(encoding="utf-8"))
     (store / "meta.json").write_text(json.dumps({**meta, QUANTILES: kept}), encoding="utf-8")
     facts = describe_vectors(open_vectors(str(store)))

@@ -13,10 +13,11 @@ import pytest
 from refusing import refused
 
 from softbleu.corpora import ParallelFiles, Segments
-from softbleu.engine import encode, runner
+from softbleu.engine import encode, statistics
 from softbleu.engine.encode import BlockCoder
 from softbleu.engine.plan import make_plan
-from softbleu.engine.runner import RunOptions, SegmentRows, SegmentScores, running
+from softbleu.engine.runner import RunOptions, running
+from softbleu.engine.statistics import SegmentRows, SegmentScores
 from softbleu.errors import InputError
 from softbleu.metrics import M2, METRICS, Bleu, Cleme, Gleu, IMeasure
 from softbleu.metrics.aggregation import BestReference, SumOfRows
@@ -59,7 +60,7 @@ def peak(texts: Sequence[str], metric: str, level: Any, jobs: int) -> float:
     [("bleu", "corpus", 1), ("bleu", "corpus", 2), ("gleu(iterations=5)", "corpus", 1), ("bleu", "segment", 1)],
 )
 def test_memory_is_flat(metric: str, level: Any, jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "_MOST_KEPT", 1 << 12)
+    monkeypatch.setattr(statistics, "_MOST_KEPT", 1 << 12)
     monkeypatch.setattr(encode, "_LINES_BY_PLACE", 4096)
     sizes = (2_000, 8_000) if level == "segment" else (10_000, 40_000)
     few, many = (peak(written(tmp_path, lines), metric, level, jobs) for lines in sizes)
@@ -76,7 +77,7 @@ class TwoRows(SumOfRows):
 
 @pytest.mark.parametrize("kept", [0, 10, 10_000])
 def test_scores_of_segments_are_a_sequence(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner, "_MOST_KEPT", kept)
+    monkeypatch.setattr(statistics, "_MOST_KEPT", kept)
     metric = TwoRows(Gleu())
     rows, expected, number = SegmentRows(metric, segments=True), [[], []], 0
     for counts in ([1, 2, 1], [3], [1, 1, 1, 2]):
@@ -102,7 +103,7 @@ def test_few_rows_or_many_the_scores_are_the_same(metric: str, level: Any, monke
     candidate, source, *references = ([*map(" ".join, draw.choice(WORDS, (300, 4)).tolist())] for _ in range(4))
     corpus = Segments.of({"one": candidate, "two": source}, list(zip(*references, strict=True)), source)
     expected = score_corpus(corpus, metric, level=level)
-    monkeypatch.setattr(runner, "_MOST_KEPT", 100)
+    monkeypatch.setattr(statistics, "_MOST_KEPT", 100)
     found = score_corpus(corpus, metric, level=level)
     assert found == expected
     assert found.records() == expected.records()

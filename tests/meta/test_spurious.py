@@ -17,8 +17,8 @@ from tables import each_row
 
 from softbleu import score
 from softbleu.corpora.generate import AlignedPair, GenerationSettings, generate
-from softbleu.embeddings import choice
-from softbleu.engine.runner import MINI_BATCH
+from softbleu.embeddings import measure
+from softbleu.engine.worker import MINI_BATCH
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels import SCALE
 from softbleu.matching.kinds import MATCH_KINDS
@@ -176,9 +176,9 @@ def test_quantiles_are_thresholds_of_each_variant_and_pairs_are_drawn_once(monke
     assert plain.thresholds != centred.thresholds
     assert plain.thresholds[plain.at] == centred.thresholds[centred.at] == 0.8
     drawn = []
-    original = choice._draw_similarities
-    monkeypatch.setattr(choice, "_DRAWN", {})
-    monkeypatch.setattr(choice, "_draw_similarities", lambda *given: drawn.append(given) or original(*given))
+    original = measure._draw_similarities
+    monkeypatch.setattr(measure, "_DRAWN", {})
+    monkeypatch.setattr(measure, "_draw_similarities", lambda *given: drawn.append(given) or original(*given))
     variants = make_variants({"vectors": vectors}, ["vleu", "xleu"], ["plain", "aligned", "centred"])
     found = find_spurious(MatchedText.of_pairs([pair("a b", "b a")]), variants, ["p90", "p95", "p99"])
     assert len(found) == 6

@@ -30,7 +30,8 @@ from strategies import (
 from tables import each_row
 
 from softbleu import score
-from softbleu.embeddings.choice import VectorChoice, WordMeasure
+from softbleu.embeddings.choice import VectorChoice
+from softbleu.embeddings.measure import WordMeasure
 from softbleu.errors import InputError
 from softbleu.kernels import SCALE
 from softbleu.matching.ngrams import TokenVectors, round_millionths
@@ -173,10 +174,10 @@ def test_raw_norms_weigh_words(case: Case) -> None:
 
 
 SIZES = {
-    "engine.runner.MINI_BATCH": st.integers(1, 4),
-    "engine.runner.LEAST": st.just(1),
+    "engine.worker.MINI_BATCH": st.integers(1, 4),
+    "engine.worker.LEAST": st.just(1),
     "engine.runner.BLOCK": st.integers(1, 4),
-    "engine.runner.MOST_TOGETHER": st.integers(1, 30),
+    "engine.worker.MOST_TOGETHER": st.integers(1, 30),
     "kernels.numpy_backend.SEGMENTS_AT_ONCE": st.integers(1, 4),
     "corpora.corpus.BLOCK": st.integers(1, 4),
     "matching.matchers.BATCH_CELLS": st.sampled_from([1, 30, 200]),
@@ -211,7 +212,7 @@ def test_scores_of_one_system_do_not_depend_on_the_others(case: Case, intruder: 
 # Scores under remedies equal those of the literal oracle.
 
 
-SCOPE = "softbleu.embeddings.choice.SCOPE"
+SCOPE = "softbleu.embeddings.measure.SCOPE"
 SET = ("the", "cat", "The", "dog", "mat", "sat", "Dog", "on", "red", "blue", "ran", "big", "zero", "far", "MAT")
 """Words of the set; `zero` has a zero vector."""
 SPOKEN = (*SET, "THE", "Cat", "oov", "Oov")

@@ -176,7 +176,7 @@ def test_small_lists_are_compared_together_and_large_ones_in_parts(monkeypatch: 
     found = []
     for together, small in ((1024, 32), (1024, 0), (2, 0), (2, 1000), (7, 8)):
         monkeypatch.setattr("softbleu.engine.encode.PAIRS_TOGETHER", together)
-        monkeypatch.setattr("softbleu.engine.runner.SMALL_LIST", small)
+        monkeypatch.setattr("softbleu.engine.worker.SMALL_LIST", small)
         for metric in ("chrf", "ter"):
             found.append([each.scores.tolist() for each in score_pairs(lists, read_metric(metric))])
     assert [np.shape(scores) for scores in found[0]] == [(1, 7), (7, 1), (2, 6), (3, 5), (5, 3), (7, 7)]

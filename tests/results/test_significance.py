@@ -19,7 +19,8 @@ from sacrebleu.significance import PairedTest
 from shared_data import shared
 
 from softbleu.corpora import Segments
-from softbleu.engine.runner import Statistics, collect_statistics
+from softbleu.engine.runner import collect_statistics
+from softbleu.engine.statistics import Statistics
 from softbleu.errors import InputError
 from softbleu.matching.ngrams import SCALE
 from softbleu.metrics import Metric, resampling

@@ -35,7 +35,7 @@ from recipe import (
     treat,
     unit_rows,
 )
-from softbleu.embeddings.choice import measure_quantiles
+from softbleu.embeddings.measure import measure_quantiles
 from softbleu.embeddings.vectors import open_writer
 from softbleu.errors import SoftbleuError, VectorError
 

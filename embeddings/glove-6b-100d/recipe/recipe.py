@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.choice import CommonParts as CommonParts
+from softbleu.embeddings.measure import CommonParts as CommonParts
 from softbleu.embeddings.vectors import unit_rows as unit_rows
 from softbleu.errors import VectorError
 

@@ -1,0 +1,242 @@
+"""Score chunks of a corpus: what a worker does with a batch, and its rows put together or summed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.engine.checkpoint import BlockStatistics
+from softbleu.engine.encode import BlockCoder, CodedBlock, TaskBatch, in_parts
+from softbleu.engine.prepare import Broadcast
+from softbleu.io.platform import cached_property
+from softbleu.kernels import KernelName, Kernels, choose_kernels
+from softbleu.matching.ngrams import Chunk
+from softbleu.matching.sweep import matched_by_all
+from softbleu.metrics.base import Metric
+from softbleu.metrics.guards import checked_rows, failure_of, rows_of_pairs
+from softbleu.metrics.protocols import ComparesPairs, shares_matches
+from softbleu.metrics.requirements import Requirements
+from softbleu.text.tokens import Tokenizer
+
+if TYPE_CHECKING:
+    from softbleu.matching.ngrams import Vectors, WordTable
+    from softbleu.types import Array, Integers
+
+    Rows = Array
+
+
+MINI_BATCH = 512  # Candidates that are matched together: few enough for the cache. Results do not depend on it.
+LEAST = 32  # Segments that are matched together, at least, for any number of systems
+MOST_TOGETHER = 1 << 18  # Tokens that are looked at together, unless a segment alone has more
+SMALL_LIST = 32  # Pairs of a small list
+
+
+@dataclass(frozen=True)
+class Task:
+    """A metric to compute, the number of its table of words, and whether the rows of all segments are wanted."""
+
+    metric: Metric
+    table: int | None
+    keep_rows: bool
+
+    @property
+    def by_annotator(self) -> bool:
+        """Whether it looks at edits, not at references."""
+        return self.metric.requires.by_annotator
+
+
+_mine = threading.local()  # What a thread of a worker keeps from one task to the next
+
+
+@dataclass(frozen=True)
+class Worker:
+    """Scores coded chunks by all metrics of a tokenizer; small enough to travel with every batch."""
+
+    tasks: tuple[Task, ...]
+    tokenizer: Tokenizer
+    needed: Requirements  # What all metrics together look at
+    kernels: KernelName
+    tables: tuple[Broadcast, ...] = ()
+    words: Broadcast | None = None  # Those that tables count, where whoever does the work does not know them
+
+    def __call__(self, batch: TaskBatch, coder: BlockCoder | None = None) -> list[BlockStatistics]:
+        """Compute the statistics of a batch, by every metric; a coder knows lines from batches before."""
+        sums, first = Sums(self.tasks), batch.first
+        for block in batch.coded(coder or self.own_coder()):
+            sums.add(self.of_block(block, first))
+            first += len(block)
+        return sums.taken()
+
+    def compare(self, batch: TaskBatch, coder: BlockCoder | None = None) -> list[Rows]:
+        """Compute the statistics of all pairs of texts of each list of a batch, by the first metric.
+
+        `coder` codes the texts; the worker has its own unless one is given.
+
+        They have the shape (candidates, references, k).
+        """
+        tables, kernels = [table.load() for table in self.tables], choose_kernels(self.kernels)
+        coded = batch.coded(coder or self.own_coder())
+        return [rows for lists in coded for rows in self._of_lists(lists, tables, kernels)]
+
+    def rows(
+        self,
+        chunks: Sequence[Chunk],
+        tables: Sequence[WordTable],
+        kernels: Kernels,
+        gold: Sequence[Chunk] | None = None,
+        first: int | None = None,
+    ) -> Iterator[tuple[int, list[Integers]]]:
+        """Compute the rows of each chunk by every metric, by these kernels, and yield them with its number.
+
+        `chunks` are the same segments of each system, `gold` too, for metrics that look at edits; `tables` have what
+        is known of words. There are `first` segments of the corpus before them, if they have numbers.
+        """
+        alone, families = self._families
+        for number in alone:
+            task = self.tasks[number]
+            words = None if task.table is None else tables[task.table]
+            seen = gold if gold and task.by_annotator else chunks
+            yield number, [checked_rows(task.metric, chunk, words, kernels, first=first) for chunk in seen]
+        for (order, table), numbers in families.items():
+            members: list[Any] = [self.tasks[number].metric for number in numbers]
+            if len(members) == len(chunks) == 1:
+                yield numbers[0], [checked_rows(members[0], chunks[0], tables[table], kernels, first=first)]
+                continue
+            matchers = [metric.matching for metric in members]
+            matched = matched_by_all(matchers, chunks, tables[table].vectors, order, kernels)
+            for number, metric, by_system in zip(numbers, members, matched, strict=True):
+                known = partial(checked_rows, metric, words=tables[table], kernels=kernels, first=first)
+                pairs = zip(chunks, by_system, strict=True)
+                yield number, [known(chunk, matched=of_chunk) for chunk, of_chunk in pairs]
+
+    @cached_property
+    def _families(self) -> tuple[list[int], dict[tuple[int, int], list[int]]]:
+        """Number the metrics that share nothing, and the metrics that share matches, by their order and table."""
+        alone: list[int] = []
+        families: dict[tuple[int, int], list[int]] = {}
+        for number, task in enumerate(self.tasks):
+            if task.table is not None and shares_matches(task.metric):
+                families.setdefault((task.metric.order, task.table), []).append(number)
+            else:
+                alone.append(number)
+        return alone, families
+
+    def own_coder(self) -> BlockCoder:
+        """Return the coder of this worker, which is kept from batch to batch."""
+        key = self.tokenizer, self.needed, self.kernels, self.words
+        if getattr(_mine, "key", None) != key:
+            vocabulary = None if self.words is None else self.words.load()
+            _mine.coder, _mine.key = BlockCoder(self.tokenizer, self.needed, self.kernels, vocabulary), key
+        coder: BlockCoder = _mine.coder
+        return coder
+
+    def of_block(self, block: CodedBlock, first: int) -> list[BlockStatistics]:
+        """Go through a block in mini-batches, each of which has a chunk for every system."""
+        together = len(block.candidates) if self._families[1] else 1
+        size = max(MINI_BATCH // max(together, 1), LEAST) if self.tables else max(len(block), 1)
+        tables, kernels = [table.load() for table in self.tables], choose_kernels(self.kernels)
+        sums = Sums(self.tasks)
+        for start, end in block.cuts(size, MOST_TOGETHER):
+            chunks = list(block.chunks(start, end))
+            gold = list(block.chunks(start, end, gold=True)) if self.needed.by_annotator else []
+            made = dict(self.rows(chunks, tables, kernels, gold, first + start))
+            parts = enumerate(self.tasks)
+            sums.add(
+                [
+                    _statistics_of_chunks(task, made[n], gold if task.by_annotator else chunks, tables)
+                    for n, task in parts
+                ]
+            )
+        return sums.taken()
+
+    def _of_lists(self, lists: CodedBlock, tables: Sequence[WordTable], kernels: Kernels) -> list[Rows]:
+        """Go through lists: the pairs of small ones together, for there much time goes by for each list."""
+        metric, words = self.tasks[0].metric, None if self.tasks[0].table is None else tables[self.tasks[0].table]
+        candidates, references = lists.sizes
+        pairs = candidates * references
+        by_list: dict[int, Rows] = {}
+        small = np.flatnonzero(pairs <= SMALL_LIST)
+        if len(small):
+            ((_, (rows,)),) = self.rows([lists.pairs(small)], tables, kernels)
+            for number, pair_rows in zip(small.tolist(), np.split(rows, np.cumsum(pairs[small])[:-1]), strict=True):
+                by_list[number] = pair_rows.reshape(candidates[number], references[number], -1)
+        for number in np.flatnonzero(pairs > SMALL_LIST).tolist():
+            one, other = lists.texts(number)
+            # The same texts are prepared once; of many candidates only some are compared at a time.
+            parts = [one] if one is other else in_parts(one)
+            # With `partial`, references end elsewhere for each candidate.
+            compare: Callable[..., Integers] = partial(rows_of_pairs, metric)
+            if isinstance(metric, ComparesPairs) and not metric.partial:
+                compare = metric.pair_statistics
+            by_list[number] = np.concatenate([compare(part, other, words, kernels) for part in parts])
+        return [by_list[number] for number in range(len(lists))]
+
+
+def _statistics_of_chunks(
+    task: Task, by_system: Sequence[Integers], chunks: Sequence[Chunk], tables: Sequence[WordTable]
+) -> BlockStatistics:
+    """Put the rows of a chunk of each system together, or their sums where rows are not kept."""
+    check_widths(task.metric, by_system)
+    references = np.diff(chunks[0].segment_offsets)
+    counts = references if len(by_system[0]) != len(references) else np.ones(len(references), np.int64)
+    if not task.keep_rows:
+        by_system, counts = [rows.sum(axis=0, keepdims=True) for rows in by_system], np.ones(1, np.int64)
+    coverage = np.zeros((len(chunks), 4), np.int64)
+    if task.table is not None:
+        coverage = np.stack([count_known(chunk, tables[task.table].vectors) for chunk in chunks])
+    return BlockStatistics(np.stack(by_system), counts, coverage, (int(references.min()), int(references.max())))
+
+
+def check_widths(metric: Metric, parts: Sequence[Integers]) -> None:
+    """Check that the rows of a metric have as many numbers in all parts; the error names the metric."""
+    widths = sorted({rows.shape[-1] for rows in parts})
+    if len(widths) > 1:
+        raise failure_of(metric, f"{widths[0]} numbers in one row of statistics, and {widths[1]} in another")
+
+
+def _joined(parts: Sequence[BlockStatistics]) -> BlockStatistics:
+    """Put the rows of consecutive blocks together."""
+    return BlockStatistics(
+        np.concatenate([part.rows for part in parts], axis=1),
+        np.concatenate([part.counts for part in parts]),
+        sum((part.coverage for part in parts[1:]), start=parts[0].coverage),
+        (min(part.references[0] for part in parts), max(part.references[1] for part in parts)),
+    )
+
+
+class Sums:
+    """Statistics added up, or put one behind the other where rows are kept."""
+
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self._tasks = tasks
+        self._parts: list[list[BlockStatistics]] = [[] for _ in tasks]
+
+    def add(self, parts: Sequence[BlockStatistics]) -> None:
+        """Add the statistics of the next blocks, by every task."""
+        for task, before, part in zip(self._tasks, self._parts, parts, strict=True):
+            check_widths(task.metric, [part.rows, *(last.rows for last in before[-1:])])
+            if task.keep_rows or not before:
+                before.append(part)
+            else:
+                before[0] = replace(_joined([before[0], part]), rows=before[0].rows + part.rows, counts=part.counts)
+
+    def taken(self) -> list[BlockStatistics]:
+        """Return the accumulated statistics and reset."""
+        taken = [_joined(parts) for parts in self._parts]
+        self._parts = [[] for _ in self._tasks]
+        return taken
+
+
+def count_known(chunk: Chunk, vectors: Vectors) -> Integers:
+    """Count the tokens of a chunk, and tokens with a vector: (candidates, known, references, known)."""
+    counts = [
+        count
+        for tokens in (chunk.candidates, chunk.references)
+        for count in (len(tokens.codes), int(vectors.known(tokens).sum()))
+    ]
+    return np.array(counts, np.int64)
