@@ -1,9 +1,10 @@
 """An encoder of a store: a forward pass in which results of a line never depend on other lines.
 
-The rounding of a matrix product may depend on the shapes and, on some processors, on the position of a row. Therefore
-pieces of many lines are stacked, linear layers process blocks of `BLOCK_ROWS` rows, and lines start at equivalent
-rows (`row_period`). Attention processes lines of equal length, with a product per line; other operations work row by
-row. Activation functions work in place, in parts that fit the processor's cache.
+Where they can be compiled (`softbleu.encoders.compiled`), linear layers and GELU are. Otherwise they are NumPy's, of
+which the rounding of a matrix product may depend on the shapes and, on some processors, on the position of a row.
+Therefore pieces of many lines are stacked, linear layers process blocks of `BLOCK_ROWS` rows, and lines start at
+equivalent rows (`row_period`). Attention processes lines of equal length, with a product per line; other operations
+work row by row. Activation functions work in place, in parts that fit the processor's cache.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.vectors import PAIRS, QUANTILES, SEED, pair_products, percentiles_of
 from softbleu.encoders.base import Encoder, Pieces, PlacedLine, check_layers
+from softbleu.encoders.compiled import Compiled, CompiledLinear, compile_functions
 from softbleu.encoders.pieces import CutsText, Window, cut_lines, cut_windows, word_rows
 from softbleu.encoders.store import (
     DISTANCES,
@@ -113,10 +115,11 @@ class Linear:
     bias: States
 
     def __call__(self, rows: States, out: States) -> States:
-        """Apply the layer to a block of rows."""
-        np.matmul(rows, self.weight, out=out)
-        out += self.bias
-        return out
+        """Apply the layer to a block of rows; the result is the first rows of `out`."""
+        result = out[: len(rows)]
+        np.matmul(rows, self.weight, out=result)
+        result += self.bias
+        return result
 
 
 @dataclass(frozen=True)
@@ -141,11 +144,11 @@ class Norm:
 class Layer:
     """The weights of a layer."""
 
-    qkv: Linear  # Queries, already divided by the root of their length, keys and values
-    attended: Linear
+    qkv: Linear | CompiledLinear  # Queries, already divided by the root of their length, keys and values
+    attended: Linear | CompiledLinear
     attended_norm: Norm
-    up: Linear
-    down: Linear
+    up: Linear | CompiledLinear
+    down: Linear | CompiledLinear
     norm: Norm
 
 
@@ -157,19 +160,26 @@ class Transformer:
     norm: Norm  # Normalisation of the embeddings
     distances: States | None  # Bias of attention scores: (classes of relative positions, heads)
     layer: Callable[[int], Layer]  # Returns the weights of a layer, from 0
+    compiled: Compiled | None  # Functions of compiled layers
 
     @cached_property
     def period(self) -> int:
         """Number of rows at whose multiples lines start."""
         layer = self.layer(0)
-        return math.lcm(*(row_period(linear.weight) for linear in (layer.qkv, layer.attended, layer.up, layer.down)))
+        linears = (layer.qkv, layer.attended, layer.up, layer.down)
+        return math.lcm(*(row_period(linear.weight) for linear in linears if isinstance(linear, Linear)))
+
+    @property
+    def block(self) -> int:
+        """Number of rows of which `run` is given a multiple."""
+        return self.compiled.tile.rows if self.compiled else BLOCK_ROWS
 
     def run(self, embeddings: States, lengths: Sequence[int], layers: Sequence[int]) -> States:
         """Compute the hidden states of a layer (0: the embeddings), or the mean directions of several.
 
-        `embeddings`, (rows, dimension), are sums of the embeddings of words and positions, in a whole number of
-        blocks: rows of lines of ascending length, each padded with zeros to a multiple of `period`. They are
-        overwritten. `lengths` are the numbers of pieces of lines.
+        `embeddings`, (rows, dimension), are sums of the embeddings of words and positions, a multiple of `block`:
+        rows of lines of ascending length, each padded with zeros to a multiple of `period`. They are overwritten.
+        `lengths` are the numbers of pieces of lines.
         """
         rows = embeddings
         for block in _blocks(rows):
@@ -191,14 +201,21 @@ class Transformer:
             for block, seen in zip(_blocks(rows), _blocks(attended), strict=True):
                 block += layer.attended(seen, spare)
                 layer.attended_norm(block)
-                activate(layer.up(block, inner), self.architecture.activation)
-                block += layer.down(inner, spare)
+                raised = layer.up(block, inner)
+                self._activate(raised)
+                block += layer.down(raised, spare)
                 layer.norm(block)
             if number + 1 in layers:
                 add(rows, total)
         if len(layers) > 1:
             total /= np.float32(len(layers))
         return total
+
+    def _activate(self, rows: States) -> None:
+        if self.compiled and self.architecture.activation == "gelu":
+            self.compiled.gelu(rows)
+        else:
+            activate(rows, self.architecture.activation)
 
     def _attend(self, qkv: States, lengths: Sequence[int], out: States) -> None:
         heads = self.architecture.heads
@@ -326,7 +343,7 @@ class StoredEncoder:
     ) -> None:
         lengths = [len(window) for window in batch]
         starts = np.cumsum([0, *(filled_up(length, self._transformer.period) for length in lengths)]).tolist()
-        embeddings = np.zeros((filled_up(starts.pop(), BLOCK_ROWS), self.dimension), np.float32)
+        embeddings = np.zeros((filled_up(starts.pop(), self._transformer.block), self.dimension), np.float32)
         for window, start in zip(batch, starts, strict=True):
             rows = stored_words(self._tensors, pieces.ids[window.places])
             embeddings[start : start + len(window)] = rows + self._positions[: len(window)]
@@ -349,16 +366,17 @@ class StoredEncoder:
     @cached_property
     def _transformer(self) -> Transformer:
         distances = stored_array(self._tensors, DISTANCES) if self.architecture.distances else None
-        return Transformer(self.architecture, self._norm("norm"), distances, cache(self._layer))
+        return Transformer(self.architecture, self._norm("norm"), distances, cache(self._layer), self._compiled)
+
+    @cached_property
+    def _compiled(self) -> Compiled | None:
+        return compile_functions((self.dimension, self.architecture.inner), _LOG_TAIL, float(_END))
 
     def _layer(self, number: int) -> Layer:
         place = f"layers.{number}."
-        qkv = self._linear(place + "qkv")
         root = np.float32(math.sqrt(self.dimension // self.architecture.heads))
-        qkv.weight[:, : self.dimension] /= root
-        qkv.bias[: self.dimension] /= root
         return Layer(
-            qkv,
+            self._linear(place + "qkv", root),
             self._linear(place + "attended"),
             self._norm(place + "attended_norm"),
             self._linear(place + "up"),
@@ -366,9 +384,15 @@ class StoredEncoder:
             self._norm(place + "norm"),
         )
 
-    def _linear(self, name: str) -> Linear:
-        weight = stored_array(self._tensors, f"{name}.weight")
-        return Linear(np.ascontiguousarray(weight.T), stored_array(self._tensors, f"{name}.bias"))
+    def _linear(self, name: str, root: np.float32 | None = None) -> Linear | CompiledLinear:
+        """Read a linear layer; its first results, the queries, are divided by a root, if any."""
+        weight, bias = (stored_array(self._tensors, f"{name}.{part}") for part in ("weight", "bias"))
+        if root is not None:
+            weight[: self.dimension] /= root
+            bias[: self.dimension] /= root
+        if self._compiled is None:
+            return Linear(np.ascontiguousarray(weight.T), bias)
+        return CompiledLinear(weight.T, bias, self._compiled)
 
     def _norm(self, name: str) -> Norm:
         weight, bias = (stored_array(self._tensors, f"{name}.{part}") for part in ("weight", "bias"))
