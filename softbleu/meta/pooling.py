@@ -92,51 +92,143 @@ def pool(values: Sequence[float], deviations: Sequence[float], bounds: tuple[flo
     >>> round(pooled.low, 3), round(pooled.high, 3)
     (0.827, 0.971)
     """
-    from scipy.special import expit, logit
-
     if len(values) < 2:
         raise InputError("pooling needs two sets or more")
-    effects, variances = np.asarray(values, float), np.square(np.asarray(deviations, float))
-    if not (known := variances > _NONE**2).any():
-        return Pooled(len(effects), float(effects.mean()))
-    low, width = (0.0, 1.0) if bounds is None else (bounds[0], bounds[1] - bounds[0])
-    if bounds is not None:
-        shares = ((effects - low) / width).clip(_EDGE, 1 - _EDGE)
-        effects, variances = logit(shares), variances / (width * shares * (1 - shares)) ** 2
-    middle, half, between, new = _random_effects(effects, np.where(known, variances, variances[known].max()))
-    ends = np.array([middle, middle - half, middle + half, middle - new, middle + new])
-    if bounds is not None:
-        ends = expit(ends)
-        between *= width * float(ends[0] * (1 - ends[0]))
-        ends = low + width * ends
-    mean, lowest, highest, new_low, new_high = ends.tolist()
-    if len(effects) == 2:
-        return Pooled(2, mean)
-    return Pooled(len(effects), mean, lowest, highest, between, new_low, new_high)
+    if not (np.asarray(deviations, float) > _NONE).any():
+        return Pooled(len(values), float(np.mean(values)))
+    pooled = regress(values, deviations, bounds=bounds).expect()
+    return pooled if pooled.sets > 2 else Pooled(2, pooled.mean)
 
 
-def _random_effects(effects: Floats, variances: Floats) -> tuple[float, float, float, float]:
-    """Return the mean, half of its interval, the deviation between sets, and half of the interval of a new set."""
+class Term(NamedTuple):
+    """A coefficient of a regression with its 95% interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """Effects of sets as a linear function of moderators, with random effects of sets."""
+
+    sets: int
+    terms: Sequence[Term]
+    """Intercept, then a term per moderator: in units of the measure at the middle of its bounds."""
+    between: float  # Standard deviation of the sets' true effects that moderators leave, on the bounded scale
+    covariance: Floats  # Of the coefficients on the bounded scale, after Knapp and Hartung
+    scale: float  # Weighted squares by degree of freedom; 1 unless the variance between sets is 0
+    deviation: float  # Median sampling deviation on the bounded scale
+    bounds: tuple[float, float] | None
+
+    def expect(self, moderators: Sequence[float] = (), deviation: float | None = None, sets: int = 1) -> Pooled:
+        """Return the mean at some moderators with its interval, and the interval of what a new set shows there.
+
+        Parameters
+        ----------
+        moderators
+            A value per moderator.
+        deviation
+            Standard deviation of the new value by sampling; None: the median of the sets.
+        sets
+            Number of new sets whose mean is expected; `deviation` is that of one of them.
+        """
+        from scipy.stats import t
+
+        at = np.array([1.0, *moderators])
+        slope = _slope(self.bounds)
+        middle = float(at @ [term.value / slope for term in self.terms])
+        error = float(at @ self.covariance @ at)
+        width = slope if self.bounds is None else float(_slope_at(middle, self.bounds))
+        sampled = self.deviation if deviation is None else deviation / width
+        quantile = float(t.ppf(0.975, self.sets - len(at)))
+        half = quantile * error**0.5
+        new = quantile * (error + self.scale * (self.between**2 + sampled**2) / sets) ** 0.5
+        ends = np.array([middle, middle - half, middle + half, middle - new, middle + new])
+        mean, low, high, new_low, new_high = _from_scale(ends, self.bounds).tolist()
+        return Pooled(self.sets, mean, low, high, self.between * width, new_low, new_high)
+
+
+def regress(
+    values: Sequence[float],
+    deviations: Sequence[float],
+    moderators: Sequence[Sequence[float]] = (),
+    bounds: tuple[float, float] | None = None,
+) -> Regression:
+    """Fit effects of sets to moderators by random effects (Paule and Mandel 1982; Knapp and Hartung 2003).
+
+    Scale, weights and sets without deviation are as in `pool`, which is a regression without moderators.
+
+    Parameters
+    ----------
+    values, deviations
+        Effect of each set, and its standard deviation by sampling.
+    moderators
+        For each moderator its value on each set.
+    bounds
+        Least and greatest possible value; None: unbounded.
+
+    Raises
+    ------
+    InputError
+        There are too few sets, no set varies by sampling, or a moderator follows from the others.
+
+    Examples
+    --------
+    >>> fitted = regress([0.1, 0.2, 0.3, 0.5], [0.05] * 4, [[1, 2, 3, 4]])
+    >>> [round(term.value, 3) for term in fitted.terms], round(fitted.expect([5]).mean, 3)
+    ([-0.05, 0.13], 0.6)
+    """
     from scipy.optimize import brentq
     from scipy.stats import t
 
-    degrees = len(effects) - 1
+    effects, variances = np.asarray(values, float), np.square(np.asarray(deviations, float))
+    design = np.stack([np.ones(len(effects)), *np.asarray(moderators, float)], axis=1)
+    degrees = len(effects) - design.shape[1]
+    known = variances > _NONE**2
+    if degrees < 1 or not known.any() or np.linalg.matrix_rank(design) < design.shape[1]:
+        raise InputError("a regression needs more sets than terms, sampling deviations, and independent moderators")
+    if bounds is not None:
+        low, width = bounds[0], bounds[1] - bounds[0]
+        shares = ((effects - low) / width).clip(_EDGE, 1 - _EDGE)
+        effects, variances = np.log(shares / (1 - shares)), variances / (width * shares * (1 - shares)) ** 2
+    variances = np.where(known, variances, variances[known].max())
 
-    def weighed(between: float) -> tuple[Floats, float, float]:
+    def fitted(between: float) -> tuple[Floats, Floats, float]:
         weights = 1 / (between + variances)
-        mean = float(weights @ effects / weights.sum())
-        return weights, mean, float(weights @ (effects - mean) ** 2)
+        inverse = np.linalg.inv(design.T * weights @ design)
+        coefficients = inverse @ (design.T @ (weights * effects))
+        return coefficients, inverse, float(weights @ (effects - design @ coefficients) ** 2)
 
     between = 0.0
-    if weighed(0.0)[2] > degrees:
+    if fitted(0.0)[2] > degrees:
         most = float(np.var(effects) * len(effects) + variances.max())
-        between = float(brentq(lambda value: weighed(value)[2] - degrees, 0.0, most, xtol=1e-15))
-    weights, mean, squares = weighed(between)
+        between = float(brentq(lambda value: fitted(value)[2] - degrees, 0.0, most, xtol=1e-15))
+    coefficients, inverse, squares = fitted(between)
     scale = squares / degrees
-    error = scale / float(weights.sum())
-    quantile = float(t.ppf(0.975, degrees))
-    new = quantile * (error + scale * (between + float(np.median(variances)))) ** 0.5
-    return mean, quantile * error**0.5, between**0.5, new
+    halves = float(t.ppf(0.975, degrees)) * np.sqrt(scale * np.diag(inverse))
+    ends = _slope(bounds) * np.stack([coefficients, coefficients - halves, coefficients + halves], axis=1)
+    terms = [Term(*row) for row in ends.tolist()]
+    deviation = float(np.median(variances)) ** 0.5
+    return Regression(len(effects), terms, between**0.5, scale * inverse, scale, deviation, bounds)
+
+
+def _slope(bounds: tuple[float, float] | None) -> float:
+    """Return the units of the measure in a unit of the scale, at the middle."""
+    return 1.0 if bounds is None else (bounds[1] - bounds[0]) / 4
+
+
+def _slope_at(place: float, bounds: tuple[float, float]) -> float:
+    """Return the units of the measure in a unit of the scale, at a place on the scale."""
+    share = 1 / (1 + np.exp(-place))
+    return float((bounds[1] - bounds[0]) * share * (1 - share))
+
+
+def _from_scale(places: Floats, bounds: tuple[float, float] | None) -> Floats:
+    """Return the values of the measure at places on the scale."""
+    from scipy.special import expit
+
+    return places if bounds is None else bounds[0] + (bounds[1] - bounds[0]) * expit(places)
 
 
 def pooled_table(question: str, tables: Mapping[str, Records]) -> Records:

@@ -14,9 +14,10 @@ from scipy.special import expit
 
 from softbleu.corpora.judgements import ScoreTable
 from softbleu.corpora.judgements.assessments import Assessments
+from softbleu.errors import InputError
 from softbleu.meta.accuracy import soft_accuracy
 from softbleu.meta.agreement import correlate
-from softbleu.meta.pooling import pool, pooled_table
+from softbleu.meta.pooling import pool, pooled_table, regress
 from softbleu.tables import Records
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -96,6 +97,70 @@ def test_pooled_effects_are_those_of_equations() -> None:
     assert pooled.mean == pytest.approx(mean)
     assert weights @ (values - mean) ** 2 == pytest.approx(3)
     assert pooled.high - mean == pytest.approx(3.182446 * (1 / weights.sum()) ** 0.5)
+
+
+@pytest.mark.parametrize("sets", [12, 30])
+@pytest.mark.parametrize("between", [0.0, 0.5])
+@pytest.mark.parametrize(("middle", "bounds"), [(0.0, None), (1.0, (-1.0, 1.0)), (0.1, (-2.0, 2.0))])
+def test_intervals_by_moderators_cover(
+    sets: int, between: float, middle: float, bounds: tuple[float, float] | None
+) -> None:
+    """On made-up sets with a continuous and a binary moderator: coefficient, mean, and the mean of two new sets."""
+    generator, runs, covered = np.random.default_rng(3), 400, np.zeros(3)
+    for _ in range(runs):
+        moderators = generator.normal(size=sets), np.arange(sets) % 2
+        deviations = generator.uniform(0.2, 0.4, sets)
+        true = middle + 0.4 * moderators[0] - 0.3 * moderators[1]
+        effects = true + generator.normal(0, between, sets) + generator.normal(0, deviations)
+        mean = middle + 0.4 - 0.3
+        new = mean + generator.normal(0, between / 2**0.5) + generator.normal(0, 0.3 / 2**0.5)
+        sampled, slope = 0.3, 1.0
+        if bounds is not None:
+            low, width = bounds[0], bounds[1] - bounds[0]
+            shares = expit(effects)
+            deviations = deviations * width * shares * (1 - shares)
+            sampled, slope = 0.3 * width * expit(mean) * (1 - expit(mean)), width / 4
+            effects, mean, new = (low + width * expit(each) for each in (effects, mean, new))
+        fitted = regress(effects, deviations, moderators, bounds)
+        at = fitted.expect([1.0, 1.0], sampled, sets=2)
+        term = fitted.terms[1]
+        covered += [
+            term.low <= 0.4 * slope <= term.high,
+            at.low <= mean <= at.high,
+            at.new_low <= new <= at.new_high,
+        ]
+        assert bounds is None or bounds[0] <= at.new_low <= at.low <= at.high <= at.new_high <= bounds[1]
+    assert covered / runs == pytest.approx(0.95, abs=0.03)
+
+
+def test_regressions_are_those_of_statsmodels() -> None:
+    """Trials of BCG vaccine (Colditz et al. 1994): infected and not, vaccinated and not, and latitude.
+
+    statsmodels 0.15.0: combine_effects(method_re="iterated", use_t=True), and WLS at the variance between sets for
+    which the weighted squares are 11.
+    """
+    trials = np.array(
+        [
+            *([4, 119, 11, 128, 44], [6, 300, 29, 274, 55], [3, 228, 11, 209, 42], [62, 13536, 248, 12619, 52]),
+            *([33, 5036, 47, 5761, 13], [180, 1361, 372, 1079, 44], [8, 2537, 10, 619, 19]),
+            *([505, 87886, 499, 87892, 13], [29, 7470, 45, 7232, 27], [17, 1699, 65, 1600, 42]),
+            *([186, 50448, 141, 27197, 18], [5, 2493, 3, 2338, 33], [27, 16886, 29, 17825, 33]),
+        ]
+    )
+    counts, latitude = trials[:, :4], trials[:, 4]
+    effects, deviations = np.log(counts) @ [1, -1, -1, 1], (1 / counts).sum(axis=1) ** 0.5
+    alone, fitted = regress(effects, deviations), regress(effects, deviations, [latitude])
+    assert alone.terms[0] == pytest.approx((-0.745460, -1.152442, -0.338479), abs=2e-6)
+    assert alone.between**2 == pytest.approx(0.341205, abs=2e-6)
+    assert fitted.between**2 == pytest.approx(0.137364, abs=2e-6)
+    assert fitted.terms[0] == pytest.approx((0.254810, -0.436127, 0.945747), abs=2e-6)
+    assert fitted.terms[1] == pytest.approx((-0.030579, -0.050391, -0.010768), abs=2e-6)
+
+
+def test_a_regression_that_sets_do_not_settle_is_refused() -> None:
+    for moderators in ([[1, 1, 1, 1]], [[1, 2, 3, 4], [1, 4, 9, 16], [1, 8, 27, 64]]):
+        with pytest.raises(InputError, match="a regression needs more sets than terms"):
+            regress([0.1, 0.2, 0.3, 0.4], [0.1] * 4, moderators)
 
 
 def test_tables_of_directions_are_pooled() -> None:
