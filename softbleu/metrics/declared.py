@@ -292,15 +292,18 @@ def _language_settings(
     spoken: dict[str, object] = {"language": language.code} if "language" in names else {}
     if plain:
         return spoken
-    requires = metric.revised({**spoken, **settings}).requires
+    made = metric.revised({**spoken, **settings})
+    requires = made.requires
     counted = requires.edits or not (requires.gold or requires.pieces or "char_order" in names)
     if language.tokenize and counted and metric.tokenizer == type(metric)().tokenizer:
         spoken["tokenize"] = language.tokenize
     named = settings.get("vectors", NO_VECTORS) != NO_VECTORS or metric.vector_choice != VectorChoice()
     if language.code != "en" and requires.vectors and not named:
         spoken["similarity"] = language.similarity
-    if language.code != "en" and requires.pieces and "head" not in names:
-        usual = metric.vector_choice.vectors == DEFAULT_ENCODER
+    if language.code != "en" and requires.pieces:
+        # A head or a map that is named chose the vectors.
+        untaught = getattr(made, "head", None) is None and ("head" not in names or made.vector_choice.map is None)
+        usual = metric.vector_choice.vectors == DEFAULT_ENCODER and untaught
         spoken |= {"vectors": MULTILINGUAL_ENCODER} if usual else {}
     return {name: value for name, value in spoken.items() if name not in settings}
 
@@ -329,10 +332,9 @@ def _check_language(metric: DeclaredMetric, language: Language) -> None:
         data = f"vectors ({metric.vector_choice.vectors})" if of_vectors else "data"
         said = f"{metric.label}: its {data} are {language_of_data(code).name}, and the text is {language.name}: "
         pieces = metric.requires.pieces or metric.vector_choice.in_context
-        if of_vectors and pieces and "head" in known_settings(metric, {}):
-            raise InputError(
-                said, "name a map of an encoder of this language, as ", Parameter("map", MULTILINGUAL_ENCODER)
-            )
+        if "head" in known_settings(metric, {}):
+            advice = "learn a map of vectors of this language (softbleu embeddings train), or name "
+            raise InputError(said, advice, Parameter("map", MULTILINGUAL_ENCODER))
         there = f"name an encoder of this language, such as {MULTILINGUAL_ENCODER}"
         there = there if pieces else "name vectors of this language, or none"
         raise InputError(said, there if of_vectors else "take a metric for any language, such as softbleu or chrf")

@@ -20,7 +20,7 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.embeddings.choice import DEFAULT_VECTORS, VectorChoice
-from softbleu.embeddings.maps import VectorMap
+from softbleu.embeddings.maps import VectorMap, map_names
 from softbleu.errors import InputError, Parameter
 from softbleu.io.arguments import Limit
 from softbleu.io.files import Content, required_resource, resource_names
@@ -164,6 +164,18 @@ class TrainedHead(Content):
 
 
 @cache
+def bundled_map(name: str) -> VectorMap:
+    """Read a map in the box, once."""
+    return VectorMap.of(name)
+
+
+@cache
+def _maps_alone() -> frozenset[str]:
+    """Names of vectors that have a map in the box, and no head."""
+    return frozenset(map_names()).difference(resource_names(_FOLDER, _FILE))
+
+
+@cache
 def bundled_head(name: str) -> TrainedHead:
     """Read a head in the box, once."""
     return TrainedHead.of_file(required_resource(_FOLDER, name, _FILE), name)
@@ -228,7 +240,8 @@ class Trained(Metric):
 
     With a `map` and no head, each token is matched greedily with the most similar one under the map, as in BERTScore,
     and weighs as the map says. What precision, recall and F of these lack costs points, at the prices of the map,
-    which also names vectors, layers and tokens, unless others are given.
+    which also names vectors, layers and tokens, unless others are given. Vectors that have a map in the box and no
+    head (`multilingual-e5-small`, which a `language` other than English takes) take it unless a head is given.
 
     Parameters
     ----------
@@ -258,8 +271,14 @@ class Trained(Metric):
     label: ClassVar[str] = "trained"
 
     def complete(self) -> None:
-        """Take tokens and vectors of the head or of the map, unless others are given."""
-        head, learned = self.head, self.vector_choice.map
+        """Take tokens and vectors of the head or of the map, unless others are given.
+
+        Without either, vectors of a name that only a map in the box has take this map.
+        """
+        head, learned, vectors = self.head, self.vector_choice.map, self.vector_choice.vectors
+        if head is None and learned is None and isinstance(vectors, str) and vectors in _maps_alone():
+            learned = bundled_map(vectors)
+            object.__setattr__(self, "vector_choice", replace(self.vector_choice, map=learned))
         if head is None and learned is not None:
             if self.vector_choice == VectorChoice(DEFAULT_ENCODER, map=learned):
                 object.__setattr__(self, "vector_choice", VectorChoice(learned.vectors, map=learned))
@@ -284,6 +303,11 @@ class Trained(Metric):
             said = f"head {head.location or DEFAULT_HEAD} is of vectors of words, not of an encoder: leave out "
             raise InputError(said, Parameter("vectors"), " and ", Parameter("map"))
         return replace(self, head=head if vectors == head.vectors == DEFAULT_VECTORS else replace(head, severity=()))
+
+    @property  # type: ignore[misc]
+    def language(self) -> str | None:
+        """Language of the head that is taken by default; None for others, and for maps."""
+        return "en" if self.head is None and self.vector_choice.map is None else None
 
     @property
     def used(self) -> TrainedHead:

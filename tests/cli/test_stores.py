@@ -80,7 +80,12 @@ def without_extra(monkeypatch, tmp_path):
 
 @pytest.mark.usefixtures("without_extra", "files")
 @pytest.mark.parametrize(
-    "given", ["-m bertscore --language cs", "-m vleu --language ja --vectors multilingual-e5-small"]
+    "given",
+    [
+        "-m bertscore --language cs",
+        "-m vleu --language ja --vectors multilingual-e5-small",
+        "-m trained --language cs",
+    ],
 )
 def test_an_encoder_whose_extra_is_missing_is_named_with_it(refused: Any, given: str) -> None:
     line = refused("score", *TEXTS, *given.split())
@@ -102,6 +107,9 @@ def test_metrics_of_a_language_are_those_that_work(command: Any, monkeypatch: An
     assert listed(command, "multilingual-e5-small")["state"] == "ready"
     assert metrics_for(command, "cs")["bertscore"] == "bertscore(vectors=multilingual-e5-small)"
     assert metrics_for(command, "en")["bertscore"] == "bertscore"
+    map_of_them = "trained(vectors=multilingual-e5-small, map=multilingual-e5-small)"
+    assert metrics_for(command, "cs")["trained"] == map_of_them
+    assert metrics_for(command, "en")["trained"] == "trained"
 
 
 @pytest.mark.usefixtures("files")

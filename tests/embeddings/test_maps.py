@@ -99,6 +99,24 @@ def test_trained_under_a_map_is_the_oracle(candidate: list[str], reference: list
     assert metric.sentence_score(" ".join(reference), [" ".join(reference)]).score == 100
 
 
+def test_trained_takes_the_map_of_vectors_that_no_head_is_for() -> None:
+    name, own = "multilingual-e5-small", made_up_map(2)
+    for metric in (Trained(vectors=name), Trained(language="cs"), Trained(language="cs", vectors=name)):
+        assert (metric.vector_choice.vectors, metric.vector_choice.map) == (name, VectorMap.of(name))
+    for metric in (
+        Trained(),
+        Trained(language="en"),
+        Trained(vectors="minilm-l6"),
+        Trained(head="minilm-l6", vectors=name),
+    ):
+        assert metric.vector_choice.map is None
+    assert Trained(vectors=name, map=own).vector_choice.map == own
+    # The prices of the head in the box are English; whoever names a head chose it.
+    said = "trained: its data are English, and the text is Czech: learn a map of vectors of this language"
+    refused(InputError, said, Trained, vectors=MadeUpEncoder(), language="cs")
+    assert Trained(vectors=MadeUpEncoder(), head="minilm-l6", language="cs").head is not None
+
+
 def test_words_under_a_map_match_by_mapped_cosines_and_equal_ones_by_1() -> None:
     learned = made_up_map(3, vectors="mapping", layers=None)
     scored = softbleu.score(["a cat"], ["the dog x"], metrics=Trained(vectors=WORDS, map=learned)).numbers
