@@ -38,6 +38,7 @@ TEXTS: dict[str, st.SearchStrategy[Any]] = {
     "neighbour_quantile": st.sampled_from(["p50", "p99.9"]),
     "notation": st.just("text"),
     "language": st.sampled_from(["cs", "de"]),
+    "without_types": st.sampled_from(["R:SPELL", "R:SPELL, U:DET"]),
     **dict.fromkeys(FILES, st.none()),
 }
 """Values of settings that say less about themselves than they mean."""

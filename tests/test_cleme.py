@@ -320,6 +320,38 @@ def test_unknown_corrections_count_as_in_errant_compare(counting: str, expected:
     assert [getattr(result.numbers, f"{name}s") for name in NAMES] == expected
 
 
+OPTIONS = tomllib.loads((TESTS / "golden" / "errant_options.toml").read_text("utf-8"))
+
+
+@each_row("golden/errant_options.toml", "data", "settings", "expected", table="counts")
+def test_options_of_errant_compare(data: str, settings: str, expected: list[int], tmp_path: Path) -> None:
+    """Types, sizes and filters, and files of ChERRANT: several texts, several ways to make one, none, and `NA`."""
+    if data == "made-up":
+        files = {name: tmp_path / f"{name}.m2" for name in ("system", "gold")}
+        for name, file in files.items():
+            file.write_text(OPTIONS[name], encoding="utf-8")
+        edited, annotated = (read_m2(str(file)) for file in files.values())
+    else:
+        edited, annotated = edits(data), edits("references")
+    result = softbleu.score(edited, gold=annotated, metrics=f"errant({settings})")
+    assert [getattr(result.numbers, f"{name}s") for name in NAMES] == expected
+    assert metric_from_signature(result.signature) == read_metric(f"errant({settings})")
+
+
+@pytest.mark.parametrize("option", ["counting=type", "without_types=M"])
+def test_types_are_of_files_of_edits(option: str) -> None:
+    annotated = [GoldSegment("a b", (Annotation(0, (Edit(0, 1, "M", ("c",)),)),))]
+    refused(
+        InputError,
+        "edits that are found in texts have no types",
+        softbleu.score,
+        ["b b"],
+        gold=annotated,
+        metrics=f"errant({option})",
+    )
+    assert softbleu.score(["a b"], gold=annotated, metrics=f"errant({option})").numbers.true_positives == 0
+
+
 @pytest.mark.parametrize("metric", ["cleme", "cleme2", "errant"])
 def test_texts_are_split_by_a_tokenizer(metric: str) -> None:
     """Where no edits are given, whose words would be those of their file."""

@@ -11,7 +11,7 @@ from operator import attrgetter, itemgetter
 from typing import Literal, get_args, overload
 
 from softbleu.corpora.files import numbered_lines
-from softbleu.errors import InputError, Parameter, known_name
+from softbleu.errors import InputError, Parameter, counted, known_name
 from softbleu.io.arguments import Limit
 from softbleu.io.progress import note
 from softbleu.io.reading import parse_whole
@@ -57,14 +57,18 @@ class Annotation:
     text: str = ""  # The corrected sentence, if the file contains it
     blanks: tuple[Edit, ...] = ()  # Edits of doubled blanks, which are invisible in words
     absent: bool = False  # Whether the annotator has no line, which counts as leaving the sentence unchanged
+    variants: tuple[Edit, ...] = ()
+    """Edits of other ways to make the same text, in files of ChERRANT, which compares the edits of all ways."""
+    unjudged: bool = False  # Whether the annotator could not correct the sentence (ChERRANT's type `NA`)
 
     def __post_init__(self) -> None:
         # The order of lines in a file has no meaning.
         object.__setattr__(self, "edits", tuple(sorted(self.edits, key=_PLACE)))
 
-    def unknown(self) -> frozenset[int]:
-        """Return the numbers of the edits without a known correction: ERRANT's type `UNK`."""
-        return frozenset(number for number, edit in enumerate(self.edits) if edit.kind == UNKNOWN)
+    @property
+    def compared(self) -> tuple[Edit, ...]:
+        """The edits that ERRANT compares: also those of doubled blanks, and of other ways to make the text."""
+        return (*self.edits, *self.blanks, *self.variants)
 
     def in_words(
         self, split: Callable[[str], Sequence[str]] = str.split, others: Sequence[TextEdit] = ()
@@ -73,13 +77,20 @@ class Annotation:
 
         A mark without correction counts as a deletion, as in M2.
         """
-        by_place = {(start, end): words for start, end, words in others}
-        edits = []
-        for edit in self.edits:
-            texts = [tuple(split(text)) for text in edit.corrections or ("",)]
-            shared = by_place.get((edit.start, edit.end))
-            edits.append((edit.start, edit.end, shared if shared is not None and shared in texts else texts[0]))
-        return tuple(edits)
+        return edits_in_words(self.edits, split, others)
+
+
+def edits_in_words(
+    edits: Iterable[Edit], split: Callable[[str], Sequence[str]] = str.split, others: Sequence[TextEdit] = ()
+) -> tuple[TextEdit, ...]:
+    """Return edits in words; see `Annotation.in_words`."""
+    by_place = {(start, end): words for start, end, words in others}
+    made = []
+    for edit in edits:
+        texts = [tuple(split(text)) for text in edit.corrections or ("",)]
+        shared = by_place.get((edit.start, edit.end))
+        made.append((edit.start, edit.end, shared if shared is not None and shared in texts else texts[0]))
+    return tuple(made)
 
 
 @dataclass(frozen=True)
@@ -89,8 +100,10 @@ class EditedSegment:
     source: tuple[str, ...]
     candidate: tuple[TextEdit, ...]
     references: tuple[tuple[TextEdit, ...], ...]
-    unknown: tuple[frozenset[int], ...] = ()
-    """Numbers of edits of type `UNK`, of the candidate and of each reference; empty if no edit has this type."""
+    variants: tuple[tuple[TextEdit, ...], ...] = ()
+    """`Annotation.variants` of the candidate and of each reference; empty without any."""
+    kinds: tuple[tuple[str, ...], ...] = ()
+    """Type of each edit and variant, of the candidate and of each reference; none of edits found in a text."""
 
 
 def apply_edits(source: Sequence[str], edits: Sequence[TextEdit]) -> tuple[str, ...]:
@@ -210,8 +223,10 @@ def read_m2(name: str, encoding: str = "utf-8", *, absent_annotators: Absent = "
     out of a sentence in which others have one, unless `absent_annotators` is `unchanged`; a note says so. Lines `I …`
     are skipped.
 
-    Files of ChERRANT have lines `T0-A0 words…` with a corrected text, followed by its edits. Each text counts as an
-    annotator, and `-NONE-` deletes. Where doubled blanks count as words (`U:SPACE`), positions are converted.
+    Files of ChERRANT have lines `T0-A0 words…` with a corrected text, followed by its edits, or `T0 …` where there is
+    none. Each text T0, T1, … is an annotator's; A1, A2, … are other edits that make it, which ERRANT compares, too.
+    `-NONE-` deletes. A sentence that nobody could correct (`NA`) is not judged: edits of outputs do not count there.
+    Where doubled blanks count as words (`U:SPACE`), positions are converted.
 
     Raises `InputError`, which names the line, if the file has no sentences or a line is invalid.
     """
@@ -220,6 +235,11 @@ def read_m2(name: str, encoding: str = "utf-8", *, absent_annotators: Absent = "
     if not sentences:
         raise InputError(f"{name}: no sentences: lines like 'S words of the sentence' are expected")
     _note_overlaps(name, sentences)
+    if unjudged := sum(bool(one.unjudged) and one.unjudged >= {*one.edits} for one in sentences):
+        note(
+            f"{name}: {counted(unjudged, 'sentence')} that could not be corrected (NA): edits of outputs do not "
+            "count there; metrics of whole texts compare them with the source"
+        )
     segments = [sentence.segment() for sentence in sentences]
     return _with_absent(name, sentences, segments, absent_annotators)
 
@@ -306,7 +326,8 @@ def _unescaped(text: str) -> str:
     return text.replace(_BAR, "|").replace(f"{_LIKE_BAR}x", _LIKE_BAR)
 
 
-_TARGET = re.compile(r"T\d+-A\d+")
+_TARGET = re.compile(r"T(\d{1,9})(?:-A\d+)?")
+_UNJUDGED = "NA"  # ChERRANT's type of a sentence that could not be corrected
 _BLANKS_AND_WORDS = re.compile(r"(\s*)(\S+|$)")
 
 
@@ -316,39 +337,54 @@ class _Sentence:
 
     source: str
     edits: dict[int, list[tuple[str, Edit]]] = field(default_factory=dict)  # By annotator, each with its line
-    texts: list[str] = field(default_factory=list)  # Corrected texts by annotator, in files of ChERRANT
+    texts: dict[int, str] = field(default_factory=dict)  # Corrected texts by annotator, in files of ChERRANT
+    variants: dict[int, list[tuple[str, Edit]]] = field(default_factory=dict)  # See `Annotation.variants`
+    unjudged: set[int] = field(default_factory=set)
+    _target: tuple[int, bool] = (0, False)  # Annotator of the text that was begun, and whether it was there before
 
     def add(self, where: str, text: str) -> None:
         """Read a line with an edit."""
         annotator, edit = _read_edit(where, text, deletes=bool(self.texts))
-        annotator = len(self.texts) - 1 if self.texts else annotator
-        self.edits.setdefault(annotator, []).extend([] if edit is None else [(where, edit)])
+        annotator, again = self._target if self.texts else (annotator, False)
+        self.unjudged |= {annotator} if edit is None and text.split("|||")[1].strip() == _UNJUDGED else set()
+        side = self.variants if again else self.edits
+        side.setdefault(annotator, []).extend([] if edit is None else [(where, edit)])
         _LIMIT.check(len(self.edits), where)
 
-    def begin(self, where: str, text: str) -> None:
-        """Begin the edits of another corrected text."""
+    def begin(self, where: str, annotator: int, text: str) -> None:
+        """Begin the edits of another corrected text, or other edits that make the same text."""
         if self.edits and not self.texts:
             raise InputError(f"{where}: edits before the first text of the sentence: write them below the text")
-        self.texts.append(text)
-        self.edits[len(self.texts) - 1] = []
+        if self.texts.setdefault(annotator, text) != text:
+            raise InputError(f"{where}: another text T{annotator} than before: number texts T0, T1 and so on")
+        self._target = annotator, annotator in self.edits
+        self.edits.setdefault(annotator, [])
 
     def segment(self) -> GoldSegment:
         """Convert positions to those of words, and sort annotators."""
-        every = [entry for edits in self.edits.values() for entry in edits]
+        every = [entry for side in (self.edits, self.variants) for edits in side.values() for entry in edits]
         places = _places_of_words(self.source, [edit for _, edit in every])
         size = len(places) - 1
         for where, edit in every:
             if not 0 <= edit.start <= edit.end <= size:
                 raise InputError(f"{where}: no words {edit.start} to {edit.end} in a sentence of {size} words")
         made = []
-        for annotator in sorted(self.edits):
+        # Beside corrections, that somebody could make none says nothing.
+        for annotator in sorted(self.edits.keys() - self.unjudged) or sorted(self.edits)[:1]:
             sides: tuple[list[Edit], list[Edit]] = [], []
             for _, edit in self.edits[annotator]:
                 moved = replace(edit, start=places[edit.start], end=places[edit.end])
                 blank = edit.start < edit.end and moved.start == moved.end and not any(edit.corrections)
                 sides[blank].append(moved)
-            text = self.texts[annotator] if self.texts else ""
-            made.append(Annotation(annotator, tuple(sides[0]), text, tuple(sides[1])))
+            variants = tuple(
+                replace(edit, start=places[edit.start], end=places[edit.end])
+                for _, edit in self.variants.get(annotator, ())
+            )
+            text = self.texts.get(annotator, "") if self.edits[annotator] else ""
+            own, blanks = map(tuple, sides)
+            made.append(
+                Annotation(annotator, own, text, blanks, variants=variants, unjudged=annotator in self.unjudged)
+            )
         return GoldSegment(" ".join(self.source.split()), tuple(made) or (Annotation(0, ()),))
 
 
@@ -382,13 +418,13 @@ def _parse(lines: Iterator[tuple[str, str]]) -> Iterator[_Sentence]:
             if sentence is not None:
                 yield sentence
             sentence = _Sentence(rest)
-        elif mark == "A" or _TARGET.fullmatch(mark):
+        elif (target := _TARGET.fullmatch(mark)) or mark == "A":
             if sentence is None:
                 raise InputError(f"{where}: an edit before any sentence: begin sentences with 'S '")
-            if mark == "A":
+            if target is None:
                 sentence.add(where, rest)
             else:
-                sentence.begin(where, rest)
+                sentence.begin(where, int(target[1]), rest)
         elif line.strip() and mark != "I":
             raise InputError(f"{where}: neither a sentence ('S …') nor an edit ('A …'): {line[:30]!r}")
     if sentence is not None:

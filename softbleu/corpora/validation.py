@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, zip_longest
 from typing import Literal
 
+from softbleu.corpora.blanks import needs_cut
 from softbleu.corpora.edits import Annotation, GoldSegment, apply_edits
 from softbleu.errors import InputError, counted
 from softbleu.io.arguments import check_texts, listed
@@ -54,6 +55,11 @@ def check_edited(edited: Mapping[str, Sequence[GoldSegment]], source: Sequence[s
         for number, (segment, text) in enumerate(zip(segments, source, strict=True), start=1):
             words = [sentence.split() for sentence in (segment.source, text)]
             if words[0] != words[1]:
+                if "".join(words[0]) == "".join(words[1]):
+                    raise InputError(
+                        f"{name}, sentence {number}: the same text as the source in other words, as of characters: "
+                        "give edits of the same words, or the corrected text"
+                    )
                 pairs = enumerate(zip_longest(*words, fillvalue=""), start=1)
                 place, word, source_word = next((place, *pair) for place, pair in pairs if pair[0] != pair[1])
                 raise InputError(
@@ -64,6 +70,8 @@ def check_edited(edited: Mapping[str, Sequence[GoldSegment]], source: Sequence[s
 
 def check_source(source: Sequence[str], gold: Sequence[GoldSegment], name: str = "source", first: int = 1) -> None:
     """Check that the source has the same words as the sentences of the gold file.
+
+    Where these are in a language without blanks between words, blanks do not matter.
 
     Parameters
     ----------
@@ -76,8 +84,10 @@ def check_source(source: Sequence[str], gold: Sequence[GoldSegment], name: str =
     first
         Number of the first segment, for errors.
     """
+    unspaced = needs_cut(gold)
     for number, (text, segment) in enumerate(zip(source, gold, strict=True), start=first):
-        if text.split() != segment.source.split():
+        one, other = text.split(), segment.source.split()
+        if one != other and not (unspaced and "".join(one) == "".join(other)):
             raise InputError(f"{name}, line {number}: not the sentence that the gold edits are for; leave it out")
 
 

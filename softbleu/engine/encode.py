@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.corpora.corpus import BLOCK, FileBlock, Segments, read_together
-from softbleu.corpora.edits import EditedSegment, TextEdit
+from softbleu.corpora.edits import Annotation, EditedSegment, TextEdit, edits_in_words
 from softbleu.corpora.records import TextList
 from softbleu.errors import InputError
 from softbleu.io.executors import count_workers, shares_files
@@ -35,7 +35,7 @@ from softbleu.text.tokens import TextTokenizer, Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.edits import Annotation, CodedGold
+    from softbleu.corpora.edits import CodedGold
     from softbleu.metrics.requirements import Requirements
     from softbleu.types import Array, Integers
 
@@ -311,13 +311,19 @@ def _edits_of_one(
     """
     joined, gold = "".join(text.split()), annotations or ()
     known = given or next((one for one in gold if one.text and "".join(one.text.split()) == joined), None)
+    known = gold[0] if gold and gold[0].unjudged else known
     candidate = _extracted(source, text, split, language) if known is None else known.in_words(split)
     texts = [candidate, *(one.in_words(split, candidate) for one in gold)]
-    unknown = [frozenset[int]() if one is None else one.unknown() for one in (known, *gold)]
-    if given is not None and any(one.blanks for one in (given, *gold)):
-        blanks = ([(edit.start, edit.end, ()) for edit in one.blanks] for one in (given, *gold))
-        texts = [(*edits, *more) for edits, more in zip(texts, blanks, strict=True)]
-    return EditedSegment((), texts[0], tuple(texts[1:]), tuple(unknown) if any(unknown) else ())
+    sides = [Annotation(0, ()) if one is None else one for one in (known, *gold)]
+    blanks = given is not None and any(one.blanks for one in sides)
+    if blanks:
+        added = ([(edit.start, edit.end, ()) for edit in one.blanks] for one in sides)
+        texts = [(*edits, *more) for edits, more in zip(texts, added, strict=True)]
+    variants = tuple(edits_in_words(one.variants, split) for one in sides)
+    kinds = tuple(
+        tuple(edit.kind for edit in (*one.edits, *(one.blanks if blanks else ()), *one.variants)) for one in sides
+    )
+    return EditedSegment((), texts[0], tuple(texts[1:]), variants if any(variants) else (), kinds)
 
 
 @lru_cache(1 << 14)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
 from softbleu.config.declare import setting
+from softbleu.config.languages import UNSPACED
+from softbleu.corpora.edits import UNKNOWN
+from softbleu.errors import InputError, Parameter
 from softbleu.metrics.cleme import HIT, OVER, UNDER, KindMetric, ReferenceChoice
 from softbleu.metrics.edits import JudgedEdits, judge_by_links
 from softbleu.metrics.requirements import needed
@@ -21,7 +26,10 @@ if TYPE_CHECKING:
     from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.types import Integers
 
-Counting = Literal["correction", "span", "token"]
+Counting = Literal["correction", "type", "span", "token"]
+EditSize = Literal["any", "single", "multi"]
+_CORRECTED = ("correction", "type")  # Ways of counting in which a correction is compared
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 Compared = tuple[tuple[object, ...], "TextEdit", int]
 """The edit, or its part, that is compared, and the number of the edit."""
 
@@ -37,18 +45,32 @@ class ErrantScore(Score):
     recall: float = column("R", "recall", "per cent")  # 100 where nothing must be changed
 
 
+def _is_unspaced(words: Sequence[str]) -> bool:
+    """Whether most characters of a text are of a script without blanks between words."""
+    text = "".join(words)
+    return not text.isascii() and 2 * len(_UNSPACED.findall(text)) > len(text)
+
+
 @dataclass(frozen=True, repr=False)
 class Errant(KindMetric):
     """ERRANT (Bryant et al. 2017): F of edits that equal a reference's, with the counts of `errant_compare`.
 
     Each segment takes one annotator. A mark without correction counts as a deletion. Edits of the type `UNK`, whose
-    correction is not known, count where errors are detected (`span`, `token`), and not as corrections.
+    correction is not known, count where errors are detected (`span`, `token`), and not as corrections. In languages
+    without blanks between words corrections are compared without blanks, as in ChERRANT.
 
     Parameters
     ----------
     counting
-        Parts that must be equal: span and correction (`correction`), the span (`span`, the program's `-ds`), or each
-        token of the span (`token`, `-dt`; an insertion has the token to its right).
+        Parts that must be equal: span and correction (`correction`), these and the type (`type`, the program's
+        `-cse`), the span (`span`, `-ds`), or each token of the span (`token`, `-dt`; an insertion has the token to
+        its right).
+    edit_size
+        Edits that count: `any`; `single`, where span and correction have one word at most (`-single`); `multi`, all
+        others (`-multi`).
+    without_types
+        Types of edits that do not count, apart by commas (`-filt`). These, and counting by type, need edits with
+        types on both sides: files `.m2`.
     annotators
         Choice of each segment's annotator: greatest F, to four digits, of the segment and all before it (`running`,
         as the program; it depends on the order of the segments), or of the segment alone (`best`, which scores of
@@ -64,12 +86,24 @@ class Errant(KindMetric):
     60.0
     """
 
-    counting: Counting = setting("correction", "What must be equal: correction and span, the span, or its tokens")
+    counting: Counting = setting(
+        "correction", "What must be equal: correction and span, these and the type, the span, or its tokens"
+    )
     annotators: ReferenceChoice = setting(
         "running", "Each segment's annotator: best for the F of all so far (running), or for its own (best)"
     )
     beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
     language: str | None = edit_language()
+    edit_size: EditSize = setting(
+        "any", "Edits that count: any, of single words, or of several (multi)", signed_if_set=True
+    )
+    without_types: str | None = setting(
+        None,
+        "Types of edits that do not count, as in R:SPELL,R:ORTH",
+        metavar="TYPES",
+        unset="all count",
+        signed_if_set=True,
+    )
     partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "errant"
 
@@ -86,22 +120,46 @@ class Errant(KindMetric):
 
     def _sides(self, segment: EditedSegment, reference: int) -> tuple[list[Compared], list[Compared]]:
         """Parts of edits that are compared, of the candidate and of one of its references."""
-        none = frozenset[int]()
-        first, *others = segment.unknown or (none,)
-        own = self._items(segment.references[reference], others[reference] if others else none)
-        return self._items(segment.candidate, first), own
+        places = (0, segment.candidate), (reference + 1, segment.references[reference])
+        joined = _is_unspaced(segment.source)
+        one, other = (
+            self._items((*edits, *chain(*segment.variants[here])), [*chain(*segment.kinds[here])], joined=joined)
+            for place, edits in places
+            for here in [slice(place, place + 1)]
+        )
+        return one, other
 
-    def _items(self, edits: Sequence[TextEdit], unknown: frozenset[int]) -> list[Compared]:
-        """Parts of each edit that are compared; edits of `unknown` correction are detected only."""
-        if self.counting == "correction":
-            return [(edit, edit, number) for number, edit in enumerate(edits) if number not in unknown]
+    def _items(self, edits: Sequence[TextEdit], kinds: Sequence[str], *, joined: bool) -> list[Compared]:
+        """Parts of each edit that counts which are compared.
+
+        `kinds` are the types of the edits, if they are known; `joined` ignores blanks in corrections.
+        """
+        if edits and not kinds and (self.counting == "type" or self.without_types):
+            raise InputError(
+                "edits that are found in texts have no types for ",
+                Parameter("counting", "type") if self.counting == "type" else Parameter("without_types"),
+                ": give .m2 files of systems and of gold edits, as softbleu edits makes them with ",
+                Parameter("extraction", "errant"),
+            )
+        left_out = {*map(str.strip, (self.without_types or " ").split(","))} - {""}
+        left_out |= {UNKNOWN} if self.counting in _CORRECTED else set()
         items = list[Compared]()
-        for number, (start, end, words) in enumerate(edits):
-            if self.counting == "span" or start == end:
+        for number, (edit, kind) in enumerate(zip(edits, chain(kinds, repeat("")), strict=False)):
+            start, end, words = edit
+            words = ("".join(words),) if joined and words else words
+            if kind in left_out or (
+                self.edit_size != "any" and (end - start > 1 or len(words) > 1) != (self.edit_size == "multi")
+            ):
+                continue
+            if self.counting == "correction":
+                items.append(((start, end, words), edit, number))
+            elif self.counting == "type":
+                items.append(((start, end, kind, words), edit, number))
+            elif self.counting == "span" or start == end:
                 key = (start, end) if self.counting == "span" else (start, start + 1)
-                items.append((key, (start, end, words), number))
+                items.append((key, edit, number))
             else:
-                parts = ((place, place + 1, words if place == start else ()) for place in range(start, end))
+                parts = ((place, place + 1, edit[2] if place == start else ()) for place in range(start, end))
                 items += [((part[0], part[1]), part, number) for part in parts]
         return items
 

@@ -63,7 +63,9 @@ class Settings(MatchSettings, total=False):
     weights: Literal["none", "length", "similarity"]
     annotators: Literal["running", "best"] | Literal["running", "best", "last"]
     language: str | None
-    counting: Literal["correction", "span", "token"]
+    counting: Literal["correction", "type", "span", "token"]
+    edit_size: Literal["any", "single", "multi"]
+    without_types: str | None
     variant: Literal["gleu+", "gleu+paper", "gleu0"]
     penalty: Literal["exact", "soft", "progress"] | None
     weight: float

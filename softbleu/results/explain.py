@@ -585,7 +585,7 @@ def _named(line: JudgedEdits, segment: GoldSegment | None, carried: Annotation) 
         )
         return replace(line, edits=edits, gold=gold)
     annotations = segment.annotations
-    gold = tuple(replace(edit, kind=annotations[edit.origin[0]].edits[edit.origin[1]].kind) for edit in line.gold)
+    gold = tuple(replace(edit, kind=annotations[edit.origin[0]].compared[edit.origin[1]].kind) for edit in line.gold)
     edits = tuple(replace(edit, kind=_kind(number, line, gold, carried)) for number, edit in enumerate(line.edits))
     return replace(line, annotator=annotations[line.annotator].annotator, edits=edits, gold=gold)
 

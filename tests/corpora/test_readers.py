@@ -528,9 +528,10 @@ def test_edits_are_in_order_whatever_the_file_has(written):
 
 def test_each_text_of_a_file_of_cherrant_is_an_annotator(written):
     (segment,) = read_m2(written(ANSWERS))
-    assert [each.annotator for each in segment.annotations] == [0, 1, 2]
+    assert [each.annotator for each in segment.annotations] == [0, 1]
     assert segment.annotations[0].edits[1] == Edit(6, 7, "R", ("",))
-    assert segment.references() == ("我 昨 天 去 了 学 校 。", "我 昨 天 去 了 学 校 。", "我 昨 天 去 学 校 了 。")
+    assert segment.annotations[0].variants == (Edit(4, 7, "W", ("了 学 校",)),)
+    assert segment.references() == ("我 昨 天 去 了 学 校 。", "我 昨 天 去 学 校 了 。")
     texts = ["我昨天去了学校。", "我 昨 天 去 了 学 校 。", "我昨天 去了 学校 。", "我昨天去学校了。"]
     for text, metric in product(texts, ("errant", "m2", "cleme")):
         assert softbleu.score([text], gold=[segment], metrics=metric).score == 100, (text, metric)
@@ -592,6 +593,27 @@ def test_annotators_without_a_line_are_noted_and_count_as_is_asked(written, caps
         assert (results[0].score < results[1].score, results[1].score) == (True, 100)
         assert ["absent:unchanged" in result.signature for result in results] == [False, True]
     refused(InputError, "unknown way to count absent annotators", read_m2, file, absent_annotators="right")
+
+
+def test_sentences_without_a_correction_in_files_of_cherrant(written, capsys):
+    """Texts without an error are the source; those that nobody could correct are not judged."""
+    text = "S 我 去 了\nT0 没有错误\n" + LINE.format(-1, -1, "noop", "-NONE-", 0)
+    text += "\nS 的 啊\nT0 无法标注\n" + LINE.format(-1, -1, "NA", "-NONE-", 0)
+    text += "\nS 书 本\nT0 无法标注\n" + LINE.format(-1, -1, "NA", "-NONE-", 0)
+    text += "T1-A0 书\n" + LINE.format(1, 2, "R", "-NONE-", 1)
+    with ProgressBar(quiet=False):
+        gold = read_m2(written(text, "g.m2"))
+    assert "g.m2: 1 sentence that could not be corrected (NA)" in capsys.readouterr().err
+    assert [segment.references() for segment in gold] == [("我 去 了",), ("的 啊",), ("书",)]
+    for line, (right, wrong, missed) in {"的": (1, 0, 0), "的 啊": (1, 0, 0)}.items():
+        numbers = softbleu.score(["我去了", line, "书"], gold=gold, metrics="errant").numbers
+        assert (numbers.true_positives, numbers.false_positives, numbers.false_negatives) == (right, wrong, missed)
+    refused(
+        InputError,
+        "line 4: another text T0",
+        read_m2,
+        written("S 我\nT0-A0 你\n" + LINE.format(0, 1, "S", "你", 0) + "T0-A1 他\n"),
+    )
 
 
 def test_every_text_may_have_its_own_number_of_answers(written, capsys):
