@@ -13,6 +13,7 @@ from softbleu.errors import InputError
 from softbleu.language import DEFAULT_LANGUAGE, VALUES, ModelChoice, open_language
 from softbleu.language.values import _open, _open_language
 from softbleu.metrics.refless import Coefficients, line_judge, meaning
+from softbleu.metrics.signatures import metric_from_signature
 
 SOURCE = ["He go to the school yesterday .", "This are good informations .", "I like it ."]
 BETTER = ["He went to school yesterday .", "This is good information .", "I like it ."]
@@ -74,7 +75,7 @@ def test_criteria_are_weighed_values():
     assert fluency == pytest.approx(min(max((values["fluency"] - least) / (most - least), 0), 1), abs=1e-12)
     found = criteria(BETTER[:1], SOURCE[:1])
     kept = meaning(BETTER[0].split(), SOURCE[0].split(), 0.85)
-    expected = (100 * grammar, 100 * fluency, 100 * kept, 50 * grammar + 20 * fluency + 30 * kept)
+    expected = (100 * grammar, 100 * fluency, 100 * kept, 65 * grammar + 10 * fluency + 25 * kept)
     assert (found.grammar, found.fluency, found.meaning, found.score) == pytest.approx(expected, abs=1e-4)
 
 
@@ -95,6 +96,31 @@ def test_weights_and_empty_lines():
     found, alone = criteria(["", "  ", "I like it ."], SOURCE), criteria(["I like it ."], SOURCE[2:])
     assert found.score == pytest.approx(alone.score / 3)
     assert criteria(["", ""], ["", "a"]).as_dict() == dict.fromkeys(alone.as_dict(), 0)
+
+
+@pytest.mark.parametrize("least", [0, 0.25, 0.5, 1])
+def test_score_falls_where_little_of_the_meaning_is_left(least):
+    candidates = ["The big dogs run away .", "The dogs sleep .", "It is a good idea .", ""]
+    sources = ["The big dogs run away .", "The big dogs run away .", "The big dogs run away .", "The dogs run ."]
+    weights = {"alpha": 0.5, "beta": 0.2, "gamma": 0.3, "least_meaning": least}
+    scored = softbleu.score(candidates, None, sources, metrics="refless", level="segment", **weights)
+    values = [(found.grammar, found.fluency, found.meaning) for found in scored.segments]
+    assert 0 < values[1][2] < 50 and values[2][2] == 0
+    sums = [0.5 * grammar + 0.2 * fluency + 0.3 * kept for grammar, fluency, kept in values]
+    shares = [min(1, kept / 100 / least) if least else 1 for _, _, kept in values]
+    expected = [total * share for total, share in zip(sums, shares, strict=True)]
+    assert [found.score for found in scored.segments] == pytest.approx(expected, abs=2e-4)
+    assert scored.score == pytest.approx(np.mean(expected), abs=2e-4)
+
+
+def test_signatures_of_earlier_versions_have_their_digits():
+    texts = {"metrics": "refless", "least_meaning": 0, "alpha": 0.5, "beta": 0.2, "gamma": 0.3}
+    expected = softbleu.score(["He sings ."], None, ["I go to the school ."], **texts)
+    for weights in ("alpha:0.5|beta:0.2|gamma:0.3", "alpha:none|beta:none|gamma:none"):
+        earlier = metric_from_signature(f"metric:refless|{weights}|lowercase:no|level:corpus|version:0.7.0")
+        found = softbleu.score(["He sings ."], None, ["I go to the school ."], metrics=earlier)
+        assert found.score == expected.score > 10 * criteria(["He sings ."], ["I go to the school ."]).score
+        assert "least-meaning:0.0" in found.signature
 
 
 def test_share_of_those_better_than_their_source():

@@ -59,7 +59,7 @@ METRICS = {
     "softbleu in context": f"softbleu({IN_CONTEXT})",
     "BERTScore": "bertscore",
     "trained": "trained",
-    "refless, fluency": "refless(alpha=0, beta=1, gamma=0)",
+    "refless, fluency": "refless(least_meaning=0, alpha=0, beta=1, gamma=0)",
 }
 AGAINST, MARGIN = "BERTScore", 0.02
 

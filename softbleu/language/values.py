@@ -177,9 +177,8 @@ class Finding:
     kind: Literal["misspelt", "error", "unlikely", "lost", "total"]
     text: str  # Words with the fault, or name of a total
     value: float | None = None
-    """Log ratio (base 10) of an unlikely word's probability here to its probability in isolation; lost points of a
-    distance."""
-    message: str = ""  # Message of the error detector
+    """Log ratio (base 10) of an unlikely word's probability here to its probability in isolation; lost points."""
+    message: str = ""  # Message of the error detector; why points are lost
 
 
 class LanguageModel(Protocol):

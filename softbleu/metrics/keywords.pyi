@@ -97,6 +97,7 @@ class Settings(MatchSettings, total=False):
     soft_weight: float
     alpha: float | None
     gamma: float | None
+    least_meaning: float
     t: float
     matched: Literal["stems", "meteor"]
     aggregate: Literal["mean", "share"]

@@ -188,6 +188,14 @@ class JudgesLines(Capability):
         """Marks against a tokenised candidate."""
 
 
+class NamesFaults(JudgesLines):
+    """Says in words what pulls the score of a candidate down."""
+
+    @abstractmethod
+    def faults(self, line: str, source: str, row: Integers) -> tuple[Finding, ...]:
+        """Costs of a tokenised candidate beside its source, in points, by its statistics; then marks against it."""
+
+
 class NamesCauses(Capability):
     """Names the causes of a score."""
 

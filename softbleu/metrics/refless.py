@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -31,6 +31,7 @@ from softbleu.language.values import (
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Metric
 from softbleu.metrics.meteor import STAGES, Meteor, MeteorWords
+from softbleu.metrics.protocols import CANDIDATE, SOURCE, Mark
 from softbleu.metrics.requirements import Requirements, needed
 from softbleu.metrics.score import Score, ScoreColumns, column
 from softbleu.text.coded import Tokens
@@ -157,10 +158,37 @@ def meaning(candidate: Sequence[str], source: Sequence[str], t: float) -> float:
     if not proposed or not wanted:
         return float(proposed == wanted)
     equal = proposed & wanted
-    one, other = (Counter(map(_stem, (words - equal).elements())) for words in (proposed, wanted))
-    matched = equal.total() + (one & other).total()
+    matched = equal.total() + _shared_stems(proposed - equal, wanted - equal).total()
     precision, recall = matched / proposed.total(), matched / wanted.total()
     return precision * recall / (t * precision + (1 - t) * recall) if matched else 0.0
+
+
+def unmatched(candidate: Sequence[str], source: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Content words of a candidate without an equal word or stem in its source, and of the source, likewise.
+
+    >>> unmatched("He wants big dogs .".split(), "he want dogs and cats".split())
+    (['big'], ['cats'])
+    """
+    proposed, wanted = content_words(candidate), content_words(source)
+    left = proposed - wanted, wanted - proposed
+    shared = _shared_stems(*left)
+    new, gone = (_without(words, shared.copy()) for words in left)
+    return new, gone
+
+
+def _without(words: Counter[str], stems: Counter[str]) -> list[str]:
+    kept = []
+    for word in words.elements():
+        if stems[_stem(word)]:
+            stems[_stem(word)] -= 1
+        else:
+            kept.append(word)
+    return kept
+
+
+def _shared_stems(proposed: Counter[str], wanted: Counter[str]) -> Counter[str]:
+    one, other = (Counter(map(_stem, words.elements())) for words in (proposed, wanted))
+    return one & other
 
 
 @lru_cache(1 << 16)
@@ -173,15 +201,19 @@ def _stem(word: str) -> str:
 
 _LIMIT = Limit("refless", "words", 1 << 17, "a document of 3,000 words: 6,000")  # With its source
 _PARTS = 10**6  # Segments have whole numbers of such parts, which add up to the same digits anywhere
-_SMALL_WEIGHTS, _WEIGHTS = (0.5, 0.2, 0.3), (0.2, 0.6, 0.2)  # With the small model, and with others
+_SMALL_WEIGHTS, _WEIGHTS = (0.65, 0.1, 0.25), (0.2, 0.6, 0.2)  # With the small model, and with others
+_EARLIER_WEIGHTS = (0.5, 0.2, 0.3)  # With the small model, where no meaning is the least
 _ANY = "surrogatepass"  # Characters that are none, as they stand in broken text, are kept as they are
+_LEAST_SHOWN = 0.005  # Points
+_CRITERIA = ("grammaticality", "fluency", "meaning", "little meaning")
+_MARKED = {"misspelt": "wrong", "error": "wrong", "unlikely": "minor"}  # Kinds of marks of findings
 Aggregate = Literal["mean", "share"]
 Matched = Literal["stems", "meteor"]
 
 
 def _weight(criterion: str, index: int) -> Any:
-    small, other = (str(weights[index]) for weights in (_SMALL_WEIGHTS, _WEIGHTS))
-    unset = f"{small} with {DEFAULT_LANGUAGE}, {other} with other models"
+    small, other, earlier = (str(weights[index]) for weights in (_SMALL_WEIGHTS, _WEIGHTS, _EARLIER_WEIGHTS))
+    unset = f"{small} with {DEFAULT_LANGUAGE} ({earlier} without a least meaning), {other} with other models"
     return setting(None, f"Weight of {criterion}", least=0, most=1, unset=unset)
 
 
@@ -210,15 +242,19 @@ class ReflessScore(Score):
 class Refless(Metric):
     """Grammaticality, fluency and meaning of corrections, without references (Asano, Mizumoto and Inui 2017).
 
-    The score is alpha G + beta F + gamma M, divided by the sum of the weights. G: logistic regression of
-    misspellings, other errors, fluency and marks. F: (log P(line) - log P(its words by themselves)) / words by a
-    language model and unigrams, between fixed percentiles of learners' lines. M: F of the content words that the line
-    shares with its source, equal or of equal stems, or aligned by METEOR. Of an empty line all three are 0.
+    The score is alpha G + beta F + gamma M, divided by the sum of the weights, and times M / `least_meaning` where M
+    is less. G: logistic regression of misspellings, other errors, fluency and marks. F: (log P(line) - log P(its
+    words by themselves)) / words by a language model and unigrams, between fixed percentiles of learners' lines. M: F
+    of the content words that the line shares with its source, equal or of equal stems, or aligned by METEOR. Of an
+    empty line all three are 0.
 
     Parameters
     ----------
     alpha, beta, gamma
         Weights.
+    least_meaning
+        Meaning below which a segment's score falls in proportion, so that a fluent sentence about something else has
+        next to nothing. With 0 the sum counts alone, with the weights of version 0.7.
     t
         Of precision in M's mean, P R / (t P + (1 - t) R): much weight of precision makes M follow recall.
     matched
@@ -236,13 +272,16 @@ class Refless(Metric):
 
     Examples
     --------
-    >>> Refless().score(np.array([1, 500_000, 1_000_000, 750_000, 1])).score
-    67.5
+    >>> Refless().score(np.array([1, 500_000, 1_000_000, 750_000, 1, 0])).score
+    61.25
     """
 
     alpha: float | None = _weight("grammaticality", 0)
     beta: float | None = _weight("fluency", 1)
     gamma: float | None = _weight("meaning", 2)
+    least_meaning: float = setting(
+        0.5, "Meaning below which the score falls in proportion", least=0, most=1, always_signed=True
+    )
     t: float = setting(0.85, "Weight of precision in the score of meaning", least=0, most=1)
     matched: Matched = setting("stems", "Content words that count for meaning: of equal stems, or METEOR's matches")
     meteor_data: MeteorData | None = data_setting()
@@ -300,7 +339,8 @@ class Refless(Metric):
 
     @property
     def _weights(self) -> tuple[float, ...]:
-        usual = _SMALL_WEIGHTS if self._is_small else _WEIGHTS
+        small = _SMALL_WEIGHTS if self.least_meaning else _EARLIER_WEIGHTS
+        usual = small if self._is_small else _WEIGHTS
         weights = (self.alpha, self.beta, self.gamma)
         return tuple(default if weight is None else weight for weight, default in zip(weights, usual, strict=True))
 
@@ -312,12 +352,68 @@ class Refless(Metric):
         """Marks that the spelling, the error detector and the language model make in a candidate."""
         return self._judge().language.find(line)
 
+    def faults(self, line: str, source: str, row: Integers) -> tuple[Finding, ...]:
+        """Name what costs a candidate points, in words and the most first, then its faults one by one."""
+        found, said = self.find(line), ("empty line",) * len(_CRITERIA)
+        if line.strip():
+            by_kind = {kind: [each.text for each in found if each.kind == kind] for kind in _MARKED}
+            values = dict(zip(VALUES, self._judge().language.values([line])[0].tolist(), strict=True))
+            surface = {
+                "no capital at the start": not values["capital"],
+                "no mark at the end": not values["end"],
+                "a single i": values["small_i"],
+            }
+            grammar = [_named("misspelt", by_kind["misspelt"]), _named("errors", by_kind["error"])]
+            grammar += [fault for fault, is_there in surface.items() if is_there]
+            new, gone = self._unmatched(line.split(), source.split())
+            said = (
+                "; ".join(filter(None, grammar)) or "no fault found: length and fluency",
+                _named("unlikely here", by_kind["unlikely"]) or "no word is unlikely here",
+                "; ".join(filter(None, (_named("not in the source", new), _named("gone", gone)))),
+                f"meaning below {100 * self.least_meaning:g}%",
+            )
+        weights = np.array(self._weights) / (sum(self._weights) or 1)
+        lost = np.append(weights * (1 - row[1:4] / _PARTS), row[5] / _PARTS)
+        ranked = sorted(zip((100 * lost).tolist(), _CRITERIA, said, strict=True), reverse=True)
+        causes = [Finding("lost", name, points, why) for points, name, why in ranked if points > _LEAST_SHOWN]
+        return (*causes, *found)
+
+    def _unmatched(self, candidate: Sequence[str], source: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Content words that only one side has; none are known where METEOR matches them."""
+        return unmatched(candidate, source) if self.matched == "stems" else ([], [])
+
+    def marks(self, chunk: Chunk, words: WordTable | None) -> Iterator[list[Mark]]:
+        """The faults of each candidate; words of the source that it lacks, and words that the source lacks."""
+        words, original = needed(words, self.name, "words"), needed(chunk.source, self.name, "source")
+        sides = (surface_forms(text, words) for text in (chunk.candidates, original))
+        for candidate, source in zip(*sides, strict=True):
+            new, gone = self._unmatched(candidate, source)
+            wanted = [
+                *(
+                    (CANDIDATE, each.text, _MARKED[each.kind], each.message or each.kind)
+                    for each in self.find(" ".join(candidate))
+                ),
+                *((CANDIDATE, word, "over", "not in the source") for word in new),
+                *((SOURCE, word, "missed", "gone") for word in gone),
+            ]
+            marks: dict[tuple[int, int], Mark] = {}
+            for text, phrase, kind, fault in wanted:
+                line, size = (source if text == SOURCE else candidate), len(phrase.split())
+                spans = (" ".join(line[place : place + size]).lower() for place in range(len(line)))
+                places = [place for place, span in enumerate(spans) if span == phrase.lower()]
+                # Which of several is unlikely is not known.
+                if len(places) > 1 and kind == "minor":
+                    continue
+                for place in places:
+                    marks.setdefault((text, place), Mark(text, place, size, kind, len(marks), fault))
+            yield list(marks.values())
+
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """1, grammaticality, fluency, meaning in millionths, and 1 if better: (segments, 5)."""
+        """1, grammaticality, fluency, meaning, 1 if better, and what the score lost: (segments, 6), in millionths."""
         original, words = needed(chunk.source, self.name, "source"), needed(words, self.name, "words")
         _LIMIT.check_sum(candidate=chunk.candidates.lengths, source=original.lengths)
         candidates, sources = (surface_forms(text, words) for text in (chunk.candidates, original))
-        rows = np.zeros((len(candidates), 2, 4), np.int64)
+        rows = np.zeros((len(candidates), 2, 6), np.int64)
         rows[:, :, 0] = 1
         # Both sides at once: the more lines, the more of one length.
         judged = self._judge().judge([" ".join(line) for side in (candidates, sources) for line in side])
@@ -328,9 +424,12 @@ class Refless(Metric):
             for row, candidate, source in zip(rows, candidates, sources, strict=True):
                 meanings = (meaning(text, source, self.t) if text else 0.0 for text in (candidate, source))
                 row[:, 3] = [round(_PARTS * share) for share in meanings]
-        scores = self._means(rows.reshape(-1, 4)).reshape(-1, 2)
-        better = (scores[:, 0] > scores[:, 1]).astype(np.int64)
-        return np.column_stack((rows[:, 0], better))
+        if self.least_meaning:
+            kept = np.minimum(rows[:, :, 3] / (_PARTS * self.least_meaning), 1)
+            rows[:, :, 5] = np.floor(_PARTS / 100 * (1 - kept) * self._means(rows))
+        scores = self._means(rows)
+        rows[:, 0, 4] = scores[:, 0] > scores[:, 1]
+        return rows[:, 0]
 
     def _aligned_meaning(self, chunk: Chunk, words: WordTable, kernels: Kernels) -> Floats:
         """Meaning of each candidate and of its source, by METEOR's matches of content words: (segments, 2)."""
@@ -348,12 +447,13 @@ class Refless(Metric):
         return rows
 
     def _means(self, rows: Integers | Floats) -> Floats:
-        """Compute weighted means of the criteria with which rows begin, in per cent."""
-        weights = self._weights
-        total = np.zeros(len(rows))
-        for weight, criterion in zip(weights, rows.T[1:4], strict=True):
-            total += weight * criterion
-        return 100 * total / (_PARTS * np.maximum(rows[:, 0], 1) * (sum(weights) or 1))
+        """Compute weighted means of the criteria of rows (…, 6), less what was lost, in per cent."""
+        weights, segments = self._weights, np.maximum(rows[..., 0], 1)
+        total = np.zeros(rows.shape[:-1])
+        for place, weight in enumerate(weights, start=1):
+            total += weight * rows[..., place]
+        means = 100 * total / (_PARTS * segments * (sum(weights) or 1))
+        return np.asarray(means - 100 * rows[..., 5] / (_PARTS * segments))
 
     def columns(self, rows: Integers | Floats) -> ScoreColumns[ReflessScore]:
         """Score rows of statistics, or sums of rows."""
@@ -363,6 +463,15 @@ class Refless(Metric):
         better = 100 * numbers[:, 4] / segments
         scores = better if self.aggregate == "share" else self._means(numbers)
         return ScoreColumns(ReflessScore, scores, grammar=grammar, fluency=fluency, meaning=meaning, better=better)
+
+
+def _named(what: str, words: Sequence[str]) -> str:
+    """Write words behind what they are.
+
+    >>> _named("gone", ["dogs", "cats", "dogs"]), _named("gone", [])
+    ('gone: dogs, cats', '')
+    """
+    return f"{what}: {', '.join(dict.fromkeys(words))}" if words else ""
 
 
 def surface_forms(tokens: Tokens, words: WordTable) -> list[list[str]]:

@@ -58,10 +58,10 @@ def metric_from_signature(signature: str, **settings: object) -> Metric:
     parts = {names[key]: value for key, value in pairs.items() if key in names}
     by_key = {key: one for one in all_settings(metric, parts, shared=True) for key in (one.key, *one.earlier)}
     # Short signatures of earlier versions left these out where they had the defaults of then.
-    earlier = {"tokenize": "none", "threshold": 0.0, "penalty": "exact"}
+    earlier = {"tokenize": "none", "threshold": 0.0, "penalty": "exact", "least-meaning": 0.0}
     if "none" not in (pairs.get("layers", "none"), pairs.get("exact-words", "none")):
         earlier["reads"] = "tokens"
-    signed: dict[str, object] = {name: value for name, value in earlier.items() if name in by_key}
+    signed: dict[str, object] = {by_key[key].name: value for key, value in earlier.items() if key in by_key}
     for key, value in pairs.items():
         if key not in by_key:
             raise UnknownNameError("signature key", key, sorted(by_key))

@@ -129,7 +129,8 @@ def _in_columns(
 
 
 def _finding(finding: Finding, digits: int) -> list[str]:
-    said = finding.message if finding.value is None else f"{finding.value:.{digits}f}"
+    number = "" if finding.value is None else f"{finding.value:.{digits}f}"
+    said = "  ".join(filter(None, (number, finding.message)))
     return [finding.kind, one_line(finding.text), one_line(said)]
 
 

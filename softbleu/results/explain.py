@@ -32,6 +32,7 @@ from softbleu.metrics.protocols import (
     EditPlan,
     JudgesLines,
     NamesCauses,
+    NamesFaults,
     PlansEdits,
     ShowsEdits,
     ShowsPairs,
@@ -440,6 +441,9 @@ def _findings(
             (score,) = measure.aggregation.segment_scores(rows[first:last], np.array([0, last - first]))
             lined = isinstance(metric, JudgesLines)
             findings = measure.find(" ".join(words)) if lined else ()
+            if isinstance(metric, NamesFaults):
+                source = " ".join(split(texts.source[place])) if texts.source is not None else ""
+                findings = measure.faults(" ".join(words), source, rows[number - 1])
             if isinstance(metric, NamesCauses):
                 findings = measure.causes(rows[number - 1])
             references = () if lined else tuple(tuple(split(line)) for line in texts.references[place])

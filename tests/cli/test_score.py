@@ -191,19 +191,30 @@ def test_explain_says_what_speaks_against_a_line(command, files):
     found = softbleu.score([line], None, [line], metrics="refless").numbers
     numbers = f"G {found.grammar:.2f}, F {found.fluency:.2f}, M 100.00, better 0.00"
     assert lines[:3] == [f"segment 1, source: {found.score:.2f}", f"candidate  {line}", numbers]
-    assert [each.split()[:2] for each in lines[3:5]] == [["misspelt", "recieve"], ["misspelt", "informations"]]
+    lost = [line.split(None, 3) for line in lines if line.startswith("  lost")]
+    assert {each[1]: each[3] for each in lost} == {
+        "grammaticality": "misspelt: recieve, informations",
+        "fluency": "unlikely here: recieve, good",
+    }
+    assert sum(float(each[2]) for each in lost) == pytest.approx(100 - found.score, abs=0.01)
+    named = [each.split()[:2] for each in lines[5:7]]
+    assert named == [["misspelt", "recieve"], ["misspelt", "informations"]]
     assert "misspelt" not in second
+    assert "not in the source: receives; gone: recieve" in second
     rows = [row.split("\t") for row in command(*options, "--format", "tsv").out.splitlines()]
     assert {row[3]: float(row[4]) for row in rows[1:6] if row[2] == "total"} == found.as_dict()
-    assert rows[6] == ["source", "1", "misspelt", "recieve", "", ""]
+    assert [row[2:4] for row in rows[6:8]] == [["lost", "grammaticality"], ["lost", "fluency"]]
+    assert rows[8] == ["source", "1", "misspelt", "recieve", "", ""]
     unlikely = [float(row[4]) for row in rows[1:] if row[2] == "unlikely"]
     assert max(unlikely) < 0
     entries = [json.loads(entry) for entry in command(*options, "--format", "jsonl").out.splitlines()]
     named = [(each["system"], each["segment"]) for each in entries]
     assert named == [(system, segment) for segment in (1, 2) for system in ("source", "better")]
-    assert (entries[0]["numbers"]["meaning"], entries[3]["findings"]) == (100, [])
+    assert entries[0]["numbers"]["meaning"] == 100
+    assert {(each["kind"], each["message"]) for each in entries[3]["findings"]} == {("lost", "empty line")}
     (one,) = softbleu.explain([line], None, ["x"], metrics="refless")
-    assert [each.text for each in one.findings[:2]] == ["recieve", "informations"]
+    assert [each.text for each in one.findings if each.kind == "misspelt"] == ["recieve", "informations"]
+    assert any(each.text == "little meaning" for each in one.findings)
 
 
 def test_edits_as_a_file(command, refused, files, monkeypatch):

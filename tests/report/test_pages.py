@@ -25,7 +25,7 @@ from softbleu.engine.plan import resolve_metric
 from softbleu.engine.prepare import prepare_corpus
 from softbleu.metrics import Requirements
 from softbleu.metrics.edits import JudgedEdit, JudgedEdits
-from softbleu.metrics.protocols import Mark, WordPair, marks_of_pairs
+from softbleu.metrics.protocols import CANDIDATE, SOURCE, Mark, WordPair, marks_of_pairs
 from softbleu.metrics.reading import read_metric
 from softbleu.report import Layout
 from softbleu.report.pages import make_comparison_page, make_page
@@ -297,6 +297,14 @@ def test_any_metric_has_a_page(metric: str) -> None:
     kinds = [table for table in page.tables if table.title == "Corrections by kind"]
     assert len(kinds) == (metric in ("m2", "cleme2"))
     assert all(row.keys() == table.rows[0].keys() for table in page.tables for row in table.rows)
+
+
+def test_a_page_without_references_marks_faults_and_words_that_are_gone() -> None:
+    source = ["He recieve a letter from the school .", "It rains ."]
+    texts = Segments.of({"one": ["He recieve a letter from the hospital .", "It rains ."]}, None, source)
+    page = make_page(texts, "refless")
+    found = {mark[:4] for mark in marks_of(page, 0)}
+    assert {(CANDIDATE, 1, 1, "wrong"), (CANDIDATE, 6, 1, "over"), (SOURCE, 6, 1, "missed")} <= found
 
 
 def test_page_of_a_comparison_has_the_intervals_of_its_samples() -> None:
