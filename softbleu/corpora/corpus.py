@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, cast, get_args
 
 from softbleu.corpora.blanks import cut_as_gold
-from softbleu.corpora.edits import Absent, Annotation, GoldReferences, GoldSegment, read_m2
+from softbleu.corpora.edits import Absent, Annotation, GoldReferences, GoldSegment, read_m2, split_essays
 from softbleu.corpora.files import (
     TextFile,
     TextPart,
@@ -418,8 +418,8 @@ class ParallelFiles:
         resegment
             Whether candidates may have other line breaks than the references, and are cut into their segments.
         documents
-            Documents of the segments; default: the essays of files with headings `### essay_id = …`, whose other
-            lines, unless blank, are the segments.
+            Documents of the segments; default: the essays of files with headings `### essay_id = …` or `# 0123`,
+            whose other lines are the segments, without blank ones below the former.
         blank_references
             Whether blank references count as empty or missing, in segments that have another reference with text;
             default: see `usual_blank`.
@@ -437,7 +437,7 @@ class ParallelFiles:
         if not isinstance(candidates, Mapping):
             candidates = name_systems(candidates, references, others, encoding=encoding)
         named: dict[str, str] = dict(candidates)
-        texts = ([name for _, name in list_texts(str(name), "reference", encoding)] or [name] for name in references)
+        texts = [[name for _, name in list_texts(str(name), "reference", encoding)] or [name] for name in references]
         references = list(chain.from_iterable(texts))
         check_named(named, references, source, gold)
         names = [*named.values(), *references, *([] if source is None else [source])]
@@ -447,10 +447,13 @@ class ParallelFiles:
         place = Path(folder.name)
         try:
             threads = min(jobs, os.cpu_count() or 1)
-            edits = None if gold is None else tuple(read_m2(gold, encoding, absent_annotators=absent_annotators))
+            read = [] if gold is None else read_m2(gold, encoding, absent_annotators=absent_annotators)
+            sentences, essays = split_essays(read)
+            edits = None if gold is None else tuple(sentences)
             edited = {file: read_m2(str(file), encoding) for file in named.values() if has_edits(file)}
             written = {file: write_edited(segments, str(file)) for file, segments in edited.items()}
             drafts = write_drafts(place, [lines for lines, _ in written.values()], encoding)
+            edited = {file: split_essays(segments)[0] for file, segments in edited.items()}
             with ThreadPoolExecutor(threads) if executor is None and threads > 1 else nullcontext(executor) as finder:
                 drafted = dict(zip(written, drafts, strict=True))
                 places = [drafted.get(name, str(name)) for name in names]
@@ -460,8 +463,13 @@ class ParallelFiles:
                 ]
             opened = [replace(file, name=str(name)) for name, file in zip(names, opened, strict=True)]
             of_references = slice(len(named), len(named) + len(references))
+            if blank_references is None and any(file.from_table for file in opened[of_references]):
+                blank_references = "missing"
             opened, labelled = align_files(opened, of_references, edited, place, resegment=resegment)
-            documents = documents or labelled
+            of_gold = Documents.of(essays, "essays") if essays else None
+            if labelled is not None and of_gold is not None and labelled.fingerprint != of_gold.fingerprint:
+                raise InputError(f"{gold} and {names[0]}: other essays, in another order or of other lengths")
+            documents = documents or labelled or of_gold
             as_text = {number: name for number, (name, file) in enumerate(named.items()) if file not in edited}
             split_as_gold(opened, as_text, edits or (), place)
             if edits is not None:
@@ -487,7 +495,11 @@ class ParallelFiles:
             opened[stop] if source is not None else None,
             folder,
             edits,
-            {name: written[file][1] for name, file in named.items() if file in written},
+            {
+                name: tuple(one.annotations[0] for one in edited[file])
+                for name, file in named.items()
+                if file in edited
+            },
             resegment,
             blank,
             blank_references,

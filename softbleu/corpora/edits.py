@@ -10,7 +10,7 @@ from itertools import accumulate, chain, pairwise
 from operator import attrgetter, itemgetter
 from typing import Literal, get_args, overload
 
-from softbleu.corpora.files import numbered_lines
+from softbleu.corpora.files import essay_heading, numbered_lines
 from softbleu.errors import InputError, Parameter, counted, known_name
 from softbleu.io.arguments import Limit
 from softbleu.io.progress import note
@@ -285,6 +285,24 @@ def _note_overlaps(name: str, sentences: Sequence[_Sentence]) -> None:
     if found:
         many = f"{len(found):,} edits overlap" if len(found) > 1 else "1 edit overlaps"
         note(f"{found[0]}: {many} with another one of the same annotator: all count, but no text has both")
+
+
+def split_essays(segments: Sequence[GoldSegment]) -> tuple[list[GoldSegment], list[str]]:
+    """Leave out headings of essays, as in UA-GEC; also return the essay of each sentence, none without headings.
+
+    >>> split_essays([GoldSegment(text, ()) for text in ("# 0002", "a", "b", "# 7000", "c")])[1]
+    ['0002', '0002', '7000']
+    """
+    if not segments or essay_heading(segments[0].source) is None:
+        return list(segments), []
+    kept, essays, essay = list[GoldSegment](), list[str](), ""
+    for segment in segments:
+        heading = essay_heading(segment.source)
+        essay = essay if heading is None else heading
+        if heading is None:
+            kept.append(segment)
+            essays.append(essay)
+    return kept, essays
 
 
 def write_m2(segments: Iterable[GoldSegment]) -> Iterator[str]:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from softbleu.config.declare import split_name
 from softbleu.corpora.markup import SegmentKey, TestSets, begins_markup, parse_markup
+from softbleu.corpora.targets import begins_targets, parse_targets
 from softbleu.errors import InputError, Parameter, without_secrets
 from softbleu.io.executors import run_in_order
 from softbleu.io.files import hash_files
@@ -58,6 +59,7 @@ _NO_TEXT = re.compile(
 _COPY = re.compile(r".*\.(bak\d*|backup|orig|old|rej|save|sw[op]|te?mp|part|log|md|pdf|lock)", re.IGNORECASE)
 """Names of backups, unfinished files and notes."""
 _HEADING = re.compile(r"###\s*essay_id\s*=\s*(.*\S)\s*")
+_NUMBERED = re.compile(r"# (\d{4})\s*")  # Heading of a document in UA-GEC
 _HEAD = 4096  # Bytes at the beginning of a file that show whether it has essays
 Essays = dict[str, list[str]]
 """Lines of essays by id, without the blank lines between paragraphs and essays."""
@@ -173,6 +175,11 @@ class TextFile:
         head = _read_bytes(self.place, start, min(start + _HEAD, stop))
         return begins_essay(head.decode(errors="replace").split("\n"))
 
+    @property
+    def from_table(self) -> bool:
+        """Whether the text is of a table of targets, which has no documents, and where a blank one is missing."""
+        return self.keys is not None and not any(document for document, _ in self.keys)
+
     def part(self, number: int) -> TextPart:
         """Return block `number`."""
         start, stop = self.bounds[number : number + 2].tolist()
@@ -203,19 +210,25 @@ def open_text(name: str, encoding: str = "utf-8", role: str | None = None) -> Ge
         raise InputError(f"a file is named by text, not by {type(name).__name__}")
     encoding = encoding_of(encoding)
     with _stream(name) as (stream, _):
-        if begins_markup(stream.peek(_HEAD)):
+        if _has_texts(stream, role):
             path, label = split_text(str(name))
             yield from _test_sets(path, stream, encoding).choose(role, label).values()
         else:
             yield from text_lines(stream, name, encoding)
 
 
-def has_markup(name: object) -> bool:
-    """Whether a local file is a test set with markup; False for URLs and files that can be read only once."""
+def _has_texts(stream: io.BufferedReader[Any], role: str | None) -> bool:
+    """Whether a file has several texts, with markup or, where one of them is read, as a table of targets."""
+    head = stream.peek(_HEAD)
+    return begins_markup(head) or (role is not None and begins_targets(head[:_HEAD]))
+
+
+def has_texts(name: object) -> bool:
+    """Whether a local file is a test set with markup or a table of targets; False for URLs and unrepeatable files."""
     if is_url(name) or not Path(str(name)).is_file():
         return False
     with _stream(str(name)) as (stream, _):
-        return begins_markup(stream.peek(_HEAD))
+        return _has_texts(stream, "")
 
 
 def split_text(place: str) -> tuple[str, str | None]:
@@ -226,7 +239,7 @@ def split_text(place: str) -> tuple[str, str | None]:
     """
     if not is_url(place) and not Path(place).exists():
         for colon in re.finditer("(?<=.):(?=.)", place):
-            if has_markup(place[: colon.start()]):
+            if has_texts(place[: colon.start()]):
                 return place[: colon.start()], place[colon.end() :]
     return place, None
 
@@ -236,24 +249,29 @@ def list_texts(place: str, role: str, encoding: str = "utf-8") -> Sequence[tuple
 
     Returns an empty list for any other file, and for a place that already names one text.
     """
-    if not has_markup(place):
+    if not has_texts(place):
         return []
     with _stream(place) as (stream, _):
         labels = _test_sets(place, stream, encoding_of(encoding)).labels(role)
     return [(label or role, f"{place}:{label or role}") for label in labels if len(labels) > 1]
 
 
-def _test_sets(path: str, stream: IO[bytes], encoding: str) -> TestSets:
+def _test_sets(path: str, stream: io.BufferedReader[Any], encoding: str) -> TestSets:
     """Read the texts of a file with markup; the last two local files are cached."""
     if is_url(path) or not (place := Path(path)).is_file():
-        return parse_markup(text_lines(stream, path, encoding), path)
+        return _parse_sets(stream, path, encoding)
     return _read_sets(path, encoding, place.stat().st_size, place.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=2)
 def _read_sets(path: str, encoding: str, *_state: int) -> TestSets:
     with _stream(path) as (stream, _):
-        return parse_markup(text_lines(stream, path, encoding), path)
+        return _parse_sets(stream, path, encoding)
+
+
+def _parse_sets(stream: io.BufferedReader[Any], path: str, encoding: str) -> TestSets:
+    parse = parse_markup if begins_markup(stream.peek(_HEAD)) else parse_targets
+    return parse(text_lines(stream, path, encoding), path)
 
 
 def numbered_lines(name: str, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:
@@ -314,7 +332,7 @@ def _plain(
     """Return the place of the text in plain UTF-8, the file itself or a copy in the folder, and `TextFile.keys`."""
     encoding = encoding_of(encoding)
     with decoding(name, encoding), _stream(name) as (stream, place):
-        marked = begins_markup(stream.peek(_HEAD))
+        marked = _has_texts(stream, role)
         if place is not None and encoding in UTF8 and not marked:
             if isinstance(place, Path) and stream.peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
                 raise InputError(f"{name}: text in UTF-16, not UTF-8: give ", Parameter("encoding", "utf-16"))
@@ -405,27 +423,39 @@ def _cut(name: str, place: Path | str, block: int, executor: Executor | None = N
     return lines, np.array(bounds, np.int64)
 
 
+def essay_heading(line: str) -> str | None:
+    """Return the essay of which a line is the heading; None for other lines.
+
+    >>> essay_heading("### essay_id = b2"), essay_heading("# 0123"), essay_heading("# 1 cat")
+    ('b2', '0123', None)
+    """
+    found = _HEADING.fullmatch(line) or _NUMBERED.fullmatch(line)
+    return None if found is None else found[1]
+
+
 def begins_essay(lines: Iterable[str]) -> bool:
     """Whether the first line that is not blank is the heading of an essay."""
-    return any(map(_HEADING.fullmatch, next(([line.rstrip()] for line in lines if line.strip()), ())))
+    return next((essay_heading(line.rstrip()) is not None for line in lines if line.strip()), False)
 
 
 def read_essays(lines: Iterable[str], name: str) -> Essays:
     """Read the essays of a text that begins with a heading; `name` is the name of the file, for errors.
 
-    Raises `InputError`: two essays have one id.
+    Headings are `### essay_id = …`, where blank lines are left out, or `# 0123`, where each line is a segment. Raises
+    `InputError`: two essays have one id.
 
     >>> read_essays(["### essay_id = 7", "A cat.", "", "It sat.", "", "### essay_id = b2", "Rain."], "essays.md")
     {'7': ['A cat.', 'It sat.'], 'b2': ['Rain.']}
     """
     essays: Essays = {}
     essay: list[str] = []
+    keep = False
     for number, line in enumerate(lines, start=1):
-        if heading := _HEADING.fullmatch(line):
-            if heading[1] in essays:
-                raise InputError(f"{name}, line {number}: a second essay {heading[1]!r}")
-            essay = essays[heading[1]] = []
-        elif line.strip():
+        if (heading := essay_heading(line)) is not None:
+            if heading in essays:
+                raise InputError(f"{name}, line {number}: a second essay {heading!r}")
+            essay, keep = essays.setdefault(heading, []), not line.startswith("###")
+        elif keep or line.strip():
             essay.append(line)
     return essays
 

@@ -91,11 +91,12 @@ def align_files(
     return changed, documents
 
 
-def _in_order(files: Sequence[TextFile], references: slice) -> tuple[list[list[str] | None], Documents]:
+def _in_order(files: Sequence[TextFile], references: slice) -> tuple[list[list[str] | None], Documents | None]:
     """Order the lines of files with markup like the references, or else the source; None for files in order.
 
     A segment that one reference lacks is blank there. Segments without a reference are left out of the file with the
-    references. Returns the documents, too. Raises `InputError`: any other file has other segments.
+    references; of a table of targets also elsewhere. Returns the documents, too, if they are named. Raises
+    `InputError`: any other file has other segments.
     """
     numbers = [number for number, file in enumerate(files) if file.keys is not None]
     leading = [number for number in numbers if number in range(len(files))[references]] or numbers[-1:]
@@ -104,25 +105,31 @@ def _in_order(files: Sequence[TextFile], references: slice) -> tuple[list[list[s
         places = {**(files[number].keys or {}), **places}
     order = sorted(places, key=places.__getitem__)
     first, made, left_out = files[leading[0]], list[list[str] | None](), 0
+    sources = max((file.keys or {} for file in files), key=len)
     for number, file in enumerate(files):
         keys = file.keys or {}
         if keys and number not in leading:
             _check_segments(file.name, first.name, order, keys)
-            if split_text(file.name)[0] != split_text(first.name)[0]:
+            if split_text(file.name)[0] != split_text(first.name)[0] and not first.from_table:
                 _check_segments(first.name, file.name, keys, places)
             left_out = max(left_out, len(keys) - len(order))
         lines = dict(zip(keys, file.all_lines(), strict=True)) if keys and list(keys) != order else {}
+        if first.from_table and not keys and file.lines == len(sources) > len(order):
+            # A line for each row of the table, also for those without a reference.
+            lines = {key: line for line, key in zip(file.all_lines(), sources, strict=True)}
         made.append([lines.get(key, "") for key in order] if lines else None)
     if left_out:
         note(f"{first.name}: {counted(left_out, 'segment')} without a reference left out")
-    return made, Documents.of([document for document, _ in order], first.name)
+    documents = [document for document, _ in order]
+    return made, Documents.of(documents, first.name) if any(documents) else None
 
 
 def _check_segments(name: str, other: str, wanted: Iterable[SegmentKey], keys: Collection[SegmentKey]) -> None:
     """Check that a file has all segments of another."""
     for document, segment in wanted:
         if (document, segment) not in keys:
-            raise InputError(f"{name}: no segment {segment} of document {document!r}, which {other} has")
+            of = f" of document {document!r}" if document else ""
+            raise InputError(f"{name}: no segment {segment}{of}, which {other} has")
 
 
 def split_as_gold(files: list[TextFile], texts: Mapping[int, str], gold: Sequence[GoldSegment], folder: Path) -> None:
