@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import compress
 from typing import Any, Literal, cast, get_args
 
 from softbleu import report, results
-from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
+from softbleu.analysis import bucket_scores, choose_lines, compare_corrections, ngram_differences
 from softbleu.analysis.corrections import By
 from softbleu.cli.command import command
 from softbleu.cli.inputs import SystemScores
@@ -19,6 +20,7 @@ from softbleu.errors import InputError, known_name
 from softbleu.meta.reading import read_marks
 from softbleu.report import COMPARERS, CURVE_PAGES, MATRIX_WRITERS, PAGES
 from softbleu.report.comparisons import COMPARISON_COLUMNS, draw_latencies, draw_pairs, note_few, write_distribution
+from softbleu.report.corrections import KIND_WRITERS, draw_kinds
 from softbleu.report.explanations import LINE_WRITERS
 from softbleu.report.pages import make_comparison_page
 from softbleu.report.records import VIEWS
@@ -59,8 +61,8 @@ class CompareOptions(SystemScores):
     by
         Score parts instead, as long lines: by length, rarity or coverage (of words), order (of n-grams), document
         (of --documents), runs (NAME.1 NAME.2 … of a system: how much they and segments vary), by a file with a label
-        per segment (FILE:COLUMN of a table; the number of the column where it has no header); of the edits of M2,
-        ERRANT, CLEME by type, category, operation, form (any language) or errant, also of the lines of --show
+        per segment (FILE:COLUMN of a table; the number of the column where it has no header). Or compare the edits of
+        M2, ERRANT, CLEME by type, category, operation, form (any language) or errant; also of the lines of --show
     fractions
         Test unfinished outputs, cut after these shares of their tokens, beside whole ones (--partial alone: after
         each quarter)
@@ -69,7 +71,7 @@ class CompareOptions(SystemScores):
     plot
         Also draw the scores into this file: .svg, .png or .pdf (needs softbleu[plots]), ranked, with intervals, and
         which differ from the baseline; with metrics and latencies of --log, quality against latency; with
-        --fractions, scores by fraction
+        --fractions, scores by fraction; with --by type and the like, what the kinds of edits add
     """
 
     baseline: str | None = setting(None, metavar="NAME", unset="the first", panel="Significance", common=True)
@@ -121,12 +123,19 @@ class CompareOptions(SystemScores):
 @command
 def compare(options: CompareOptions) -> None:
     """Compare systems by any metrics: scores, 95% intervals, ranks, differences and their tests."""
-    if options.show or options.by:
+    kinds = None if options.show or options.by not in get_args(By) else cast("By", options.by)
+    if kinds and options.output_format not in PAGES:
+        _compare_kinds(options, kinds)
+    elif options.show or (options.by and not kinds):
         _write_view(options)
-        return
-    if options.shares:
+    elif options.shares and not kinds:
         _compare_fractions(options)
-        return
+    else:
+        _compare_systems(options, kinds)
+
+
+def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
+    """Test systems; a page also has `kinds` of edits."""
     if options.top is not None:
         raise InputError("--top says how many lines or n-grams --show shows: name one of its tables")
     name = options.output_format
@@ -156,6 +165,7 @@ def compare(options: CompareOptions) -> None:
         progress.begin(len(corpus), slow=plan.compares_words)
         if page_wanted:
             run |= {"title": options.title, "spans": read_marks(options.spans, corpus, options.encoding)}
+            run |= {"by": kinds, "language": options.language}
             compared = make_comparison_page(corpus, plan, progress=progress, **run)
         else:
             compared = compare_corpus(corpus, plan, checkpoint=output.checkpoint, progress=progress, **run)
@@ -168,11 +178,16 @@ def compare(options: CompareOptions) -> None:
     output.write(compared)
 
 
+def _refuse(options: CompareOptions, names: Sequence[str], said: str) -> None:
+    """Refuse options that a table has no use for."""
+    if other := next((name.replace("_", "-") for name in names if getattr(options, name)), None):
+        raise InputError(f"--{other} {said}")
+
+
 def _compare_fractions(options: CompareOptions) -> None:
     """Test systems at fractions of their outputs."""
     names = ("all_pairs", "columns", "distribution", "resume", "top", "spans", "gate")
-    if other := next((name.replace("_", "-") for name in names if getattr(options, name)), None):
-        raise InputError(f"--{other} goes with whole outputs: leave it out, or --partial and --fractions")
+    _refuse(options, names, "goes with whole outputs: leave it out, or --partial and --fractions")
     page_wanted = options.output_format in CURVE_PAGES
     writers = CURVE_PAGES if page_wanted else report.FRACTION_WRITERS
     write: Form = writers.find(options.output_format, CURVE_PAGES)
@@ -194,26 +209,30 @@ def _compare_fractions(options: CompareOptions) -> None:
         )
 
 
+def _compare_kinds(options: CompareOptions, by: By) -> None:
+    """Compare the edits of systems by kind."""
+    names = ("all_pairs", "columns", "distribution", "compatible", "fractions", "top", "resume")
+    _refuse(options, names, "goes with another table: leave it out, or --by")
+    output = options.open_output(KIND_WRITERS.find(options.output_format, PAGES))
+    picture = options.open_picture(options.plot, options.input_files())
+    plan = options.plan(also=["seed"])
+    documents = Documents.read(options.documents, options.encoding) if options.documents else None
+    how, signed = options.significance(documents, test=options.test, trials=options.trials)
+    with options.open_corpus(plan, by_document=True) as corpus:
+        compared = compare_corrections(
+            corpus, plan, by, language=options.language, baseline=options.baseline or signed, significance=how
+        )
+    picture(draw_kinds, compared)
+    output.write(compared)
+
+
 def _write_view(options: CompareOptions) -> None:
     """Show lines, n-grams or parts of the corpus instead of the comparison."""
     show, by, kinds = options.show, options.by, get_args(By)
     lines = show not in (None, "ngrams")
-    unused: dict[str, object] = {
-        "distribution": options.distribution,
-        "plot": options.plot,
-        "columns": options.columns,
-        "all-pairs": options.all_pairs,
-        "fractions": options.fractions,
-        "test": options.test,
-        "trials": options.trials,
-        "compatible": options.compatible,
-        "resume": options.resume,
-        "samples": options.samples if by != "runs" else None,
-        "correction": options.correction if by != "runs" else None,
-        "by": show and by and not (lines and by in kinds),
-    }
-    if other := next((name for name, value in unused.items() if value), None):
-        raise InputError(f"--{other} goes with another table: leave it out, or --show and --by")
+    names = ["distribution", "plot", "columns", "all_pairs", "fractions", "test", "trials", "compatible", "resume"]
+    names += ["samples", "correction"] * (by != "runs") + ["by"] * (show is not None and not (lines and by in kinds))
+    _refuse(options, names, "goes with another table: leave it out, or --show and --by")
     write: Form = (LINE_WRITERS if lines else VIEWS).find(options.output_format)
     output = options.open_output(write)
     plan = options.plan(also=["seed"])
@@ -231,8 +250,6 @@ def _write_view(options: CompareOptions) -> None:
         elif by == "runs":
             how, _ = options.significance(corpus.documents)
             view = compare_runs(corpus, plan, how, baseline=baseline, **run)
-        elif by in kinds:
-            view = correction_kinds(corpus, plan, cast("By", by), options.language)
         else:
             view = bucket_scores(corpus, plan, by=by or "", encoding=options.encoding, **run)
     output.write(view)

@@ -23,6 +23,7 @@ from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_c
 from softbleu.tables import LEAST_P, Records, Value, best_places, p_text
 
 if TYPE_CHECKING:
+    from softbleu.analysis.corrections import KindTable
     from softbleu.report.plots import Scatter
     from softbleu.results.runs import RunDifference
     from softbleu.results.significance import Comparison, ComparisonTable, Pair, SignificanceSettings
@@ -261,7 +262,7 @@ def note_few(significance: SignificanceSettings, systems: int, output_format: st
         note(said)
 
 
-def corrected_text(table: ComparisonTable, tests: int) -> str:
+def corrected_text(table: ComparisonTable | KindTable, tests: int) -> str:
     """Name the correction of so many tests."""
     how = _CORRECTIONS.get(table.significance.correction)
     return "not corrected" if how is None else f"{how}, {tests} test{'s' * (tests > 1)}"

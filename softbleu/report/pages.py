@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.analysis.buckets import scores_by_length, scores_by_word
-from softbleu.analysis.corrections import correction_kinds
+from softbleu.analysis.corrections import By, compare_corrections
 from softbleu.analysis.credit import credit_of_prepared, has_soft_credit
 from softbleu.analysis.excerpt import (
     choose_segments,
@@ -35,6 +35,7 @@ from softbleu.errors import InputError, Parameter
 from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.protocols import BleuFormula, ShowsEdits, ShowsSimilarities, at_level
+from softbleu.report.corrections import kind_rows
 from softbleu.results.significance import (
     SAMPLES,
     ComparisonTable,
@@ -62,6 +63,10 @@ _NGRAMS = 10  # N-grams of each pair and direction on the page of a comparison
 _PAIRS = (
     "difference: the system's score less that of the other, with its 95% interval; p_value: by the test, and "
     "corrected for the number of tests; effect: Cohen's d over lines; wins, ties, losses: lines. "
+)
+_KINDS = (
+    "difference: of F from the baseline's, with its 95% interval; p_value: by the test, and corrected for all kinds; "
+    "contribution: points of the difference of F of all edits that come from the kind, with its 95% interval."
 )
 _NO_ROWS = np.zeros((0, 0, 0), np.int64)
 
@@ -175,11 +180,14 @@ def make_comparison_page(
     progress: Progress | None = None,
     title: str = "",
     spans: Sequence[SpanTable] = (),
+    by: By | None = None,
+    language: str | None = None,
 ) -> Page:
     """Make the page of a comparison: the baseline beside the best other system, and tables of where they differ.
 
     The page is about the first metric; its lines also have scores by the others. `title` is the title of the page,
-    `spans` are marked in its lines, and the other parameters are as for `compare_corpus`.
+    `spans` are marked in its lines. Edits are compared for all metrics that judge them, `by` kinds of a `language` as
+    in `compare_corrections` (`type` unless given). The other parameters are as for `compare_corpus`.
     """
     options = RunOptions(jobs, executor, progress=progress)
     with _scored(corpus, metrics, options) as (runner, statistics):
@@ -189,7 +197,8 @@ def make_comparison_page(
         page = _page_of(runner, statistics, "corpus", compared[0].significance, title, spans, baseline)
         others = [row for row in compared[0].comparisons if row.name != baseline]
         best = min(others, key=lambda row: row.rank, default=None)
-        tables = [*_comparison_tables(runner, statistics, compared), *page.tables]
+        kinds = _kind_tables(corpus, statistics, baseline, settings, by, language)
+        tables = [*_comparison_tables(runner, statistics, compared, kinds), *page.tables]
         if best is None:
             return replace(page, tables=tables)
         pair = corpus.systems.index(baseline), corpus.systems.index(best.name)
@@ -365,18 +374,39 @@ def _credit_tables(runner: Runner, metric: Metric) -> list[PageTable]:
     ]
 
 
-def _comparison_tables(
-    runner: Runner, statistics: Sequence[Statistics], compared: Sequence[ComparisonTable]
+def _kind_tables(
+    corpus: Corpus,
+    statistics: Sequence[Statistics],
+    baseline: str,
+    settings: SignificanceSettings,
+    by: By | None,
+    language: str | None,
 ) -> list[PageTable]:
-    """Make the tables of `compare` and of its views."""
+    """Make a table for each metric that judges edits; each metric must, if the kinds are asked for."""
+    judging = tuple(scored.metric for scored in statistics if by or isinstance(scored.metric, ShowsEdits))
+    if not judging or settings.compatible != "none":
+        return []
+    compared = compare_corrections(
+        corpus, Plan(judging), by or "type", language=language, baseline=baseline, significance=settings
+    )
+    return [
+        PageTable("Corrections by kind" + f": {table.label}" * (len(compared) > 1), kind_rows(table), said)
+        for table in compared
+        for said in [f"{_KINDS} {table.signature}"]
+    ]
+
+
+def _comparison_tables(
+    runner: Runner, statistics: Sequence[Statistics], compared: Sequence[ComparisonTable], kinds: Sequence[PageTable]
+) -> list[PageTable]:
+    """Make the tables of `compare` and of its views; those of `kinds` of edits are made."""
     corpus, metric = runner.corpus, statistics[0].metric
     shown = [
         PageTable(f"{table.label}: differences of pairs", list(map(vars, table.pairs)), _PAIRS + table.signature)
         for table in compared
         if table.pairs
     ]
-    if isinstance(metric, ShowsEdits):
-        shown.append(PageTable("Corrections by kind", correction_kinds(corpus, Plan((metric,))).records()))
+    shown += kinds
     if not corpus.has_references:
         return shown
     prepared = runner.prepared(metric)

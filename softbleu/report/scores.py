@@ -21,6 +21,7 @@ from softbleu.report.records import (
 from softbleu.tables import Records, Value, best_places, spread
 
 if TYPE_CHECKING:
+    from softbleu.analysis.corrections import KindTable
     from softbleu.analysis.credit import CreditSample
     from softbleu.corpora.gating import GatedLines
     from softbleu.metrics import Score
@@ -329,7 +330,7 @@ def _show(value: object, unit: Unit, digits: int) -> str:
     return f"{value:,.{digits + 2 if unit == 'ratio' else 1 if unit == 'tokens' else digits}f}"
 
 
-def signature_note(result: Result | ComparisonTable, layout: Layout) -> str:
+def signature_note(result: Result | ComparisonTable | KindTable, layout: Layout) -> str:
     """Format the short or the long signature."""
     return f"signature: {result.signature if layout.long_signature else result.short_signature}"
 

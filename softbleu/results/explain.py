@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.edits import JudgedEdit, JudgedEdits
     from softbleu.metrics.keywords import Settings
     from softbleu.metrics.protocols import ClosestPath, WordPair
-    from softbleu.types import Cells, Fields, Flags, Floats, Progress
+    from softbleu.types import Cells, Fields, Flags, Progress
 
 
 _LIMIT = Limit("explain", "words", 1 << 20, "a document of 3,000 words with 20 references: 63,000")
@@ -455,7 +455,8 @@ def _judged(corpus: Corpus, metric: Metric, numbers: Sequence[int]) -> Explanati
     """Explain by edits; which reference counts may go by the segments before."""
     alone = at_level(metric, "segment")
     part = pick_segments(corpus, numbers)
-    judged, scores = judge_corpus(part if alone.aggregation.by_segment else corpus, Plan((alone,)))
+    judged, statistics = judge_corpus(part if alone.aggregation.by_segment else corpus, Plan((alone,)))
+    scores = segment_numbers(statistics)
     explanations = Explanations()
     for place, number in enumerate(numbers):
         index = place if alone.aggregation.by_segment else number - 1
@@ -510,10 +511,8 @@ def _explanation(
     return Explanation(system, segment, candidate, tuple(references), tuple(matches))
 
 
-def judge_corpus(corpus: Corpus, plan: Plan) -> tuple[list[list[JudgedEdits]], Floats]:
-    """Judge the edits of every segment of every system by the metric of a plan; and score the segments.
-
-    The scores have the shape (systems of the corpus, segments).
+def judge_corpus(corpus: Corpus, plan: Plan) -> tuple[list[list[JudgedEdits]], Statistics]:
+    """Judge the edits of every segment of every system by the metric of a plan; and return its statistics.
 
     Kinds are the types of the gold file. Those of other edits are what a file of the system's edits says, else of the
     gold edit that they touch, or `other`.
@@ -552,7 +551,7 @@ def judge_corpus(corpus: Corpus, plan: Plan) -> tuple[list[list[JudgedEdits]], F
         ]
         for lines, edited in zip(judged, carried, strict=True)
     ]
-    return named, segment_numbers(statistics)
+    return named, statistics
 
 
 def _planned(

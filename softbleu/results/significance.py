@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields, replace
 from itertools import accumulate
 from math import comb
-from typing import TYPE_CHECKING, Literal, Self, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, Self, get_args
 
 import numpy as np
 
@@ -150,8 +150,10 @@ class SignificanceSettings:
         """Whether so many systems are tested in pairs, and not only against the baseline."""
         return self.all_pairs or systems <= PAIRED_UNASKED
 
-    def settled(self, systems: int) -> Self:
+    def settled(self, systems: int, parts: int | None = None) -> Self:
         """Choose the numbers of samples and trials that are not given.
+
+        With `parts` each system is tested against the baseline in so many parts.
 
         Holm's correction multiplies the least p of all tests by their number. So the test draws so often, in
         thousands, that the least p can still become 0.01, but no more than `MOST_UNASKED` times.
@@ -161,7 +163,7 @@ class SignificanceSettings:
         >>> [SignificanceSettings(all_pairs=True).settled(systems).trials for systems in (14, 15, 23, 100)]
         [10000, 11000, 26000, 100000]
         """
-        tests = comb(systems, 2) if self.every_pair(systems) else systems - 1
+        tests = comb(systems, 2) if self.every_pair(systems) and parts is None else (systems - 1) * (parts or 1)
         if self.correction != "holm":
             tests = 1
         needed = min(-(-(_FOR_A_TEST * tests - 1) // 1000) * 1000, MOST_UNASKED)
@@ -171,6 +173,13 @@ class SignificanceSettings:
     def drawn(self) -> int:
         """Number of draws: samples of the bootstrap, else trials."""
         return (self.samples or SAMPLES) if self.test == "bootstrap" else (self.trials or TRIALS)
+
+    def signed(self, baseline: str) -> dict[str, object]:
+        """Return what a signature says of the tests: all settings that change a number, and the baseline."""
+        # Which systems are tested changes no number but those of draws, which the signature has.
+        left_out = {"all_pairs", *["documents"] * (self.documents is None)}
+        names = [declared.name for declared in fields(self) if declared.name not in left_out]
+        return {**{f"test-{name}": getattr(self, name) for name in names}, "test-baseline": baseline}
 
     @property
     def floor(self) -> float:
@@ -381,13 +390,9 @@ def compare_systems(
         )
         for k, name in enumerate(statistics.systems)
     ]
-    # Which systems are tested changes no number but those of draws, which the signature has.
-    names = [declared.name for declared in fields(settings) if declared.name != "all_pairs"]
-    how = {f"test-{name}": getattr(settings, name) for name in names}
-    if settings.documents is None:
-        how.pop("test-documents")
-    how["test-baseline"] = baseline
-    signature, short = (statistics.signature(short=short, **how) for short in (False, True))
+    signature, short = (
+        statistics.signature("corpus", short=short, **settings.signed(baseline)) for short in (False, True)
+    )
     return ComparisonTable(
         comparisons,
         baseline,
@@ -513,25 +518,66 @@ def bootstrap_scores(
     or documents, drawn by a generator of that `seed`. `progress` is called with the samples done and all.
     """
     segments = len(statistics.offsets) - 1
-    generator = np.random.default_rng(seed)
     scores = np.empty((len(statistics.systems), samples))
     chosen = metric.aggregation.drawn([*statistics.rows], statistics.offsets)
     counted = metric.aggregation.counted(statistics.rows[0], statistics.offsets)
+    columns = statistics.rows.shape[0] * statistics.rows.shape[-1]
+    for start, stop, sums in resampled_sums(chosen, segments, samples, seed, documents, counted, columns):
+        for system, of_system in enumerate(sums):
+            scores[system, start:stop] = metric.columns(of_system).score
+        if progress is not None:
+            progress(stop, samples)
+    return scores
+
+
+class DrawnSums(Protocol):
+    """Sums of the rows of segments, such as `ChosenSums`."""
+
+    def plain(self, start: int, stop: int) -> Floats:
+        """Add up all segments in the draws `start` to `stop`."""
+
+    def weighted(self, weights: Integers, start: int) -> Floats:
+        """Add up segments times weights, (draws, segments); the first draw is number `start`."""
+
+
+def resampled_sums(
+    chosen: DrawnSums,
+    segments: int,
+    samples: int,
+    seed: int,
+    documents: Documents | None = None,
+    counted: Integers | None = None,
+    columns: int = 1,
+) -> Iterator[tuple[int, int, Floats]]:
+    """Draw segments, or documents, with replacement: the first sample, the one after the last, and their sums.
+
+    `counted` numbers the segments that are drawn, all unless given. The more `columns`, the fewer samples at a time.
+    """
+    generator = np.random.default_rng(seed)
+    counted = np.arange(segments) if counted is None else counted
     whole = np.arange(segments) if documents is None else documents.fitting(segments)
     units = np.unique(whole[counted], return_inverse=True)[1]
     size = int(units.max()) + 1
-    columns = statistics.rows.shape[0] * statistics.rows.shape[-1]
     for start, stop in _batches(samples, max(segments, columns)):
         drawn = generator.integers(size, size=(stop - start, size)) + np.arange(stop - start)[:, None] * size
         weights = np.bincount(drawn.reshape(-1), minlength=(stop - start) * size).reshape(-1, size)
         if size < segments:
             by_unit, weights = weights, np.zeros((stop - start, segments), np.int64)
             weights[:, counted] = by_unit[:, units]
-        for system, sums in enumerate(chosen.weighted(weights, start)):
-            scores[system, start:stop] = metric.columns(sums).score
-        if progress is not None:
-            progress(stop, samples)
-    return scores
+        yield start, stop, chosen.weighted(weights, start)
+
+
+def exchanged_sums(
+    chosen: DrawnSums, segments: int, trials: int, seed: int, documents: Documents | None = None
+) -> Iterator[tuple[int, Floats, Floats]]:
+    """Draw segments, or documents, to exchange: the trials done, the sums of these segments, and of all."""
+    generator = np.random.default_rng(seed)
+    units = None if documents is None else documents.fitting(segments)
+    size = segments if units is None else int(units.max()) + 1
+    for start, stop in _batches(trials, segments):
+        swapped = generator.integers(2, size=(stop - start, size))
+        swapped = swapped if units is None else swapped[:, units]
+        yield stop, chosen.weighted(swapped, start), chosen.plain(start, stop)
 
 
 def paired_bootstrap(resampled: Floats, scores: Floats, baseline: int, *, as_sacrebleu: bool = False) -> Floats:
@@ -577,22 +623,16 @@ def approximate_randomization(
     whose parts do not add up.
     """
     segments, systems = len(statistics.offsets) - 1, len(statistics.systems)
-    generator = np.random.default_rng(seed)
     chosen = metric.aggregation.drawn([*statistics.rows], statistics.offsets)
     if not chosen.adds_up:
         raise InputError(f"{metric.label} has no test by randomisation, as parts do not add up: give ", _BOOTSTRAP)
     pairs = _pairs_with(range(systems) if baselines is None else baselines, systems)
-    units = None if documents is None else documents.fitting(segments)
-    size = segments if units is None else int(units.max()) + 1
     exceeding = np.full((systems, systems), np.nan)
     for one, others in pairs:
         exceeding[one, others] = 0
     margin = 1e-12 if as_sacrebleu else -ALIKE
-    for start, stop in _batches(trials, segments):
-        swapped = generator.integers(2, size=(stop - start, size))
-        swapped = swapped if units is None else swapped[:, units]
+    for done, *sums in exchanged_sums(chosen, segments, trials, seed, documents):
         # Columns first: metrics take whole columns at a time.
-        sums = chosen.weighted(swapped, start), chosen.plain(start, stop)
         part, whole = (np.ascontiguousarray(np.moveaxis(sides, -1, 0)) for sides in sums)
         left, scores = whole - part, _scores_of(metric, whole)
         means = (left[0] - part[0]) / whole[1] if metric.aggregation.is_mean else None
@@ -605,7 +645,7 @@ def approximate_randomization(
             observed = np.abs(scores[one] - scores[others])
             exceeding[one, others] += (np.abs(exchanged) > observed + margin).sum(axis=1)
         if progress is not None:
-            progress(stop, trials)
+            progress(done, trials)
     exceeding = np.fmax(exceeding, exceeding.T)
     observed = np.array([metric.aggregation.score(rows, statistics.offsets).score for rows in statistics.rows])
     return np.where(observed == observed[:, None], 1.0, (exceeding + 1) / (trials + 1))

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 from cli.conftest import CANDIDATE, LINES, REFERENCE, scored
 
-from softbleu.analysis import bucket_scores, choose_lines, ngram_differences
+from softbleu.analysis import bucket_scores, choose_lines, compare_corrections, ngram_differences
 from softbleu.corpora import Segments
+from softbleu.corpora.edits import read_m2
 from softbleu.metrics.reading import read_metric
 from softbleu.metrics.signatures import metric_from_signature
 from softbleu.results.api import compare_corpus
@@ -170,6 +171,37 @@ VIEWS: dict[str, Any] = {
 @pytest.mark.parametrize("arguments", VIEWS)
 def test_views_are_those_of_the_python_interface(command, arguments):
     assert scored(command, *TWO, *arguments.split(), name="compare")["rows"] == VIEWS[arguments]().records()
+
+
+EDITS = ["-c", "good.txt", "poor.txt", "--gold", "annotators.m2", "-m"]
+
+
+def test_kinds_of_edits_are_those_of_the_python_interface(command, files, given):
+    files.lay("annotators.m2")
+    asked = ("m2", "errant", "--by", "type", "--baseline", "poor", "--samples", 20, "--trials", 30, "--quiet")
+    found = scored(command, *EDITS, *asked, name="compare")
+    corpus = Segments.of_gold({"good": GOOD, "poor": POOR}, read_m2("annotators.m2"))
+    how = SignificanceSettings(samples=20, trials=30)
+    expected = compare_corrections(corpus, ["m2", "errant"], baseline="poor", significance=how)
+    assert (found["rows"], found["baseline"]) == (expected.records(), "poor")
+    assert found["signature of m2"] == expected[0].signature
+    # One system has nothing to differ from.
+    alone = scored(command, "-c", "good.txt", *EDITS[3:], "m2", "--by", "operation", "--quiet", name="compare")
+    assert list(alone["rows"][0])[-2:] == ["lower", "upper"]
+
+
+def test_kinds_of_edits_stand_on_pages_and_are_drawn(command, files, given):
+    files.lay("annotators.m2")
+    done = command("compare", *EDITS, "m2", "errant", "--by", "form", "-f", "html", "-o", "page.html", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert all(f"Corrections by kind: {label}" in page for label in ("M2", "ERRANT"))
+    assert "test-by:form" in page
+    pytest.importorskip("matplotlib")
+    command("compare", *EDITS, "m2", "--by", "type", "--samples", 20, "--plot", "kinds.svg")
+    assert ">M2: poor beside good<" in Path("kinds.svg").read_text()
+    done = command("compare", "-c", "good.txt", *EDITS[3:], "m2", "--by", "type", "--plot", "kinds.svg")
+    assert (done.code, "give two systems" in done.err) == (2, True)
 
 
 @pytest.mark.usefixtures("given")

@@ -1,0 +1,156 @@
+"""Comparisons of edits by kind: for readers and papers the kinds that add most first, for programs all numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from softbleu import report
+from softbleu.analysis.corrections import ALL, KIND_DIFFERENCES, KindRow, KindTable
+from softbleu.errors import InputError
+from softbleu.report.comparisons import SIGNIFICANT, corrected_text, p_cell, too_few
+from softbleu.report.records import Layout, Writers, table_writers, with_columns
+from softbleu.report.scores import signature_note
+from softbleu.tables import Records, Value, best_places
+
+if TYPE_CHECKING:
+    from softbleu.analysis.corrections import KindTables
+
+_DRAWN = 20  # Kinds of a picture: those that add most
+
+
+def kind_records(tables: KindTables, layout: Layout) -> Records:
+    """Make a row per metric, kind and system with all numbers; differences only where there are other systems."""
+    records = Records.of(tables)
+    several = any(row.beside for table in tables for row in table.rows)
+    kept = [place for place, name in enumerate(records.columns) if several or name not in KIND_DIFFERENCES]
+    return with_columns(records, kept)
+
+
+def kind_tables(tables: KindTables, layout: Layout) -> Records:
+    """Make a table: a row per kind and system, the kinds that add most first; stars mark significant differences."""
+    rows = [
+        {"metric": table.label, **_cells(table, row, layout)} if len(tables) > 1 else _cells(table, row, layout)
+        for table in tables
+        for row in table.rows
+    ]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    cells = [[row.get(name, "") for name in columns] for row in rows]
+    names = 2 + (len(tables) > 1)
+    return Records(columns, cells, notes=_notes(tables, layout), text_columns=names, verbatim=columns)
+
+
+def _cells(table: KindTable, row: KindRow, layout: Layout) -> dict[str, Value]:
+    digits, score = layout.decimals(), row.score
+
+    def number(value: float | None, ends: tuple[float, float] | None = None, sign: str = "") -> str:
+        shown = [f"{each:{sign}z.{digits}f}" for each in (*([] if value is None else [value]), *(ends or ()))]
+        return "" if value is None else f"{shown[0]} [{shown[1]}, {shown[2]}]" if ends else shown[0]
+
+    cells: dict[str, Value] = {
+        "kind": score.kind,
+        "system": score.system,
+        "right": score.correct,
+        "proposed": score.proposed,
+        "gold": score.gold,
+        "P": number(score.precision if score.proposed else None),
+        "R": number(score.recall if score.gold else None),
+        f"F{table.beta:g} [95% CI]": number(row.f, row.interval),
+    }
+    if len({each.score.system for each in table.rows}) == 1:
+        return cells
+    if (beside := row.beside) is None:
+        return {**cells, "diff [95% CI]": "baseline", "p": "", "adds [95% CI]": ""}
+    at_floor = beside.p_value is not None and beside.p_value <= table.significance.floor
+    return {
+        **cells,
+        "diff [95% CI]": number(beside.difference, beside.interval, "+"),
+        "p": "" if beside.corrected is None else p_cell(beside.corrected, at_floor=at_floor),
+        "adds [95% CI]": number(beside.contribution, beside.contribution_interval, "+"),
+    }
+
+
+def _notes(tables: KindTables, layout: Layout) -> list[str]:
+    """Explain the columns."""
+    notes, first = list[str](), tables[0]
+    if first.tests:
+        tests = max(table.tests for table in tables)
+        notes.append(f"* p < {SIGNIFICANT} against {first.baseline} · p: {corrected_text(first, tests)}")
+        notes += too_few(first.significance, tests)
+    if any(row.beside for row in first.rows):
+        notes.append(
+            f"adds: points of the difference of F{first.beta:g} that come from the kind; the kinds add up to all"
+        )
+    return [*notes, *(signature_note(table, layout) for table in tables)]
+
+
+def kind_summary(tables: KindTables, layout: Layout) -> Records:
+    """Make a table for a paper: kinds × systems with F, stars for significance, and what each kind adds."""
+    rows, marked, columns = list[list[str]](), list[tuple[int, int]](), list[str]()
+    digits = layout.decimals()
+    for table in tables:
+        for kind, of_kind in groupby(table.rows, lambda row: row.score.kind):
+            systems = list(of_kind)
+            cells: dict[str, str] = {"metric": table.label} if len(tables) > 1 else {}
+            cells["kind"] = kind
+            for row in systems:
+                star = "*" * (row.beside is not None and (row.beside.corrected or 1.0) < SIGNIFICANT)
+                cells[row.score.system] = "" if row.f is None else f"{row.f:z.{digits}f}{star}"
+            for row in systems:
+                if row.beside is not None:
+                    cells[f"{row.score.system} adds"] = f"{row.beside.contribution:+z.{digits}f}"
+            columns = columns or list(cells)
+            best = best_places([row.f for row in systems], digits, higher=True) if len(systems) > 1 else []
+            marked += [(len(rows), columns.index(systems[place].score.system)) for place in best]
+            rows.append(list(cells.values()))
+    names = 1 + (len(tables) > 1)
+    return Records(columns, rows, notes=_notes(tables, layout), text_columns=names, marked=marked, verbatim=columns)
+
+
+def kind_rows(table: KindTable) -> list[dict[str, object]]:
+    """Make the rows of a page: intervals in one cell each."""
+    rows = []
+    for row in table.rows:
+        score, beside = row.score, row.beside
+        cells: dict[str, object] = {
+            name: getattr(score, name) for name in ("kind", "system", "correct", "proposed", "gold")
+        }
+        cells |= {f"F{table.beta:g}": row.f, "interval": row.interval}
+        for name in ("difference", "interval", "p_value", "corrected", "contribution", "contribution_interval"):
+            key = "difference_interval" if name == "interval" else name
+            cells[key] = None if beside is None else getattr(beside, name)
+        rows.append(cells)
+    return rows
+
+
+def draw_kinds(tables: KindTables, picture_format: str) -> bytes:
+    """Draw what the kinds add to the difference from the baseline, with intervals: a panel per metric and system."""
+    panels = []
+    for table in tables:
+        beside: dict[str, list[KindRow]] = {}
+        for row in table.rows:
+            if row.beside is not None and row.score.kind != ALL:
+                beside.setdefault(row.score.system, []).append(row)
+        panels += [_panel(table, system, rows) for system, rows in beside.items()]
+    if not panels:
+        raise InputError("a picture of kinds shows differences: give two systems")
+    return report.plots.draw(report.plots.in_rows(panels, 2), picture_format)
+
+
+def _panel(table: KindTable, system: str, rows: Sequence[KindRow]) -> report.plots.IntervalRows:
+    drawn = [(row.score.kind, row.beside) for row in rows[:_DRAWN] if row.beside is not None]
+    return report.plots.IntervalRows(
+        f"{table.label}: {system} beside {table.baseline}",
+        f"points of F{table.beta:g} that the kind adds, 95% intervals",
+        [kind for kind, _ in drawn],
+        [beside.contribution for _, beside in drawn],
+        [beside.contribution_interval for _, beside in drawn],
+        [(beside.corrected or 1.0) < SIGNIFICANT for _, beside in drawn],
+        note=f"● F of the kind differs, ○ not (p < {SIGNIFICANT}, {corrected_text(table, table.tests)})",
+        at=0.0,
+    )
+
+
+KIND_WRITERS: Writers[KindTables] = table_writers(kind_records, readers=kind_tables, paper=kind_summary)
+"""Formats of comparisons of edits by kind."""
