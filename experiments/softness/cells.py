@@ -40,6 +40,33 @@ BALANCED: dict[Levels, Metric] = {
     )
     for vectors, weight, idf, order in product(SIMILARITY, WEIGHT, IDF, ORDER)
 }
+SPELT = {
+    "exact": f"softbleu(characters=0.0, position=0.0, credit=clipped, {NO_VECTORS}, ",
+    "spellings": "softbleu(vectors=none, ",
+}
+LANGUAGE_ORDER = {"none": 1, "pairs": 2}
+LANGUAGE: dict[Levels, Metric] = {  # `softbleu` as it is without vectors
+    (("similarity", similarity), ("weight", weight), ("idf", idf), ("order", order)): (
+        f"{SPELT[similarity]}rarity={rarity}, order={LANGUAGE_ORDER[order]})",
+        beta,
+    )
+    for similarity in SPELT
+    for weight, beta in {**WEIGHT, "F": 1.25}.items()
+    for idf, rarity in {"no": 0.0, "yes": 1.0}.items()
+    for order in LANGUAGE_ORDER
+}
+BESIDE: dict[str, tuple[Metric, Metric]] = {  # One setting of `softbleu` as it is without vectors, beside another
+    "spellings − exact words": ("softbleu(vectors=none)", (f"{SPELT['exact']}rarity=1.0, order=2)", 1.25)),
+    "greedy − clipped": ("softbleu(vectors=none, credit=greedy)", "softbleu(vectors=none)"),
+    "power 1 − .7": ("softbleu(vectors=none, power=1.0)", "softbleu(vectors=none)"),
+    "position .2 − 0": ("softbleu(vectors=none, position=0.2)", "softbleu(vectors=none)"),
+    "order 2 − 1": ("softbleu(vectors=none)", ("softbleu(vectors=none, rarity=1.0, order=1)", 1.25)),
+    "order 3 − 2": ("softbleu(vectors=none, order=3)", "softbleu(vectors=none)"),
+    "idf 1 − 0": ("softbleu(vectors=none)", ("softbleu(vectors=none, rarity=0.0, order=2)", 1.25)),
+    "idf 2 − 1": ("softbleu(vectors=none, rarity=2.0)", "softbleu(vectors=none)"),
+    "beta 2 − 1.25": (("softbleu(vectors=none)", 2.0), "softbleu(vectors=none)"),
+    "beta 1.25 − .8": ("softbleu(vectors=none)", ("softbleu(vectors=none)", 0.8)),
+}
 SETTINGS = {  # Against spurious credit, beside VLEU .8 of words
     "aligned": "vleu(threshold=0.8, composition=aligned)",
     "exact function words": "vleu(threshold=0.8, function_words=exact)",
@@ -55,6 +82,14 @@ ANY_LANGUAGE: dict[str, Metric] = {  # Without vectors
     "TER": "ter",
     "softbleu, exact words": f"softbleu(characters=0.0, {NO_VECTORS})",
     "softbleu, spellings": f"softbleu({NO_VECTORS})",
+}
+OF_LANGUAGES: dict[str, Metric] = {  # Of the study of languages; {language} is that of the set
+    **ANY_LANGUAGE,
+    "BLEU, single words": "bleu(order=1)",
+    "chrF, n-grams to 4": "chrf(char_order=4)",
+    "chrF1": "chrf(beta=1)",
+    "chrF3": "chrf(beta=3)",
+    "softbleu --language": "softbleu(language={language})",
 }
 ENGLISH: dict[str, Metric] = {
     "METEOR, exact and stem": "meteor(stages=exact+stem)",
@@ -123,6 +158,13 @@ IN_F = [
     Effect("softness at F − at precision", *SOFT, ("weight", "F"), ("weight", "precision"), sign="0"),
     Effect("softness with idf − without", *SOFT, ("idf", "yes"), ("idf", "no"), sign="0"),
 ]
+IN_L = [
+    Effect("spellings − exact", "similarity", "spellings", "exact", sign="+"),
+    Effect("F − precision", "weight", "F", "precision", sign="+"),
+    Effect("recall − F", "weight", "recall", "F"),
+    Effect("idf − none", "idf", "yes", "no", sign="+"),
+    Effect("word order − none", "order", "pairs", "none", sign="+"),
+]
 FACTORIALS: dict[str, tuple[Mapping[Levels, Metric], list[Effect]]] = {
     "P": (PRECISION, IN_P),
     "F": (BALANCED, IN_F),
@@ -145,6 +187,19 @@ class Contrast:
         return "metrics" if ":" not in self.name else self.name.partition(":")[0]
 
 
+def of_languages() -> list[Contrast]:
+    """Effects of the study of languages: metrics alone, each minus each, and the factorial L."""
+    alone = [Contrast(name, [metric], np.ones(1)) for name, metric in OF_LANGUAGES.items()]
+    effects = [Contrast(f"L: {one.name}", [*LANGUAGE.values()], one.of([*LANGUAGE]), one.sign) for one in IN_L]
+    beside = [Contrast(f"V: {name}", pair, np.array([1.0, -1.0])) for name, pair in BESIDE.items()]
+    pairs = (_minus(one, other, OF_LANGUAGES) for other, one in combinations(OF_LANGUAGES, 2))
+    return [*alone, *pairs, *effects, *beside]
+
+
+def _minus(one: str, other: str, named: Mapping[str, Metric], **rest: bool) -> Contrast:
+    return Contrast(f"{one} − {other}", [named[one], named[other]], np.array([1.0, -1.0]), **rest)
+
+
 def planned() -> list[Contrast]:
     """Effects of both factorials, as planned."""
     return [
@@ -158,22 +213,17 @@ def compared() -> list[Contrast]:
     """One metric minus another, of all pairs of the table of agreement."""
     named = {**ANY_LANGUAGE, **ENGLISH}
     return [
-        Contrast(
-            f"{one} − {other}",
-            [named[one], named[other]],
-            np.array([1.0, -1.0]),
-            english=one in ENGLISH or other in ENGLISH,
-        )
-        for other, one in combinations(named, 2)
+        _minus(one, other, named, english=one in ENGLISH or other in ENGLISH) for other, one in combinations(named, 2)
     ]
 
 
 def contrast(name: str) -> Contrast:
     """Return a contrast by its name: `P: context − words`, `chrF − BLEU` or a metric alone."""
-    named = {one.name: one for one in [*planned(), *compared()]}
-    for one in compared():
+    named = {one.name: one for one in [*planned(), *of_languages(), *compared()]}
+    for one in [*of_languages(), *compared()]:
         high, _, low = one.name.partition(" − ")
-        named[f"{low} − {high}"] = Contrast(f"{low} − {high}", one.metrics, -one.weights, english=one.english)
+        if low and ":" not in one.name:
+            named[f"{low} − {high}"] = Contrast(f"{low} − {high}", one.metrics, -one.weights, english=one.english)
     alone = {**ANY_LANGUAGE, **ENGLISH, "VLEU .8 aligned": SETTINGS["aligned"]}
     if name in alone:
         return Contrast(name, [alone[name]], np.array([1.0]), english=name not in ANY_LANGUAGE)

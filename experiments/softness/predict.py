@@ -23,6 +23,7 @@ from cells import contrast
 from measures import judge, measured
 from sets import DATA, HERE, KEPT, Definition, Set, read_definitions, read_set
 
+FILES = ("sets", "languages", "kept-aside")
 FOUND = ("found", "found_low", "found_high", "verdict", "why")
 
 
@@ -88,7 +89,7 @@ def outcome(
 def main() -> None:
     """Measure, write, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sets", type=Path, nargs="+", default=[HERE / "sets.toml", HERE / "kept-aside.toml"])
+    parser.add_argument("--sets", type=Path, nargs="+", default=[HERE / f"{name}.toml" for name in FILES])
     parser.add_argument("--predictions", type=Path, default=HERE / "predictions.toml")
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--set", nargs="*", help="predictions of these sets only; nothing is written")

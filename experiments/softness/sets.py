@@ -78,7 +78,8 @@ class Set:
 
     def scores(self, metrics: Sequence[Metric]) -> np.ndarray:
         """Scores of all metrics, greater for better: (metrics, systems, segments); kept in build/ from run to run."""
-        asked = [metric if isinstance(metric, tuple) else (metric, None) for metric in metrics]
+        named = [metric if isinstance(metric, tuple) else (metric, None) for metric in metrics]
+        asked = [(text.replace("{language}", self.language), beta) for text, beta in named]
         new = list(dict.fromkeys(text for text, beta in asked if not self._place(text, beta).exists()))
         # Apart, so that the vectors of one kind alone are in memory.
         for in_context in (False, True):

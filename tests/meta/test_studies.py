@@ -267,6 +267,40 @@ def test_tables_of_pages_and_paper_are_those_of_their_files() -> None:
     assert page.PAPER.read_text(encoding="utf-8") == page.paper(), again
 
 
+@pytest.mark.usefixtures("study")
+def test_sets_kept_aside_are_measured_where_their_files_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On made-up tables in the form of IndicMT and AfriMTE: each prediction of them has a value."""
+    import predict
+    import sets
+
+    generator, rows = np.random.default_rng(4), []
+    definitions = tomllib.loads((STUDY / "kept-aside.toml").read_text(encoding="utf-8"))
+    tables = {name: one["table"] for name, one in definitions.items() if "table" in one}
+    words = ["ada", "ade", "adi", "bodo", "bodu", "ceka", "ceke", "doro", "dora"]
+    for number in range(24):
+        reference = [*generator.choice(words, 8), "."]
+        kept = [word if generator.random() < 0.3 + 0.5 * (number % 3 > 0) else "axa" for word in reference]
+        score = sum(one == other for one, other in zip(kept, reference, strict=True)) + generator.normal()
+        rows.append([str(number // 2), "ab"[number % 2], score, " ".join(kept), " ".join(reference), "a source"])
+    for path in tables.values():
+        file = tmp_path / path
+        file.parent.mkdir(exist_ok=True)
+        single, named = ("afrimte", "da") if "afrimte" in path else ("", "mqm")
+        lines = [["segment", "system", named, "candidate", "reference", "source"]]
+        lines += [[str(n), "system", *row[2:]] if single else row for n, row in enumerate(rows)]
+        file.write_text("".join("\t".join(map(str, line)) + "\n" for line in lines), encoding="utf-8")
+    monkeypatch.setattr(sets, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr("measures.KEPT", tmp_path / "kept")
+    chosen = [one for one in predict.read_predictions(STUDY / "predictions.toml") if set(one.sets) <= set(tables)]
+    assert len(chosen) >= 24
+    assert {name for one in chosen for name in one.sets} == set(tables)
+    read = sets.read_definitions(STUDY / "kept-aside.toml")
+    for one in chosen:
+        value, low, high, verdict, _ = predict.outcome(one, read, lambda name: sets.read_set(read[name], tmp_path))
+        assert low <= value <= high, one
+        assert verdict in ("holds", "refuted")
+
+
 CLAIMS = tomllib.loads((STUDY / "claims.toml").read_text(encoding="utf-8"))
 FIGURE = re.compile(r"(?<![\w.])[-−+]?\d*\.\d{2,}(?![\w.])")
 JUDGES = re.compile(
