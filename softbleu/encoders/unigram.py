@@ -1,13 +1,14 @@
 """Tokenizers of unigram models with large vocabularies, of which only the pieces that a text can have are loaded.
 
 The library `tokenizers` builds a trie of a vocabulary: of 250,000 pieces in half a second and 250 MB. The pieces of a
-text are among its substrings, so the model of these gives the same pieces. It grows with the texts; once that takes
-as long as to load all pieces, all are loaded.
+text are among its substrings, so the model of these gives the same pieces; arrays of hashes find them. It grows with
+the texts; once that takes as long as to load all pieces, all are loaded.
 """
 
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,11 +28,45 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
     from softbleu.encoders.store import Tensor
-    from softbleu.types import JsonObject
+    from softbleu.types import Integers, JsonObject
 
 PIECES, SCORES = "pieces", "pieces.scores"  # Arrays of a store: the pieces as UTF-8, a line each, and their scores
 _MARKED = "\n"
 _MOST = 100_000  # Characters of distinct words that are looked through, which takes as long as to load all pieces
+_FACTOR = 0x9E37_79B9_7F4A_7C15  # Of hashes: odd, so that it has an inverse modulo 2^64
+
+
+class _Hashes:
+    """Hashes of the substrings of a text: polynomials of its characters modulo 2^64 (Karp and Rabin 1987)."""
+
+    def __init__(self, text: str) -> None:
+        self.codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+        self.ends = np.append(np.flatnonzero(self.codes == ord(_MARKED)), len(self.codes))  # Of lines
+        self.starts = np.append(0, self.ends[:-1] + 1)
+        terms = _powers(_FACTOR, len(self.codes) + 1)
+        self._inverses = _powers(pow(_FACTOR, -1, 1 << 64), len(self.codes) + 1)
+        terms[1:] = terms[:-1] * self.codes
+        terms[0] = 0
+        self._sums = np.add.accumulate(terms, out=terms)
+
+    def between(self, starts: Integers, ends: Integers) -> NDArray[np.uint64]:
+        """Compute the hashes of substrings, given their first characters and ends."""
+        hashes: NDArray[np.uint64] = (self._sums[ends] - self._sums[starts]) * self._inverses[starts]
+        return hashes
+
+    def inside_lines(self, longest: int) -> NDArray[np.uint64]:
+        """Compute the hashes, in ascending order, of all substrings of a line of up to `longest` characters."""
+        room = np.repeat(self.ends, self.ends + 1 - self.starts)[: len(self.codes)] - np.arange(len(self.codes))
+        places = [np.flatnonzero(room >= length) for length in range(1, longest + 1)]
+        hashes = [self.between(starts, starts + length) for length, starts in enumerate(places, 1)]
+        return np.sort(np.concatenate(hashes))
+
+
+def _powers(factor: int, count: int) -> NDArray[np.uint64]:
+    """Compute powers modulo 2^64, from that of 0 on."""
+    powers = np.full(count, factor, np.uint64)
+    powers[0] = 1
+    return np.multiply.accumulate(powers, out=powers)
 
 
 @dataclass(frozen=True)
@@ -39,7 +74,7 @@ class Unigram:
     """A tokenizer of a unigram model: its ``tokenizer.json`` without the vocabulary, and the vocabulary."""
 
     shell: JsonObject = field(repr=False)
-    pieces: Sequence[str] = field(repr=False)
+    text: str = field(repr=False)  # The pieces, a line each
     scores: NDArray[np.float64] = field(repr=False)
 
     @classmethod
@@ -47,55 +82,90 @@ class Unigram:
         """Take the vocabulary out of a ``tokenizer.json``; None if it is of another model."""
         shell = json.loads(text)
         model = shell.get("model") or {}
-        if model.get("type") != "Unigram" or model.get("byte_fallback"):
+        if model.get("type") != "Unigram" or model.get("byte_fallback") or not model["vocab"]:
             return None
-        pieces, scores = zip(*model["vocab"], strict=True) if model["vocab"] else ((), ())
+        pieces, scores = zip(*model["vocab"], strict=True)
         if any(_MARKED in piece for piece in pieces) or len(set(pieces)) < len(pieces):
             return None
-        return cls({**shell, "model": {**model, "vocab": []}}, pieces, np.array(scores, np.float64))
+        return cls({**shell, "model": {**model, "vocab": []}}, _MARKED.join(pieces), np.array(scores, np.float64))
 
     @classmethod
     def stored(cls, shell: JsonObject, tensors: Mapping[str, Tensor]) -> Unigram:
         """Read a tokenizer from its shell and the arrays of a store."""
-        pieces = bytes(tensors[PIECES].values).decode().split(_MARKED)
-        scores = np.array(tensors[SCORES].values, np.float64)
-        if scores.shape != (len(pieces),):
-            raise ValueError(f"{len(pieces)} pieces and {scores.size} scores")
-        return cls(shell, pieces, scores)
+        read = cls(shell, bytes(tensors[PIECES].values).decode(), np.array(tensors[SCORES].values, np.float64))
+        pieces = read.text.count(_MARKED) + 1
+        if read.scores.shape != (pieces,):
+            raise ValueError(f"{pieces} pieces and {read.scores.size} scores")
+        return read
 
     def arrays(self) -> Iterator[tuple[str, NDArray[np.uint8] | NDArray[np.float64]]]:
         """Yield the arrays of a store."""
-        yield PIECES, np.frombuffer(_MARKED.join(self.pieces).encode(), np.uint8)
+        yield PIECES, np.frombuffer(self.text.encode(), np.uint8)
         yield SCORES, self.scores
 
+    def occurring(self, words: Iterable[str]) -> frozenset[int]:
+        """Find the numbers of the pieces among the substrings of words; a few more may be among them."""
+        index = self._index
+        hashes = _Hashes(_MARKED.join(words)).inside_lines(index.longest)
+        places = np.searchsorted(index.hashes, hashes)
+        places[places == len(index.hashes)] = 0
+        return index.alike.union(index.numbers[places[index.hashes[places] == hashes]].tolist())
+
+    def number_of(self, piece: str) -> int:
+        """Return the number of a piece, or of the unknown one if there is no such piece."""
+        starts, ends = self._index.starts, self._index.ends
+        same = (number for number in self.occurring([piece]) if self.text[starts[number] : ends[number]] == piece)
+        unknown: int = self.shell["model"]["unk_id"]
+        return next(same, unknown)
+
     @cached_property
-    def ids(self) -> dict[str, int]:
-        """Number of each piece."""
-        return dict(zip(self.pieces, range(len(self.pieces)), strict=True))
+    def _index(self) -> _Index:
+        hashes = _Hashes(self.text)
+        starts, ends = hashes.starts, hashes.ends
+        of_pieces = hashes.between(starts, ends)
+        order = np.argsort(of_pieces)
+        ranked = of_pieces[order]
+        same = np.flatnonzero(ranked[1:] == ranked[:-1])
+        alike = frozenset(order[np.append(same, same + 1)].tolist())
+        return _Index(ranked, order, alike, int((ends - starts).max()), starts, ends)
 
     def tokenizer(self) -> Tokenizer:
         """Make the tokenizer with the pieces that every text needs."""
         from tokenizers import Tokenizer
 
-        vocabulary, unknown = self._needed([])
+        vocabulary, unknown = self._part(self.needed([]))
         model = {**self.shell["model"], "unk_id": unknown, "vocab": vocabulary}
         return Tokenizer.from_str(json.dumps({**self.shell, "model": model}, ensure_ascii=False))
 
-    def load(self, tokenizer: Tokenizer, chosen: Iterable[int]) -> None:
-        """Give a tokenizer the model of some pieces, and of those that every text needs."""
-        from tokenizers.models import Unigram as Model
-
-        vocabulary, unknown = self._needed(chosen)
-        tokenizer.model = Model(vocabulary, unknown, byte_fallback=False)
-
-    def _needed(self, chosen: Iterable[int]) -> tuple[list[tuple[str, float]], int | None]:
-        """List pieces and their scores, and the place of the unknown piece among them."""
+    def needed(self, chosen: Iterable[int]) -> list[int]:
+        """Return the numbers, ascending, of some pieces and of those that every text needs."""
         unknown = self.shell["model"]["unk_id"]
         # The least score of all is that of an unknown character, less 10.
-        numbers = sorted({*chosen, int(self.scores.argmin()), *([] if unknown is None else [unknown])})
-        scores = self.scores[numbers].tolist()
-        vocabulary = [(self.pieces[number], score) for number, score in zip(numbers, scores, strict=True)]
-        return vocabulary, None if unknown is None else numbers.index(unknown)
+        return sorted({*chosen, int(self.scores.argmin()), *([] if unknown is None else [unknown])})
+
+    def load(self, tokenizer: Tokenizer, numbers: Sequence[int]) -> None:
+        """Give a tokenizer the model of some pieces, which it numbers from 0."""
+        from tokenizers.models import Unigram as Model
+
+        tokenizer.model = Model(*self._part(numbers), byte_fallback=False)
+
+    def _part(self, numbers: Sequence[int]) -> tuple[list[tuple[str, float]], int | None]:
+        """List pieces and their scores, and the place of the unknown piece among them."""
+        columns = (part[numbers].tolist() for part in (self._index.starts, self._index.ends, self.scores))
+        unknown = self.shell["model"]["unk_id"]
+        vocabulary = [(self.text[start:end], score) for start, end, score in zip(*columns, strict=True)]
+        return vocabulary, None if unknown is None else bisect_left(numbers, unknown)
+
+
+class _Index(NamedTuple):
+    """Pieces by hash."""
+
+    hashes: NDArray[np.uint64]  # Ascending
+    numbers: Integers  # Number of each piece, in this order
+    alike: frozenset[int]  # Pieces whose hash another has
+    longest: int  # Characters of the longest piece
+    starts: Integers  # Place of each piece in the text, by number
+    ends: Integers
 
 
 class CutText(NamedTuple):
@@ -111,9 +181,10 @@ class PartialTokenizer:
 
     def __init__(self, unigram: Unigram) -> None:
         self._unigram = unigram
-        self._added = [token["content"] for token in unigram.shell.get("added_tokens") or ()]
-        self._longest = max(map(len, unigram.pieces), default=0)
+        self._added = {token["content"] for token in unigram.shell.get("added_tokens") or ()}
         self._chosen: set[int] = set()
+        self._numbers: Sequence[int] = unigram.needed([])  # Of the pieces of the model
+        self._known: dict[str, int] = {}
         self._seen: set[str] = set()
         self._looked = 0  # Characters that were looked through
         self._loaded = 0  # Pieces that were loaded, each time counted
@@ -131,20 +202,31 @@ class PartialTokenizer:
         self._whole = self._looked > _MOST or any(added in text for added in self._added for text in texts)
         before = len(self._chosen)
         if not self._whole:
-            self._chosen |= self._occurring(words)
+            self._chosen |= self._unigram.occurring(words)
             self._loaded += len(self._chosen) if len(self._chosen) > before else 0
-            self._whole = self._loaded > len(self._unigram.pieces)
+            self._whole = self._loaded > len(self._unigram.scores)
         if self._whole:
-            self._chosen, self._seen = set(range(len(self._unigram.pieces))), set()
+            self._chosen, self._seen = set(range(len(self._unigram.scores))), set()
         if len(self._chosen) > before:
-            self._unigram.load(self.tokenizer, self._chosen)
+            self._numbers = self._unigram.needed(self._chosen)
+            self._unigram.load(self.tokenizer, self._numbers)
 
     def encode(self, text: str) -> CutText:
         """Split a text, for whose pieces `prepare` has been called."""
         encoding = self.tokenizer.encode(text)
-        ids, unknown = self._unigram.ids, self._unigram.shell["model"]["unk_id"]
-        numbers = [ids.get(token, unknown) for token in encoding.tokens]
-        return CutText(numbers, encoding.offsets, encoding.special_tokens_mask)
+        boundary = encoding.special_tokens_mask
+        # Boundary and added pieces are not numbered as those of the model.
+        numbers = [
+            self._number(piece) if outside or piece in self._added else self._numbers[number]
+            for number, piece, outside in zip(encoding.ids, encoding.tokens, boundary, strict=True)
+        ]
+        return CutText(numbers, encoding.offsets, boundary)
+
+    def _number(self, piece: str) -> int:
+        """Return the number of a piece, or of the unknown one if there is no such piece."""
+        if piece not in self._known:
+            self._known[piece] = self._unigram.number_of(piece)
+        return self._known[piece]
 
     def _words(self, texts: Sequence[str]) -> set[str]:
         """Normalise texts and split them into the words that the model is given."""
@@ -154,17 +236,6 @@ class PartialTokenizer:
             normal = text if normalizer is None else normalizer.normalize_str(text)
             words.update([normal] if splitter is None else (word for word, _ in splitter.pre_tokenize_str(normal)))
         return words
-
-    def _occurring(self, words: Iterable[str]) -> set[int]:
-        """Find the pieces among the substrings of words."""
-        ids, longest = self._unigram.ids, self._longest
-        return {
-            ids[part]
-            for word in words
-            for start in range(len(word))
-            for end in range(start + 1, min(start + longest, len(word)) + 1)
-            if (part := word[start:end]) in ids
-        }
 
 
 def open_tokenizer(path: Path, tensors: Mapping[str, Tensor]) -> CutsText:

