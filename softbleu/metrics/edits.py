@@ -20,6 +20,7 @@ from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.embeddings.function_words import WORD_CLASSES
 from softbleu.errors import InputError, Parameter, counted, known_name, optional
 from softbleu.io.arguments import check_texts, listed
+from softbleu.metrics.chinese import merge_steps
 from softbleu.thesaurus.resources import stem, stem_in
 
 if TYPE_CHECKING:
@@ -52,8 +53,8 @@ def extract_edits(source: Sequence[str], output: Sequence[str], language: str | 
     Learner Errors in ESL Sentences Using Linguistically Enhanced Alignments"). Steps in a row are then merged into
     edits, or stay apart, by rules as in that paper. Where these ask a tagger, lists of English function words,
     irregular forms and endings answer. In another language every word with a letter carries content, bases are
-    Snowball's stems, where it has the language, and there is no possessive. Texts of any length: long ones are cut
-    where both have the same words.
+    Snowball's stems, where it has the language, and there is no possessive. In Chinese steps are merged as in
+    ChERRANT (see `softbleu.metrics.chinese`). Texts of any length: long ones are cut where both have the same words.
 
     Parameters
     ----------
@@ -146,10 +147,13 @@ def _typed(
 @lru_cache(1 << 14)
 def _extracted(source: tuple[str, ...], output: tuple[str, ...], rules: WordRules) -> tuple[Edit, ...]:
     texts, edits = (source, output), list[Edit]()
-    for run in _runs(_steps(texts, rules, 0, len(source), 0, len(output))):
-        for _, start, end, first, last in _merged(run, texts, rules):
-            kind = "missing" if start == end else "replacement" if first < last else "unnecessary"
-            edits.append(Edit(start, end, kind, (" ".join(output[first:last]),)))
+    runs = _runs(_steps(texts, rules, 0, len(source), 0, len(output)))
+    steps = (
+        merge_steps(runs, texts) if rules.chinese else [step for run in runs for step in _merged(run, texts, rules)]
+    )
+    for _, start, end, first, last in steps:
+        kind = "missing" if start == end else "replacement" if first < last else "unnecessary"
+        edits.append(Edit(start, end, kind, (" ".join(output[first:last]),)))
     return tuple(edits)
 
 
@@ -501,6 +505,7 @@ class WordRules:
     word_class: Callable[[str], str]
     possessive: tuple[str, ...] = ()  # Words that belong to the word before
     joints: str = "-'’"  # Left out where only blanks may differ
+    chinese: bool = False  # Whether steps are merged as in ChERRANT
 
 
 @cache
@@ -513,7 +518,8 @@ def rules_of(language: str | None) -> WordRules:
     known = find_language(language or "en")
     if known.code == "en":
         return WordRules(base_form, word_class, ("'s", "'"), "-'")
-    return WordRules(partial(stem_in, language=known.code) if known.stemmer else str, class_by_letters)
+    stems = partial(stem_in, language=known.code) if known.stemmer else str
+    return WordRules(stems, class_by_letters, chinese=known.code == "zh")
 
 
 _JOINED = str.maketrans("", "", "-'’")

@@ -86,6 +86,24 @@ def test_a_table_with_several_targets_is_no_output(written):
     assert (result.numbers.true_positives, result.numbers.false_positives) == (0, 0)
 
 
+def test_f_of_characters_as_mucgec_counts_it(written):
+    """Worked by hand: each row takes the target with the best F of all so far; characters in a row are one edit.
+
+    Row 1 moves 了 behind 去 (words in another order, 去 学校 了 > 去 了 学校): right by target 1. Row 2 has 们 for 门
+    (right) and 了 behind 兴 (wrong); target 1 has 们 alone. Row 3 lacks 真, and the system has nothing. Row 4 has no
+    error, and 书本 is wrong. So TP 2, FP 2, FN 1; P 1/2, R 2/3, F0.5 = 1.25 · 1/2 · 2/3 / (1/8 + 2/3) = .5263.
+    """
+    gold = "1\t我昨天去学校了。\t我昨天去了学校。\t没有错误\n2\t他门很高兴。\t他们很高兴。\n"
+    gold += "3\t天气好。\t天气真好。\n4\t我有书。\t没有错误\n"
+    rows = "1\t我昨天去学校了。\t我昨天去了学校。\n2\t他门很高兴。\t他们很高兴了。\n"
+    rows += "3\t天气好。\t天气好。\n4\t我有书。\t我有书本。\n"
+    table, output = written(gold, "gold.txt"), written(rows, "rows.txt")
+    result = scored([output], [table], table, language="zh", tokenize="zh")
+    numbers = result.numbers
+    assert (numbers.true_positives, numbers.false_positives, numbers.false_negatives) == (2, 2, 1)
+    assert result.score == pytest.approx(52.63, abs=0.005)
+
+
 GOLD = """S # 0002
 A -1 -1|||noop|||-NONE-|||REQUIRED|||-NONE-|||0
 
