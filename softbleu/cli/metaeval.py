@@ -6,30 +6,32 @@ from typing import Literal, cast
 
 from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import ByDocument, Directed, GoldFile, TextFiles, metric_names
-from softbleu.cli.options import Digits, Encoded, LanguageCode, Long, Run, TableFormat
+from softbleu.cli.options import Digits, Encoded, LanguageCode, Long, PageFormat, Run
 from softbleu.corpora.directions import read_directions
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.progress import note
+from softbleu.meta.campaign import MEASURES
 from softbleu.meta.evidence import WAYS
 from softbleu.meta.metaeval import MetaevalOptions, metaeval_directions
 from softbleu.meta.metaeval import metaeval as metaeval_of
 from softbleu.meta.questions import AGREEMENT_DIGITS, QUESTIONS, MetaEvaluation
 from softbleu.meta.reading import default_question
+from softbleu.report.metric_ranks import RANKING_WRITERS
 from softbleu.report.plots import draw_metaeval
 
 _METRICS, _JUDGES, _TESTS = "Scores of metrics", "Human judgements", "Significance"
 
 
 class MetaEvaluationOptions(
-    TextFiles, GoldFile, Encoded, Directed, ByDocument, LanguageCode, TableFormat, Long, Digits, Run
+    TextFiles, GoldFile, Encoded, Directed, ByDocument, LanguageCode, PageFormat, Long, Digits, Run
 ):
     """Options of `metaeval`.
 
     Attributes
     ----------
     folders
-        Folders of directions (as 'softbleu directions' takes them, each with its texts): one table with the mean over
-        directions. In names of other files {direction} stands for the direction's name
+        Folders of directions (as 'softbleu directions' takes them, each with its texts, or mt-metrics-eval's): one
+        table with the mean over directions. In names of other files {direction} stands for the direction's name
     unescape
         Turn entities such as &apos; in texts into characters
     scores
@@ -63,7 +65,7 @@ class MetaEvaluationOptions(
         Score systems by the pairwise wins of each metric's segments, as judges' comparisons are: expected-wins or
         trueskill
     samples
-        Bootstrap samples
+        Bootstrap samples, or permutations
     runs
         Runs of TrueSkill
     seed
@@ -72,8 +74,15 @@ class MetaEvaluationOptions(
         With --table differences, williams or spans, test the other metrics against this one only
     table
         Table to make: systems, outputs (direct assessment), preferences (tau), accuracy (of pairs), differences (of
-        metrics, in these), spans (marked by metrics and judges), williams, left-out, windows (of systems ranked next
-        to one another), ranking or annotators
+        metrics, in these), spans (marked by metrics and judges), metrics (ranked over tasks, with clusters),
+        metric-pairs (their permutation tests), williams, left-out, windows (of systems ranked next to one another),
+        ranking or annotators
+    tasks
+        With --table metrics, rank metrics by these measures in every direction
+    weights
+        With --table metrics, weights of tasks by measure or direction, as in spa=2 en-cs=1
+    exchange
+        With --table metrics, permutations exchange scores of single outputs, as WMT does, or of whole segments
     window
         With --table windows, so many systems that judges rank next to one another
     digits
@@ -124,6 +133,13 @@ class MetaEvaluationOptions(
         None, unset="systems, or what the input allows", complete=lambda: QUESTIONS, common=True
     )
     window: int = setting(4)
+    tasks: tuple[str, ...] = setting(
+        (),
+        unset="spa and acc_eq, or for scores of systems systems_pearson and systems_accuracy",
+        complete=lambda: MEASURES,
+    )
+    weights: tuple[str, ...] = setting((), metavar="NAME=WEIGHT", unset="1")
+    exchange: Literal["outputs", "segments"] = setting("outputs", panel=_TESTS)
     digits: int | None = setting(AGREEMENT_DIGITS)
     plot: str | None = setting(None, file="written", common=True)
 
@@ -143,15 +159,16 @@ def metaeval(options: MetaEvaluationOptions) -> None:
     asked = options.table or default_question(metrics, options.human or options.rankings, options.assessments)
     question = known_name("table", asked, QUESTIONS)
     inputs = options.input_files()
-    if not inputs:
+    if not (inputs or options.folders):
         raise InputError("no input: give --rankings, --human or --da, and metrics by --scores or --metric")
-    output = options.open_output()
+    ranked = question == "metrics"
+    output = options.open_output(RANKING_WRITERS.find(options.output_format) if ranked else None)
     picture = options.open_picture(options.plot, inputs)
     evaluation = _evaluate(options, question)
     for said in evaluation.notes:
         note(said)
     picture(draw_metaeval, evaluation)
-    output.write(evaluation.table)
+    output.write(evaluation if ranked else evaluation.table)
 
 
 def _evaluate(options: MetaEvaluationOptions, question: str) -> MetaEvaluation:
@@ -165,4 +182,5 @@ def _evaluate(options: MetaEvaluationOptions, question: str) -> MetaEvaluation:
         with options.progress("meta-evaluation") as progress:
             return metaeval_of(question, progress=progress, **options.workers, **asked)
     with options.progress("directions", many=1) as progress:
-        return metaeval_directions(read_directions(options.folders), question, progress=progress, **asked)
+        read = read_directions(options.folders)
+        return metaeval_directions(read, question, progress=progress, **options.workers, **asked)

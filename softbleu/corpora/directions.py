@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from softbleu.config.declare import split_name
@@ -15,7 +16,7 @@ from softbleu.io.progress import note
 from softbleu.io.reading import read_toml
 from softbleu.types import Keywords
 
-_OUTPUTS = "system-outputs"
+_OUTPUTS, _SCORES = "system-outputs", "metric-scores"
 _KEYS = {"candidates": list, "references": list, "scores": list, "source": str, "language": str}
 
 
@@ -29,6 +30,9 @@ class Direction:
     source: str | None
     scores: Sequence[str]  # Score files of other programs, optionally as ``NAME=FILE``
     language: str | None  # Code of the target language; None if the name does not contain it
+    # Files of mt-metrics-eval's folders metric-scores and human-scores
+    published: Sequence[str] = ()
+    judged: Sequence[str] = ()
 
 
 def read_directions(places: Sequence[str]) -> list[Direction]:
@@ -38,7 +42,8 @@ def read_directions(places: Sequence[str]) -> list[Direction]:
     `references` and `scores`, a file as `source`, and the `language` of the outputs. Paths are relative to the file;
     ``*`` matches any name. A folder has `system-outputs` and files that begin with `reference` and `source`; or it
     has one folder of this kind per direction; or the folders `system-outputs`, `references` and `sources` of
-    mt-metrics-eval, with ``en-cs`` in the names.
+    mt-metrics-eval, with ``en-cs`` in the names, beside which its `metric-scores` and `human-scores` of segments are
+    found. These two suffice.
 
     Raises
     ------
@@ -106,12 +111,12 @@ def find_files(where: str, folder: Path, pattern: str) -> list[Path]:
 
 
 def _folders(place: Path) -> Iterator[Direction]:
-    outputs = place / _OUTPUTS
+    outputs = place / (_OUTPUTS if (place / _OUTPUTS).is_dir() else _SCORES)
     if not place.is_dir():
         raise InputError(f"no such folder, and no TOML: {place}")
     if not outputs.is_dir():
         for folder in sorted(place.iterdir()):
-            if (folder / _OUTPUTS).is_dir():
+            if (folder / _OUTPUTS).is_dir() or (folder / _SCORES).is_dir():
                 yield from _folders(folder)
         return
     inner = sorted(
@@ -127,7 +132,20 @@ def _folders(place: Path) -> Iterator[Direction]:
         references, sources = (
             texts_among((place / kind).glob(f"{folder.name}.*")) for kind in ("references", "sources")
         )
-        yield _direction(folder.name, [str(folder)], references, sources)
+        texts = [str(folder)] if outputs.name == _OUTPUTS else []
+        published = sorted((place / _SCORES / folder.name).glob("*.s[ey][gs].score"))
+        judged = sorted((place / "human-scores").glob(f"{folder.name}.*.seg.score"))
+        found = _direction(folder.name, texts, references, sources)
+        yield replace(found, published=_by_metric(published), judged=[*map(str, judged)])
+
+
+def _by_metric(files: Sequence[Path]) -> list[str]:
+    """Name score files after the metric, without the reference of BLEU-refA.seg.score if no other was used, too."""
+    variants = {file: file.name.removesuffix(".score").rpartition(".")[0] for file in files}
+    metrics = {variant: variant.rpartition("-")[0] or variant for variant in variants.values()}
+    counts = Counter(metrics.values())
+    named = {variant: metric if counts[metric] == 1 else variant for variant, metric in metrics.items()}
+    return [f"{named[variants[file]]}={file}" for file in files]
 
 
 def _direction(

@@ -17,10 +17,14 @@ from softbleu.tables import Value
 from softbleu.types import Progress
 
 ASSESSMENT = "direct assessment"
-BY_OUTPUT = ("outputs", "preferences", "accuracy", "differences")  # Questions that need scores of segments
+EXCHANGED = ("outputs", "segments")
+"""Units of permutations: two metrics' scores of single outputs are exchanged, as by WMT, or of whole segments."""
+BY_OUTPUT = ("outputs", "preferences", "accuracy", "differences", "metrics", "metric-pairs")
+"""Questions that need scores of segments."""
 OF_SYSTEMS = ("systems", "left-out", "windows")  # Questions that need human scores of systems
 
-RANKED = ("ranking", "systems", "williams", "left-out", "windows", "accuracy")  # Questions that need a ranking
+RANKED = ("ranking", "systems", "williams", "left-out", "windows", "accuracy", "metrics", "metric-pairs")
+"""Questions that need a ranking."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +36,15 @@ class IntervalSettings:
     seed: int = 12345
     against: str | None = None  # Metric that the others are tested against; None: all pairs
     window: int = 4  # Systems in a window
+    tasks: Sequence[str] = ()  # Measures by which metrics are ranked, see `softbleu.meta.campaign.MEASURES`
+    weights: Sequence[str] | Mapping[str, float] = ()  # Weights of tasks by measure or set, also as ``NAME=WEIGHT``
+    exchange: str = "outputs"  # What permutations exchange, one of `EXCHANGED`
 
     def __post_init__(self) -> None:
         # Without samples there are no intervals.
         check_samples(self.samples or 1, self.seed)
         check_samples(self.runs, self.seed)
+        known_name("exchange", self.exchange, EXCHANGED)
 
     def facts(self) -> dict[str, Value]:
         """Return the number of samples and their seed."""
@@ -58,6 +66,7 @@ class Evidence:
     computed: Mapping[str, Result] = field(default_factory=dict)  # First result of each computed metric
     notes: Sequence[str] = ()  # Notes of reading and scoring
     facts: Mapping[str, Value] = field(default_factory=dict)  # Facts that hold for every answer
+    direction: str = ""  # Direction of translation, if it is known
 
     @property
     def of_judges(self) -> list[tuple[str, Comparisons | Assessments]]:

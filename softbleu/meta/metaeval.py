@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, TypedDict, TypeVar, Unpack
 
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
@@ -13,7 +13,7 @@ from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import check_run
 from softbleu.meta.evidence import IntervalSettings
 from softbleu.meta.pooling import HOW, pooled_table
-from softbleu.meta.questions import QUESTIONS, MetaEvaluation, answer
+from softbleu.meta.questions import OF_TASKS, QUESTIONS, MetaEvaluation, answer
 from softbleu.meta.reading import (
     Inputs,
     JudgedUnits,
@@ -64,6 +64,9 @@ class MetaevalOptions(TypedDict, total=False):
     samples: int
     runs: int
     seed: int
+    tasks: Sequence[str]
+    weights: Sequence[str] | Mapping[str, float]
+    exchange: str
 
 
 def metaeval(
@@ -140,6 +143,13 @@ def metaeval(
         Runs of TrueSkill.
     seed
         Seed of the samples and runs.
+    tasks
+        Measures by which `metrics` ranks metrics: some of `softbleu.meta.campaign.MEASURES` (default: `spa` and
+        `acc_eq`, those of WMT24; without judgements of outputs `systems_pearson` and `systems_accuracy`).
+    weights
+        Weights of tasks by the name of a measure or a direction, also as ``NAME=WEIGHT`` (default: 1).
+    exchange
+        What permutations exchange: two metrics' scores of single `outputs`, or of whole `segments`.
     jobs
         Number of processes; the digits do not depend on it.
     executor
@@ -184,21 +194,24 @@ def _taken(kind: type[_Group], given: dict[str, object]) -> _Group:
     return kind(**{name: given.pop(name) for name in names})
 
 
-POOLED = ("systems", "outputs", "preferences", "accuracy", "differences", "spans")
-"""Questions whose estimates are pooled over directions."""
+POOLED = ("systems", "outputs", "preferences", "accuracy", "differences", "spans", *OF_TASKS)
+"""Questions about several directions: their estimates are pooled, or are tasks of one ranking."""
 
 
 def metaeval_directions(
     directions: Sequence[Direction],
     question: str | None = None,
     *,
+    jobs: int = 1,
+    executor: Executor | None = None,
     progress: Progress | None = None,
     **settings: Unpack[MetaevalOptions],
 ) -> MetaEvaluation:
     """Measure how well metrics agree with judges in several directions of translation, and pool the estimates.
 
     Each row has an estimate per direction, and their mean with an interval that includes the variance between
-    directions. For one direction the table is as from `softbleu.metaeval`.
+    directions. Tables of metrics have a task per direction and measure, and rank metrics by their average. For one
+    direction the table is as from `softbleu.metaeval`.
 
     Parameters
     ----------
@@ -206,11 +219,14 @@ def metaeval_directions(
         Directions as from `softbleu.corpora.directions.read_directions`.
     question
         One of `POOLED`, or any for one direction (default: as for `softbleu.metaeval`).
+    jobs, executor
+        Number of processes, or an executor to use instead; the digits do not depend on them.
     progress
         Called with the number of directions that are done.
     settings
         Options of `softbleu.metaeval`. In file names ``{direction}`` is replaced by the name of the direction; from
-        files of several directions (column `lp`) only its rows are read.
+        files of several directions (column `lp`) only its rows are read. Without metrics and scores those that
+        mt-metrics-eval's folders have are read, and so are its human scores without judgements.
 
     Raises
     ------
@@ -218,24 +234,45 @@ def metaeval_directions(
         An input is invalid.
     """
     of_systems = settings.get("human") or settings.get("rankings")
-    asked = question or default_question(directions, of_systems, settings.get("assessments"))
+    judged = bool(of_systems or settings.get("assessments"))
+    assessed = settings.get("assessments") or any(direction.judged for direction in directions)
+    asked = question or default_question(directions, of_systems, assessed)
     single = len(directions) == 1
     question = asked if single else known_name("table of several directions", asked, POOLED)
     answers: dict[str, MetaEvaluation] = {}
     for number, direction in enumerate(directions, start=1):
         here: Keywords = {name: _named(value, direction.name) for name, value in settings.items()}
-        here["scores"] = [*direction.scores, *here.get("scores", ())]
+        if not single:
+            here.pop("weights", None)  # They are of all directions together
+        found = () if here.get("scores") or here.get("metrics") else direction.published
+        here["scores"] = [*direction.scores, *found, *here.get("scores", ())]
+        if direction.judged and not judged:
+            here["assessments"] = _only(direction)
         if here.get("metrics") or question == "spans":
             candidates = [f"{name}={file}" for name, file in direction.candidates.items()]
             here |= {"candidates": candidates, "references": direction.references, "source": direction.source}
         here["language"] = here.get("language") or direction.language
         try:
-            answers[direction.name] = metaeval(question, direction=direction.name, **here)
+            answers[direction.name] = metaeval(
+                question, direction=direction.name, jobs=jobs, executor=executor, **here
+            )
         except InputError as error:
             raise InputError(f"{direction.name}: ", *error.args) from error
         if progress is not None:
             progress(number, len(directions))
-    return next(iter(answers.values())) if single else _together(question, answers)
+    if single:
+        return next(iter(answers.values()))
+    return _together(question, answers, _taken(IntervalSettings, {**settings}))
+
+
+def _only(direction: Direction) -> str:
+    """Return the file of human scores; raise InputError if there are several."""
+    if len(direction.judged) > 1:
+        files = ", ".join(file.replace(direction.name, "{direction}") for file in direction.judged)
+        raise InputError(
+            f"{direction.name}: several human scores: give one of {files} with ", Parameter("assessments")
+        )
+    return direction.judged[0]
 
 
 def _named(value: object, direction: str) -> object:
@@ -245,25 +282,34 @@ def _named(value: object, direction: str) -> object:
     return [_named(part, direction) for part in value] if isinstance(value, list | tuple) else value
 
 
-def _together(question: str, answers: Mapping[str, MetaEvaluation]) -> MetaEvaluation:
+def _together(question: str, answers: Mapping[str, MetaEvaluation], settings: IntervalSettings) -> MetaEvaluation:
+    signatures = {
+        f"{metric} {name}": text for name, one in answers.items() for metric, text in one.signatures.items()
+    }
+    background, notes = list(signatures), _noted(answers)
+    if question in OF_TASKS:
+        tasks = tuple(task for found in answers.values() for task in found.tasks)
+        made = OF_TASKS[question](tasks, settings)
+        shown = replace(made, facts={**made.facts, **signatures}, background=background)
+        return MetaEvaluation(question, shown, tasks=tasks, notes=tuple(notes), signatures=signatures)
     table = pooled_table(question, {name: found.table for name, found in answers.items()})
     if not table.rows:
         raise InputError("pooling needs the variance of estimates: ask for ", Parameter("samples"))
-    noted: dict[str, list[str]] = {}
-    for name, found in answers.items():
-        for note in found.notes:
-            noted.setdefault(note, []).append(name)
-    notes = [note if len(names) == len(answers) else f"{', '.join(names)}: {note}" for note, names in noted.items()]
     lacking = {str(row["metric"]): None for row in table.named_rows() if row["mean"] is None}
     if lacking:
         notes.append(f"{', '.join(lacking)}: not pooled, because a direction has no estimate with an interval")
     if len(answers) == 2:
         notes.append("means have no intervals: two directions are too few to estimate how much directions differ")
-    signatures = {
-        f"{metric} {name}": text for name, one in answers.items() for metric, text in one.signatures.items()
-    }
-    facts = {"pooled": HOW, **signatures}
     columns = [name for name in table.columns if name != "question"]
     rows = [row[1:] for row in table.rows]
-    shown = Records(columns, rows, facts, background=list(signatures))
+    shown = Records(columns, rows, {"pooled": HOW, **signatures}, background=background)
     return MetaEvaluation(question, shown, notes=tuple(notes), signatures=signatures)
+
+
+def _noted(answers: Mapping[str, MetaEvaluation]) -> list[str]:
+    """Join the notes of directions, which are named unless all have the note."""
+    noted: dict[str, list[str]] = {}
+    for name, found in answers.items():
+        for note in found.notes:
+            noted.setdefault(note, []).append(name)
+    return [note if len(names) == len(answers) else f"{', '.join(names)}: {note}" for note, names in noted.items()]

@@ -38,6 +38,7 @@ from softbleu.meta.agreement import (
     pair_metrics,
     span_agreements,
 )
+from softbleu.meta.campaign import Task, measure_tasks, ranking_table, tests_table
 from softbleu.meta.evidence import Evidence, IntervalSettings
 from softbleu.results.significance import correct
 from softbleu.tables import Records, Tabular, Value
@@ -59,6 +60,7 @@ class MetaEvaluation(Tabular):
     agreements: tuple[tuple[MetricAgreement, ...], ...] = ()
     """Correlations of each metric, for each of `columns`; for `systems` and `outputs`."""
     pairs: tuple[MetricPair, ...] = ()  # Tested pairs of metrics; for `williams`
+    tasks: tuple[Task, ...] = ()  # For `metrics` and `metric-pairs`
     notes: tuple[str, ...] = ()  # What was left out, and undefined correlations
     signatures: Mapping[str, str] = field(default_factory=dict)  # Signatures of the computed metrics by name
 
@@ -337,6 +339,26 @@ def compare_spans(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluat
     return MetaEvaluation("spans", Records(names, rows, facts), notes=tuple(notes))
 
 
+def rank_metrics(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    """Make a row per metric: its agreement in each task and on average, with clusters by permutation tests."""
+    return _of_tasks("metrics", evidence, settings)
+
+
+def compare_in_tasks(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    """Make a row per task and pair of metrics: their agreement, and p of the permutation test."""
+    return _of_tasks("metric-pairs", evidence, settings)
+
+
+def _of_tasks(question: str, evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
+    tasks, notes = measure_tasks(evidence, settings)
+    table = OF_TASKS[question](tasks, settings)
+    return MetaEvaluation(question, table, tasks=tuple(tasks), notes=tuple(notes))
+
+
+OF_TASKS = {"metrics": ranking_table, "metric-pairs": tests_table}
+"""Questions about tasks, which may be of several sets, with the functions that make their tables."""
+
+
 def _answer(question: str, table: Records, columns: Sequence[Columns], **more: Any) -> MetaEvaluation:
     """Answer a question about columns, with notes on missing systems and undefined correlations."""
     notes = [note for side in columns for note in _left_out(side.left_out)]
@@ -387,4 +409,6 @@ QUESTIONS: dict[str, Callable[[Evidence, IntervalSettings], MetaEvaluation]] = {
     "ranking": rank_systems,
     "annotators": measure_annotators,
     "spans": compare_spans,
+    "metrics": rank_metrics,
+    "metric-pairs": compare_in_tasks,
 }

@@ -234,7 +234,8 @@ def read_evidence(question: str, inputs: Inputs, settings: IntervalSettings, opt
         ranked = {way: WAYS[way](evidence.comparisons, settings, options.progress) for way in ways}
     missing = {table.name: sum(int(np.isnan(s).sum()) for s in table.segments.values()) for table in tables}
     notes += [f"{metric} lacks {count:,} scores of segments: left out" for metric, count in missing.items() if count]
-    return replace(evidence, metrics=tables, rankings=ranked, notes=notes, facts=facts | named)
+    direction = inputs.units.direction or ""
+    return replace(evidence, metrics=tables, rankings=ranked, notes=notes, facts=facts | named, direction=direction)
 
 
 def _read_judgements(

@@ -347,13 +347,13 @@ def _odd_content(odd: Oddities) -> Iterator[str]:
     yield from page_section("Systems", plain_table(table.columns, table.rows))
     meanings = {"odd": "lines that fail one check or more"}
     meanings |= {name: MEANINGS[name] for name in table.columns[3:]}
-    yield from page_section("Columns", _explained(meanings))
+    yield from page_section("Columns", explained(meanings))
     by_check = {name: [entry for entry in odd.oddities if entry.check == name] for name in table.columns[3:]}
     for name, entries in by_check.items():
         yield from page_section(name, _details(entries))
 
 
-def _explained(meanings: Mapping[str, str]) -> Iterator[str]:
+def explained(meanings: Mapping[str, str]) -> Iterator[str]:
     """List names with their meanings."""
     yield "<dl>\n"
     yield from (f"<dt>{visible_html(name)}</dt><dd>{visible_html(text)}</dd>\n" for name, text in meanings.items())
@@ -393,10 +393,10 @@ def plain_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Ite
         )
         for row in rows
     )
-    return _html_table('class="scroll"', map(visible_html, columns), cells)
+    return html_table('class="scroll"', map(visible_html, columns), cells)
 
 
-def _html_table(frame: str, heads: Iterable[str], rows: Iterable[str]) -> Iterator[str]:
+def html_table(frame: str, heads: Iterable[str], rows: Iterable[str]) -> Iterator[str]:
     """Make a scrolling table from the HTML of its heads and of the cells of each row."""
     shown = "".join(f'<th scope="col">{head}</th>' for head in heads)
     yield f'<div {frame} tabindex="0"><table>\n<thead><tr>{shown}</tr></thead>\n<tbody>\n'
@@ -477,13 +477,13 @@ def _direction_content(table: DirectionTable, layout: Layout, pages: Mapping[str
             )
         rows.append("".join(cells))
     heads = (f'<button type="button">{visible_html(column)}</button>' for column in made.columns)
-    yield from _html_table('class="scroll wide" role="region" aria-label="Scores"', heads, rows)
+    yield from html_table('class="scroll wide" role="region" aria-label="Scores"', heads, rows)
     meanings = {"metric, direction": "the score by the metric; a link leads to the page of the direction"}
     if len(table.directions) > 1:
         meanings["macro"] = "the mean over all directions in which the system takes part"
     meanings["bold"] = "the best score of the column"
     meanings["–"] = "the system has no output for the direction"
-    yield from page_section("Columns", _explained(meanings))
+    yield from page_section("Columns", explained(meanings))
     yield from (f'<p class="note">{visible_html(note)}</p>\n' for note in made.notes)
 
 

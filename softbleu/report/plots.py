@@ -728,6 +728,8 @@ _PLOTTED = {
     "ranking": _Plotted(["by"], ["system"], "score", None),
     "annotators": _Plotted([], ["annotator", "other"], "kappa", None),
     "spans": _Plotted([], ["metric"], "f1", at="random"),
+    "metrics": _Plotted([], ["metric"], "average", None),
+    "metric-pairs": _Plotted(["task"], ["better", "worse"], "difference", None, at=0.0),
 }
 """Questions whose answers are drawn as values with intervals; the others have pictures of their own."""
 

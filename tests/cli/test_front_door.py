@@ -222,8 +222,9 @@ NAMED: dict[str, list[str]] = {
 def place(files: Any, monkeypatch: pytest.MonkeyPatch, command: Any) -> Path:
     """A folder with all that examples name."""
     monkeypatch.setattr("softbleu.embeddings.measure.PAIRS", 100)
-    judged = ["system segment score", "A 1 90", "A 2 70", "A 3 50", "A 4 40"]
-    texts = {"system-outputs/A.txt": NAMED["a.txt"], "reference.txt": NAMED["reference.txt"], "esa.tsv": judged}
+    judged = ["system segment score", "A 1 90", "A 2 70", "A 3 50", "A 4 40", "B 1 80", "B 2 75", "B 3 20", "B 4 60"]
+    outputs = {f"system-outputs/{name}.txt": NAMED[f"{name.lower()}.txt"] for name in "AB"}
+    texts = {**outputs, "reference.txt": NAMED["reference.txt"], "esa.tsv": judged}
     wmt = {f"wmt/{pair}/{name}": lines for pair in ("en-cs", "en-de") for name, lines in texts.items()}
     for name, lines in {**NAMED, **wmt, "pairs.jsonl": map(str.strip, generate(PAIRS).lines("jsonl"))}.items():
         files.write(name, lines)

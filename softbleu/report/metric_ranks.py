@@ -1,0 +1,72 @@
+"""Rankings of metrics over tasks: a table with clusters, and a page that shades them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from softbleu.meta.campaign import AVERAGE, CLUSTER, LEVEL
+from softbleu.report.html import explained, html_table, page_section, static_page, visible_html
+from softbleu.report.records import Layout, Writers, table_writers
+from softbleu.tables import Records, Value
+
+if TYPE_CHECKING:
+    from softbleu.meta.questions import MetaEvaluation
+
+_SHADES = 4  # Clusters with a shade of their own
+
+
+def _program_table(evaluation: MetaEvaluation, layout: Layout) -> Records:
+    return evaluation.table
+
+
+def reader_table(evaluation: MetaEvaluation, layout: Layout) -> Records:
+    """Make the table with short names of the columns of clusters."""
+    table = evaluation.table
+    columns = ["#" if name.endswith(CLUSTER) else name for name in table.columns]
+    note = f"#: cluster, which ends before a metric that one of it outperforms (p ≤ {LEVEL})"
+    return replace(table, columns=columns, verbatim=columns, notes=[note, *table.notes], text_columns=1)
+
+
+def write_ranking(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str]:
+    """Write a page that needs no other file: a row per metric, sorted by a click on a head, clusters shaded."""
+    metrics, tasks = len(evaluation.table.rows), len(evaluation.tasks)
+    counted = f"{metrics} metrics, {tasks} task{'s' * (tasks != 1)}"
+    facts = ", ".join(f"{name} {value}" for name, value in evaluation.table.facts.items() if name in _SHOWN)
+    return static_page(counted, facts, _content(evaluation, layout), "sort.js")
+
+
+_SHOWN = ("permutations", "exchanged", "seed")
+
+
+def _content(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str]:
+    table = evaluation.table
+    heads = [name for name in table.columns if not name.endswith(CLUSTER)]
+    rows = ("".join(_row(row, layout)) for row in table.rows)
+    buttons = (f'<button type="button">{visible_html(name)}</button>' for name in heads)
+    yield from html_table('class="scroll wide" role="region" aria-label="Metrics"', buttons, rows)
+    meanings = {
+        AVERAGE: "the mean over tasks, where a metric has all; " + str(table.facts.get(AVERAGE, "of shares")),
+        "small numbers, shades": f"clusters: one ends before a metric that one of it outperforms (p ≤ {LEVEL})",
+        "–": "the metric has no score for the task, or gives all outputs the same",
+    }
+    yield from page_section("Columns", explained(meanings))
+    weights = (f"{name}: {value:.3f}" for name, value in table.facts.items() if isinstance(value, float))
+    for note in (*weights, *table.notes, *evaluation.notes):
+        yield f'<p class="note">{visible_html(note)}</p>\n'
+
+
+def _row(row: Sequence[Value], layout: Layout) -> Iterator[str]:
+    name = visible_html(str(row[0]))
+    yield f'<th scope="row" data-value="{name}"><bdi>{name}</bdi></th>'
+    for value, cluster in zip(row[1::2], row[2::2], strict=True):
+        if value is None:
+            yield '<td class="number" data-value="">–</td>'
+            continue
+        shade = f" cluster-{cluster}" if isinstance(cluster, int) and cluster <= _SHADES else ""
+        small = "" if cluster is None else f" <small>{cluster}</small>"
+        yield f'<td class="number{shade}" data-value="{value!r}">{value:.{layout.digits or 3}f}{small}</td>'
+
+
+RANKING_WRITERS: Writers[MetaEvaluation] = table_writers(_program_table, readers=reader_table, html=write_ranking)
