@@ -22,7 +22,7 @@ from strategies import GREEDY, PATHS, SOFT, limits, lines
 import softbleu
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.corpora.labels import Documents
-from softbleu.encoders import kept
+from softbleu.encoders import kept, opened
 from softbleu.engine.plan import resolve_metric, threshold_of
 from softbleu.metrics import Metric
 from softbleu.metrics.reading import read_metric
@@ -43,9 +43,9 @@ class StaticEncoder(MadeUpEncoder):
 def _nothing_is_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("SOFTBLEU_CACHE_LIMIT", "0")
-    kept._OPEN.clear()
+    opened._OPEN.clear()
     yield
-    kept._OPEN.clear()
+    opened._OPEN.clear()
 
 
 def encoded(line: list[str], encoder: MadeUpEncoder) -> tuple[Any, list[context.Vector]]:
@@ -303,7 +303,7 @@ def test_encoded_lines_are_kept_for_the_next_run(tmp_path: Path, monkeypatch: py
     monkeypatch.delenv("SOFTBLEU_CACHE_LIMIT")
 
     def run(**named: Any) -> tuple[dict[Any, Any], bool]:
-        kept._OPEN.clear()
+        opened._OPEN.clear()
         encoder = MadeUpEncoder(**named)
         return score_all(CORPUS, measures(encoder)), bool(encoder.encoded)
 
@@ -312,7 +312,7 @@ def test_encoded_lines_are_kept_for_the_next_run(tmp_path: Path, monkeypatch: py
     assert run() == (first, False)
     assert run(fingerprint="1" * 64)[1]
     for lines_before, encodes in ((2, True), (0, True), (1, True), (2, False)):
-        kept._OPEN.clear()
+        opened._OPEN.clear()
         encoder = MadeUpEncoder()
         texts = ["a b", "c d", "e f"], ["a", "c", "e"]
         result = softbleu.score(*texts, metrics="bertscore", vectors=encoder, context=lines_before)

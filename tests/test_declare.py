@@ -82,6 +82,8 @@ def test_every_surface_has_it(owner: type[Declared], setting: Setting) -> None:
             pairs = parse_signature(signature)
             if setting.name == "vectors":
                 assert pairs["vectors"] == f"{value}#0123456789ab"
+            elif not setting.signed:
+                assert setting.key not in pairs
             elif value != setting.default or not (short or setting.signed_if_set):
                 assert pairs[setting.key] == format_value(value)
             assert metric_from_signature(signature) == measure
@@ -99,7 +101,7 @@ def assert_expression(owner: type[Declared], setting: Setting, measure: Metric, 
         assert read_metric(str(measure)) == measure
     default = settings_of(base_of(owner, setting))[setting.name]
     if value != default and setting.name != "matcher" and measure.requires.vectors:
-        assert f"{setting.name}=" in str(measure)
+        assert (f"{setting.name}=" in str(measure)) == setting.signed
 
 
 @each_setting

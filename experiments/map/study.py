@@ -33,7 +33,7 @@ from softbleu.embeddings.learning import (
     predict,
 )
 from softbleu.encoders.base import parse_layers
-from softbleu.encoders.kept import encoded_lines
+from softbleu.encoders.opened import encoded_lines
 from softbleu.meta.agreement import correlate_within
 from softbleu.meta.mapping import JudgedFile
 

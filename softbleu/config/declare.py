@@ -55,6 +55,7 @@ class Setting:
     unset: str = ""  # What None, or the default, stands for, in words
     always_signed: bool = False  # Short signatures have it, too
     signed_if_set: bool = False  # No signature has its default: earlier versions did not know it
+    signed: bool = True  # False: no number depends on it, so neither signatures nor expressions name it
     read: Callable[[str], object] | None = None  # Makes the value of a text, where that is more than its kind says
     hashed: bool = False  # Signatures name a file with its hash
     common: bool = False  # Help shows it where no metric and no matcher is named
@@ -192,7 +193,9 @@ def setting(
     Keyword-only fields stand last.
     """
     metadata = {_KEY: {"help": help, **more}}
-    return field(default=default, default_factory=factory, metadata=metadata, kw_only=kw_only)
+    # Values that give the same numbers are equal.
+    compare = more.get("signed", True)
+    return field(default=default, default_factory=factory, metadata=metadata, kw_only=kw_only, compare=compare)
 
 
 class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is abstract
@@ -494,6 +497,8 @@ def signature_of(
         if value.name:
             pairs[value.kind] = value.name
         for setting, entry in value.settings(without):
+            if not setting.signed:
+                continue
             needed = setting.part or setting.always_signed or not (short or setting.signed_if_set)
             if needed or entry != setting.default:
                 pairs[setting.key] = format_value(entry)

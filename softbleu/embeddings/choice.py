@@ -34,6 +34,7 @@ from softbleu.embeddings.vectors import (
 )
 from softbleu.encoders import Encoder, encoder_files, encoder_names, is_encoder, named_by_extra, open_encoder
 from softbleu.encoders.base import check_layers, parse_layers
+from softbleu.encoders.device import DEVICE_VARIABLE, Device, DeviceName, Precision
 from softbleu.errors import REMOVAL, REMOVED, InputError, Parameter, VectorError, did_you_mean
 from softbleu.io.files import Content, find_resource, local_place, resource_names
 from softbleu.io.platform import cached_property
@@ -357,6 +358,19 @@ class VectorChoice(Declared):
         hashed=True,
         signed_if_set=True,
     )
+    device: DeviceName | None = setting(
+        None,
+        "In context: encode and compare by torch, on a graphics card (cuda, or mps on a Mac) or the processor (cpu); "
+        "needs softbleu[gpu]",
+        unset=f"NumPy, or ${DEVICE_VARIABLE}",
+        signed=False,
+        common=True,
+    )
+    precision: Precision = setting(
+        "float32",
+        "In context: arithmetic of the encoder on a device; anything but float32 is faster and less exact",
+        signed_if_set=True,
+    )
     measure: WordMeasure = setting(factory=WordMeasure)
     quantile: str | None = setting(None, "Quantile that the threshold was taken from")
     kind: ClassVar[str] = "vectors"
@@ -410,6 +424,15 @@ class VectorChoice(Declared):
         return open_encoder(location)
 
     @property
+    def computes_on(self) -> Device | None:
+        """Device that encodes and compares; None for NumPy.
+
+        Raises `InputError`: no such device, or one that lacks this precision; `MissingExtraError`.
+        """
+        named = isinstance(self.vectors, str | os.PathLike)
+        return Device.of(self.device, self.precision) if named and self.in_context else None
+
+    @property
     def source(self) -> VectorSource:
         """The vectors of words, under the map if one is given."""
         source = open_vectors(self.vectors)
@@ -448,6 +471,8 @@ class VectorChoice(Declared):
                 raise InputError(
                     f"{self.vectors}: layers, reads and exact-words are for vectors in context; name an encoder"
                 )
+            if self.precision != "float32":
+                raise InputError(f"{self.vectors}: a precision is for vectors in context; name an encoder")
             if self.context:
                 raise InputError(f"{self.vectors}: lines of context are for an encoder: name one")
             return self
@@ -457,6 +482,9 @@ class VectorChoice(Declared):
         if self.map is not None:
             self.map.check_fits(encoder.name, encoder.dimension, encoder.fingerprint)
             usual = parse_layers(self.map.layers or "")
+        if self.computes_on is None and (self.device is not None or self.precision != "float32"):
+            own = "an encoder in Python has its own device and precision: leave out "
+            raise InputError(f"{encoder.name}: {own}", Parameter("device" if self.device else "precision"))
         layers = usual if self.layers is None else parse_layers(self.layers)
         check_layers(layers, encoder.depth, encoder.name)
         written = ",".join(map(str, layers))

@@ -27,6 +27,7 @@ from softbleu.io.platform import cached_property, single_threaded_blas
 from softbleu.io.reading import check_plain, parse_json
 
 if TYPE_CHECKING:
+    from softbleu.encoders.torch_rows import DeviceRows
     from softbleu.types import Fields, Floats, Integers
 
 MAP_FOLDER, MAP_FILE, MAP_FORMAT = "heads", "map.npz", 1
@@ -124,8 +125,11 @@ class VectorMap(Content):
             mapped: NDArray[np.float32] = rows + np.matmul(rows[:, None, :], self.matrix)[:, 0, :]
         return mapped
 
-    def weights(self, rows: NDArray[np.floating[Any]]) -> Floats:
+    def weights(self, rows: NDArray[np.floating[Any]] | DeviceRows) -> Floats:
         """Compute the weights of mapped vectors of length 1: (tokens,)."""
+        if not isinstance(rows, np.ndarray):
+            logits: Floats = rows.along(self.direction) * np.sqrt(self.dimension) + self.constant
+            return np.logaddexp(0, logits)
         return token_weights(rows.astype(np.float64), self.direction.astype(np.float64), self.constant)[0]
 
     def losses(self, agreement: Floats) -> Floats:

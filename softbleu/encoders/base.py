@@ -13,6 +13,7 @@ from softbleu.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+LARGEST = 32767  # Greatest integer of a row of states, which are rounded before use
 _FARTHEST = 20  # Characters that a tokenizer may have removed between two words
 
 

@@ -8,13 +8,12 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.encoders import Encoder, Pieces, open_encoder
-from softbleu.encoders.base import PlacedLine
+from softbleu.encoders import Encoder, Pieces
+from softbleu.encoders.base import LARGEST, PlacedLine
 from softbleu.encoders.pieces import in_texts
 from softbleu.io.line_cache import is_cached, kept_lines
-from softbleu.io.platform import lock
 
-_LARGEST, _SCALE = 32767, 2  # Greatest integer of a row, and number of integers that hold its scale
+_SCALE = 2  # Integers that hold the scale of a row
 _MOST = 64_000_000  # Bytes cached in memory
 _AT_ONCE = 64  # Lines that are encoded and cached together
 _LINES = 1024  # The same for lines of which a mean is cached
@@ -38,12 +37,13 @@ class EncodedLines:
             return pieces
         return self.encoder.tokenize([line.words for line in lines])
 
-    def rows(
+    def cut_texts(
         self, lines: Sequence[PlacedLine], before: Sequence[Sequence[PlacedLine]] = ()
-    ) -> tuple[Pieces, NDArray[np.float32]]:
-        """Return the pieces of distinct lines and their hidden states: (pieces, dimension).
+    ) -> tuple[Pieces, Pieces, list[str], dict[str, tuple[int, ...]]]:
+        """Cut lines, and those before them.
 
-        `before` holds the lines of context of each line; a line with its context must be distinct.
+        Returns the pieces of all distinct lines, and of `lines`; for each of `lines` the key of its text, which it
+        ends; and for each text the numbers of its lines among all.
         """
         in_text = [(*earlier, line) for earlier, line in zip(before or [()] * len(lines), lines, strict=True)]
         places: dict[PlacedLine, int] = {}
@@ -52,15 +52,25 @@ class EncodedLines:
         pieces = every.chosen([text[-1] for text in numbers]) if before else every
         # The key of a line with context begins with a line feed, as no line of a file does.
         texts = [("\n" if len(text) > 1 else "") + "\n".join(line.text for line in text) for text in in_text]
+        return every, pieces, texts, dict(zip(texts, numbers, strict=True))
+
+    def rows(
+        self, lines: Sequence[PlacedLine], before: Sequence[Sequence[PlacedLine]] = ()
+    ) -> tuple[Pieces, NDArray[np.float32]]:
+        """Return the pieces of distinct lines and their hidden states: (pieces, dimension).
+
+        `before` holds the lines of context of each line; a line with its context must be distinct.
+        """
+        every, pieces, texts, numbers = self.cut_texts(lines, before)
         sizes = dict(zip(texts, (np.diff(pieces.offsets) * self._width).tolist(), strict=True))
         if self._size > _MOST:
             self._kept, self._size = {}, 0
         # Another thread may replace the cache meanwhile.
         known = self._kept if is_cached() else {}
         contents = kept_lines(
-            f"{self.encoder.fingerprint} {self.layers}",
+            self._judge,
             [text for text in texts if text not in known],
-            partial(self._encoded, every, dict(zip(texts, numbers, strict=True))),
+            partial(self._encoded, every, numbers),
             # Reject entries of another version with other pieces.
             lambda text, content: len(content) == 2 * sizes[text],
         )
@@ -85,10 +95,16 @@ class EncodedLines:
                 ]
                 yield {text: mean.astype("<f4").tobytes() for text, mean in zip(some, sums, strict=True)}
 
-        key = f"{self.encoder.fingerprint} {self.layers} mean"
+        key = f"{self._judge} mean"
         contents = kept_lines(key, list(texts), made, lambda _, content: len(content) == 4 * self.encoder.dimension)
         rows = [np.frombuffer(contents[" ".join(line)], "<f4") for line in lines]
         return np.array(rows, np.float64).reshape(-1, self.encoder.dimension)
+
+    @property
+    def _judge(self) -> str:
+        """Key of states beside the text: encoder, layers and device."""
+        device = getattr(self.encoder, "device", None)
+        return f"{self.encoder.fingerprint} {self.layers}" + (f" {device.arithmetic}" if device else "")
 
     @property
     def _width(self) -> int:
@@ -109,7 +125,7 @@ class EncodedLines:
 
 def _packed(states: NDArray[np.float32]) -> NDArray[np.int16]:
     """Round each row to integers times a scale, which is stored first: (rows, 2 + dimension)."""
-    scales = np.abs(states).max(axis=1, initial=0) / np.float32(_LARGEST)
+    scales = np.abs(states).max(axis=1, initial=0) / np.float32(LARGEST)
     packed = np.empty((len(states), _SCALE + states.shape[1]), np.int16)
     packed[:, :_SCALE] = scales.astype("<f4").view(np.int16).reshape(-1, _SCALE)
     packed[:, _SCALE:] = np.rint(states / np.where(scales > 0, scales, 1)[:, None])
@@ -120,20 +136,3 @@ def _unpacked(packed: NDArray[np.int16]) -> NDArray[np.float32]:
     scales = np.ascontiguousarray(packed[:, :_SCALE]).view("<f4")
     states: NDArray[np.float32] = packed[:, _SCALE:] * scales
     return states
-
-
-def encoded_lines(encoder: str | Encoder, layers: tuple[int, ...]) -> EncodedLines:
-    """Return the encoded lines of an encoder, given or named; one object per process."""
-    key = encoder if isinstance(encoder, str) else id(encoder), layers
-    with _OPENING:
-        if key not in _OPEN:
-            if len(_OPEN) >= _MOST_OPEN:
-                del _OPEN[next(iter(_OPEN))]
-            _OPEN[key] = EncodedLines(open_encoder(encoder), layers)
-        return _OPEN[key]
-
-
-_OPENING = lock()
-_OPEN: dict[tuple[str | int, tuple[int, ...]], EncodedLines] = {}
-"""Open encoders; entries hold the encoders, so that their ids are not reused."""
-_MOST_OPEN = 4

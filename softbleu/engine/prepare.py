@@ -23,7 +23,7 @@ from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.embeddings.measure import WordMeasure, measure_words, random_similarities
 from softbleu.embeddings.vectors import KeptVectors, MeasuredWords, unit_rows
 from softbleu.encoders.base import PlacedLine, parse_layers
-from softbleu.encoders.kept import encoded_lines
+from softbleu.encoders.opened import encoded_lines
 from softbleu.encoders.pieces import word_rows
 from softbleu.engine.direct import DirectScorer
 from softbleu.engine.encode import (
@@ -48,6 +48,7 @@ from softbleu.kernels import LARGE, KernelName, choose_kernels
 from softbleu.matching.ngrams import (
     Chunk,
     ComparedWords,
+    DeviceTokens,
     PieceVectors,
     TokenVectors,
     UnitVectors,
@@ -69,9 +70,13 @@ if TYPE_CHECKING:
     from softbleu.embeddings import VectorCase, VectorSource
     from softbleu.embeddings.maps import VectorMap
     from softbleu.encoders import Encoder, Pieces
+    from softbleu.encoders.device import Device
+    from softbleu.encoders.torch_rows import DeviceRows
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.score import Score
     from softbleu.types import Array, Flags, Floats, Integers, Keywords
+
+    States = NDArray[np.float32] | DeviceRows
 
 TextBefore = tuple[tuple[int, ...], ...]  # Codes of the words of some lines
 _WORDS = "words.json"
@@ -97,6 +102,7 @@ class ContextVectors(Vectors):
     lines: int = 0  # How many lines before each, of its document, the encoder reads
     map: VectorMap | None = None  # Under which vectors are compared
     as_written: bool = False  # Whether lines are read as they are written, or as their tokens
+    device: Device | None = None  # Where lines are encoded and compared; None: in NumPy
 
     in_context: ClassVar[bool] = True
 
@@ -108,11 +114,16 @@ class ContextVectors(Vectors):
         """Unit vectors of the tokens of the distinct lines of a chunk, and the row of each position."""
         tokens = Tokens.joined((chunk.candidates, chunk.references))
         numbers, lines, pieces, states = self._encoded(tokens)
-        rows = word_rows(pieces, states, lines.offsets[:-1], len(lines.codes))
+        starts, count = lines.offsets[:-1], len(lines.codes)
         places, _ = chosen_places(lines.offsets, numbers)
         words = lines.codes
         weights = frequency_weights(self.frequencies)[words] if by_frequency else None
         self_only = None if self.self_only is None else self.self_only[words]
+        if not isinstance(states, np.ndarray):
+            found = states.of_words(pieces, starts, count)
+            none, one = np.zeros((count, 0)), self.equal_is_one
+            return DeviceTokens(none, words, weights, self_only, equal_is_one=one, source=found), places
+        rows = word_rows(pieces, states, starts, count)
         return UnitVectors(rows, words, weights, self_only, equal_is_one=self.equal_is_one), places
 
     def pieces(self, tokens: Tokens) -> PieceVectors:
@@ -125,28 +136,33 @@ class ContextVectors(Vectors):
         known: dict[tuple[str, ...], int] = {}
         numbers = np.array([known.setdefault(tuple(line), len(known)) for line in lines], np.int64)
         lines_of_words = [PlacedLine.of_words(line) for line in known]
-        rows = encoded_lines(self.encoder, self.layers).rows(lines_of_words)
+        rows = encoded_lines(self.encoder, self.layers, self.device).rows(lines_of_words)
         return self._chosen(numbers, *self._mapped(*rows))
 
     def weigh(self, pieces: PieceVectors) -> PieceVectors:
         """Give pieces the weights of the map."""
         return pieces if self.map is None else replace(pieces, weights=self.map.weights(pieces.rows))
 
-    def _mapped(self, pieces: Pieces, states: NDArray[np.float32]) -> tuple[Pieces, NDArray[np.float32]]:
+    def _mapped(self, pieces: Pieces, states: States) -> tuple[Pieces, States]:
         """Return pieces, and their states under the map if one is given."""
-        return pieces, states if self.map is None else self.map.of_lines(states, pieces.offsets)
+        if self.map is None:
+            return pieces, states
+        if isinstance(states, np.ndarray):
+            return pieces, self.map.of_lines(states, pieces.offsets)
+        return pieces, states.mapped(self.map.matrix)
 
-    def _chosen(self, numbers: Integers, pieces: Pieces, states: NDArray[np.float32]) -> PieceVectors:
+    def _chosen(self, numbers: Integers, pieces: Pieces, states: States) -> PieceVectors:
         """Vectors of the lines with these numbers, in that order."""
         places, offsets = chosen_places(pieces.offsets, numbers)
         ids, words = (part[places].astype(np.int64) for part in (pieces.ids, pieces.words))
-        return PieceVectors(unit_rows(states)[places], ids, words, offsets)
+        rows = unit_rows(states)[places] if isinstance(states, np.ndarray) else states.unit().chosen(places)
+        return PieceVectors(rows, ids, words, offsets)
 
     def means_of(self, lines: Sequence[Sequence[str]]) -> Floats:
         """Mean of the hidden states of all pieces of each distinct line, as words: (lines, dimension)."""
-        return encoded_lines(self.encoder, self.layers).means(lines)
+        return encoded_lines(self.encoder, self.layers, self.device).means(lines)
 
-    def _encoded(self, tokens: Tokens) -> tuple[Integers, Tokens, Pieces, NDArray[np.float32]]:
+    def _encoded(self, tokens: Tokens) -> tuple[Integers, Tokens, Pieces, States]:
         """Encode distinct lines: the number of each line, and the lines, their pieces and these pieces' states."""
         before = lines_before(tokens, self.lines)
         texts: Sequence[str | None] = [None] * len(before)
@@ -162,7 +178,7 @@ class ContextVectors(Vectors):
             [self._placed(*pair) for pair in zip(before[place], earlier_texts[place], strict=True)]
             for place in first.tolist()
         ]
-        encoded = encoded_lines(self.encoder, self.layers)
+        encoded = encoded_lines(self.encoder, self.layers, self.device)
         rows = encoded.rows(placed, earlier if any(earlier) else ())
         return numbers, lines, *self._mapped(*rows)
 
@@ -232,6 +248,7 @@ class CorpusWords:
             choice.context,
             choice.map,
             choice.reads == "line",
+            choice.computes_on,
         )
         return cls(WordTable(vectors), f"{encoder.name}#{encoder.fingerprint[:12]}")
 

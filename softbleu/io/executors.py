@@ -29,6 +29,7 @@ from softbleu.io.progress import hush, note
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
+    from multiprocessing.sharedctypes import Synchronized
     from multiprocessing.synchronize import Lock
     from types import ModuleType
 
@@ -55,6 +56,8 @@ _HERE = (None, "127.0.0.1", "localhost", "::1")
 
 _Task = TypeVar("_Task")
 Done = TypeVar("Done")
+_number = 0  # Of this worker
+_no_forks = False  # Whether a device is in use, which forked processes could not use
 _held: dict[str, object] = {}
 """Large values that this process has received, by the hash of their content; the last used are kept."""
 
@@ -87,7 +90,7 @@ def local_executor(jobs: int, *, threads: bool) -> Iterator[Executor]:
     from concurrent.futures import ProcessPoolExecutor
 
     context = multiprocessing.get_context("fork" if _forks() else "spawn")
-    begin = (_begin_worker, (context.Lock(),))
+    begin = (_begin_worker, (context.Lock(), context.Value("i", 0)))
     with warnings.catch_warnings(), ProcessPoolExecutor(jobs, context, *begin) as executor:
         # Python cannot know that the only other threads are idle threads of the linear algebra library.
         warnings.filterwarnings("ignore", message=".*fork.*", category=DeprecationWarning)
@@ -99,7 +102,13 @@ def local_executor(jobs: int, *, threads: bool) -> Iterator[Executor]:
 
 def _forks() -> bool:
     """Whether to fork: workers then start fast and need no importable main module, but it is unsafe with threads."""
-    return sys.platform.startswith("linux") and threading.active_count() == 1
+    return sys.platform.startswith("linux") and threading.active_count() == 1 and not _no_forks
+
+
+def stop_forking() -> None:
+    """Start new processes otherwise from now on: a card, and the threads of torch, do not survive a fork."""
+    global _no_forks
+    _no_forks = True
 
 
 def _can_start() -> bool:
@@ -116,19 +125,34 @@ def _can_start() -> bool:
     return not why
 
 
-def _begin_worker(speaks: Lock) -> None:
+def _begin_worker(speaks: Lock, begun: Synchronized[int]) -> None:
     """Set up a worker: one core, no notes but from the first worker, and an end with the parent process.
 
     The first worker takes the lock, keeps it, and writes the notes.
     """
     from threadpoolctl import threadpool_limits
 
+    global _number
+    with begun.get_lock():
+        _number = begun.value
+        begun.value += 1
     if not speaks.acquire(block=False):
         hush()
     threadpool_limits(limits=1, user_api="blas")
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def worker_number() -> int:
+    """Return the number of this process among the workers of its machine, from 0; 0 where it is none.
+
+    Workers of a cluster on this machine have numbers as names.
+    """
+    with suppress(Exception):
+        # Without a worker of Dask here it raises.
+        return int(sys.modules["distributed"].get_worker().name)
+    return _number
 
 
 def _end_with_parent() -> None:

@@ -6,7 +6,7 @@ Similarities of a candidate and its references are computed from one token-by-to
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.corpora.edits import CodedGold, EditedSegment
+    from softbleu.encoders.torch_rows import DeviceRows
     from softbleu.types import Array, Flags, Floats, Integers
 
 
+_CELLS = 1 << 23  # Pairs of pieces that are compared together: few enough for the memory
 _PRODUCTS = 1 << 12  # Token pairs of a segment above which it pays to multiply distinct words once
 _TOKENS_AT_ONCE = 1 << 10  # Tokens whose vectors are processed together: few enough for the cache
 _NO_PIECES = "vectors of words have no pieces in context: name an encoder, e.g. vectors='minilm-l6'"
@@ -463,7 +465,7 @@ def frequency_weights(frequencies: Floats | None) -> Floats:
 class PieceVectors:
     """Unit vectors of the pieces of lines, in context."""
 
-    rows: Floats  # (pieces, dimension)
+    rows: Floats | DeviceRows  # (pieces, dimension)
     ids: Integers  # (pieces,) numbers in the encoder's vocabulary
     words: Integers  # (pieces,) number of the word in its line, from 0; -1 for special pieces at the ends
     offsets: Integers  # Line i has the pieces ``offsets[i]`` to ``offsets[i + 1]``
@@ -473,6 +475,34 @@ class PieceVectors:
     def inner(self) -> Flags:
         """Mask of the pieces that belong to the text."""
         return self.words >= 0
+
+    def greatest(self, other: PieceVectors, lines: Integers, others: Integers) -> Iterable[tuple[Floats, Floats]]:
+        """Find the greatest product of each piece of a line with any piece of another one's, and the other way round.
+
+        Line ``lines[i]`` is compared with line ``others[i]`` of `other`. Without any piece there products are 0.
+        """
+        if isinstance(self.rows, np.ndarray) or isinstance(other.rows, np.ndarray):
+            bounds = zip(lines.tolist(), others.tolist(), strict=True)
+            return (_greatest(self.rows[self.line(one)], other.rows[other.line(two)]) for one, two in bounds)
+        sides = ((part.offsets[some], np.diff(part.offsets)[some]) for part, some in ((self, lines), (other, others)))
+        return self.rows.greatest(other.rows, *sides)
+
+    def line(self, number: int) -> slice:
+        """Return the places of the pieces of a line."""
+        return slice(*self.offsets[[number, number + 1]].tolist())
+
+
+def _greatest(one: Floats, other: Floats) -> tuple[Floats, Floats]:
+    """Find the greatest product of each row of either with any of the other; some rows at a time."""
+    if not (len(one) and len(other)):
+        return np.zeros(len(one)), np.zeros(len(other))
+    step = max(1, _CELLS // len(other))
+    rows, columns = np.empty(len(one)), np.full(len(other), -np.inf)
+    for start in range(0, len(one), step):
+        products = one[start : start + step] @ other.T
+        products.max(axis=1, out=rows[start : start + step])
+        np.maximum(columns, products.max(axis=0), out=columns)
+    return rows, columns
 
 
 @dataclass(frozen=True)
@@ -558,13 +588,20 @@ class UnitVectors:
 
         `left` and `right` are the rows of all tokens of candidates and of references.
         """
+        products = self._pairs(pairs, left, right)
+        bounds = zip(pairs.rows.tolist(), pairs.columns.tolist(), strict=True)
+        for segment, ((row, column), (row_end, column_end)) in enumerate(pairwise(bounds)):
+            block = pairs.block(products, segment)
+            self._relate(block, left[row:row_end, None], right[None, column:column_end])
+        return products
+
+    def _pairs(self, pairs: TokenPairs, left: Integers, right: Integers) -> Floats:
+        """Compute the cosines of pairs of rows: one number for each of `pairs`, in their order."""
         ours, others = self.rows[left], self.rows[right]
         products = np.empty(int(pairs.cells[-1]))
-        bounds = zip(*(part.tolist() for part in (pairs.rows, pairs.columns, pairs.cells)), strict=True)
-        for (row, column, cell), (row_end, column_end, end) in pairwise(bounds):
-            block = products[cell:end].reshape(row_end - row, column_end - column)
-            np.matmul(ours[row:row_end], others[column:column_end].T, out=block)
-            self._relate(block, left[row:row_end, None], right[None, column:column_end])
+        bounds = zip(pairs.rows.tolist(), pairs.columns.tolist(), strict=True)
+        for segment, ((row, column), (row_end, column_end)) in enumerate(pairwise(bounds)):
+            np.matmul(ours[row:row_end], others[column:column_end].T, out=pairs.block(products, segment))
         return products
 
     def text_norms(self, codes: Integers, order: int) -> list[Floats]:
@@ -619,6 +656,27 @@ class ComparedTokens(UnitVectors):
         """Compute the similarities of tokens at a distance, by a table of the distinct words."""
         distinct, places = np.unique(codes, return_inverse=True)
         return self._table(distinct, distinct)[places[: len(codes) - distance], places[distance:]]
+
+
+@dataclass(frozen=True)
+class DeviceTokens(UnitVectors):
+    """Rows of tokens on a device."""
+
+    source: DeviceRows = field(kw_only=True)
+
+    def _table(self, left: Integers, right: Integers) -> Floats:
+        products: Floats = self.source.tables(left[None], right[None])[0]
+        return products
+
+    def _tables(self, left: Integers, right: Integers) -> Floats:
+        return self.source.tables(left, right)
+
+    def _neighbours(self, rows: Floats, distance: int, codes: Integers) -> Floats:
+        products: Floats = self.source.neighbours(codes[: len(codes) - distance], codes[distance:])
+        return products
+
+    def _pairs(self, pairs: TokenPairs, left: Integers, right: Integers) -> Floats:
+        return self.source.of_pairs(left, np.diff(pairs.rows), right, np.diff(pairs.columns))
 
 
 def products_of_pairs(vectors: Vectors, chunk: Chunk, pairs: TokenPairs, kernels: Kernels) -> Floats:

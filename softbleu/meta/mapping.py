@@ -27,7 +27,7 @@ from softbleu.embeddings.learning import (
 from softbleu.embeddings.maps import VectorMap, packed_matrix
 from softbleu.embeddings.vectors import unit_rows
 from softbleu.encoders.base import PlacedLine, parse_layers
-from softbleu.encoders.kept import encoded_lines
+from softbleu.encoders.opened import encoded_lines
 from softbleu.errors import InputError, Parameter
 from softbleu.io.files import TemporaryFolder, hash_files
 from softbleu.io.platform import single_threaded_blas

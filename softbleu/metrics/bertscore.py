@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 PARTS = 10**9  # Segments have whole numbers of such parts, which add up to the same digits anywhere
 _LIMIT = Limit("bertscore", "pairs of words or pieces", 1 << 28, "a document of 3,000 words: 16,000,000")
 """Limit for a candidate and a reference: time grows with their product."""
-_CELLS = 1 << 23  # Pairs of pieces that are compared together: few enough for the memory
 Average = Literal["segments", "pieces"]
 
 
@@ -81,9 +80,8 @@ class BertScore(Metric):
         _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
         candidates, references = (words.vectors.pieces(text) for text in (single.candidates, single.references))
         idf = None if self.idf is None else words.feature("piece_idf")
-        rows = np.array(
-            [match_pieces(candidates, references, line, line, idf) for line in range(len(single))], np.int64
-        ).reshape(-1, 8)
+        lines = np.arange(len(single))
+        rows = match_lines(candidates, references, lines, lines, idf)
         return rows[best_rows(chunk.segment_offsets, rows[:, 2])]
 
     def pair_statistics(
@@ -94,8 +92,9 @@ class BertScore(Metric):
         one = words.vectors.pieces(candidates)
         other = one if references is candidates else words.vectors.pieces(references)
         idf = None if self.idf is None else words.feature("piece_idf")
-        lines, others = (range(len(text.offsets) - 1) for text in (one, other))
-        return np.array([[match_pieces(one, other, i, j, idf) for j in others] for i in lines], np.int64)
+        shape = len(one.offsets) - 1, len(other.offsets) - 1
+        lines, others = np.indices(shape).reshape(2, -1)
+        return match_lines(one, other, lines, others, idf).reshape(*shape, 8)
 
     def tables(self, chunk: Chunk, words: WordTable | None) -> Iterator[SimilarityTable]:
         """Similarities of the pieces of each candidate with the words of its best reference, without weights."""
@@ -126,26 +125,40 @@ class BertScore(Metric):
         return ScoreColumns(BertScoreScore, f, precision=precision, recall=recall)
 
 
-def match_pieces(
-    candidates: PieceVectors, references: PieceVectors, line: int, reference: int, idf: Floats | None = None
-) -> tuple[int, ...]:
-    """Compare a `line` of `candidates` with one of `references`: a row of `BertScore.statistics`.
+def match_lines(
+    candidates: PieceVectors, references: PieceVectors, lines: Integers, others: Integers, idf: Floats | None = None
+) -> Integers:
+    """Compare lines of `candidates` with `others` of `references`: rows of `BertScore.statistics`, (pairs, 8).
 
-    `line` and `reference` are numbers of lines, from 0; `idf`, (pieces of the vocabulary,), weighs pieces.
+    `lines` and `others` are numbers of lines, from 0; `idf`, (pieces of the vocabulary,), weighs pieces.
     """
-    ours = slice(*candidates.offsets[[line, line + 1]])
-    others = slice(*references.offsets[[reference, reference + 1]])
-    sizes = ours.stop - ours.start, others.stop - others.start
-    _LIMIT.check(sizes[0] * sizes[1], "a segment of {:,} candidate and {:,} reference pieces".format(*sizes))
+    sizes = (np.diff(text.offsets)[some] for text, some in ((candidates, lines), (references, others)))
+    for size, other in zip(*(part.tolist() for part in sizes), strict=True):
+        _LIMIT.check(size * other, f"a segment of {size:,} candidate and {other:,} reference pieces")
+    pairs = zip(lines.tolist(), others.tolist(), candidates.greatest(references, lines, others), strict=True)
+    rows = [_row(candidates, references, line, other, greatest, idf) for line, other, greatest in pairs]
+    return np.array(rows, np.int64).reshape(-1, 8)
+
+
+def _row(
+    candidates: PieceVectors,
+    references: PieceVectors,
+    line: int,
+    other: int,
+    greatest: tuple[Floats, Floats],
+    idf: Floats | None,
+) -> tuple[int, ...]:
     sums: list[float] = []
-    greatest = _greatest(candidates.rows[ours], references.rows[others])
-    for text, part, met in ((candidates, ours, greatest[0]), (references, others, greatest[1])):
-        weights = text.inner[part] * (1.0 if idf is None else idf[text.ids[part]])
+    there = []
+    for text, number, met in ((candidates, line, greatest[0]), (references, other, greatest[1])):
+        part = text.line(number)
+        inner = text.words[part] >= 0
+        weights = inner * (1.0 if idf is None else idf[text.ids[part]])
         if text.weights is not None:
             weights = weights * text.weights[part]
         sums += [float(met @ weights), float(weights.sum())]
-    both_have_text = bool(candidates.inner[ours].any() and references.inner[others].any())
-    parts = agreement(sums) if both_have_text else (0.0, 0.0, 0.0)
+        there.append(bool(inner.any()))
+    parts = agreement(sums) if all(there) else (0.0, 0.0, 0.0)
     return (*(round(PARTS * part) for part in parts), 1, *(round(PARTS * total) for total in sums))
 
 
@@ -159,16 +172,3 @@ def agreement(sums: Sequence[float]) -> tuple[float, float, float]:
     precision = matched / weight if weight else 0.0
     recall = recalled / other if other else 0.0
     return precision, recall, f_of(precision, recall)
-
-
-def _greatest(one: Floats, other: Floats) -> tuple[Floats, Floats]:
-    """Greatest product of each row of either with any of the other, 0 without any; some rows at a time."""
-    if not (len(one) and len(other)):
-        return np.zeros(len(one)), np.zeros(len(other))
-    step = max(1, _CELLS // len(other))
-    rows, columns = np.empty(len(one)), np.full(len(other), -np.inf)
-    for start in range(0, len(one), step):
-        products = one[start : start + step] @ other.T
-        products.max(axis=1, out=rows[start : start + step])
-        np.maximum(columns, products.max(axis=0), out=columns)
-    return rows, columns

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -17,7 +16,7 @@ from softbleu.corpora.edits import EditedSegment, TextEdit, apply_edits
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.metrics.aggregation import BestReference, running_choice
 from softbleu.metrics.base import EditMetric, Level
-from softbleu.metrics.bertscore import PARTS, match_pieces
+from softbleu.metrics.bertscore import PARTS, match_lines
 from softbleu.metrics.edits import JudgedEdits, judge_by_links
 from softbleu.metrics.requirements import Requirements, needed
 from softbleu.metrics.score import ReferenceScore, Score, ScoreColumns, column, shares_of
@@ -444,7 +443,11 @@ def _weigh(segments: Sequence[EditedSegment], assumption: Assumption, vectors: V
                 asked.append((rows[-1], kind, source, lines.setdefault(text, len(lines)), reference))
             rows[-1][KEPT] = rows[-1][-1] * PARTS
     pieces = vectors.pieces_of(list(lines))
-    f_of = cache(lambda line, reference: match_pieces(pieces, pieces, line, reference)[2])
+    both = (pair for *_, source, changed, last in asked for pair in ((changed, last), (source, last)))
+    pairs = list(dict.fromkeys(both))
+    ours, others = np.array(pairs, np.int64).reshape(-1, 2).T
+    matched = match_lines(pieces, pieces, ours, others)
+    f_of = dict(zip(pairs, matched[:, 2].tolist(), strict=True))
     for row, kind, source, changed, reference in asked:
-        row[kind] += abs(f_of(changed, reference) - f_of(source, reference))
+        row[kind] += abs(f_of[changed, reference] - f_of[source, reference])
     return rows

@@ -137,7 +137,7 @@ class DeclaredMetric(PartFields, metaclass=MetricClass):
             default = usual.get(declared.name, declared.default)
             if declared.part is not None:
                 default = value if declared.name == "matcher" and head != self.name else declared.default.name
-            if value != default or declared.name in taken:
+            if declared.signed and (value != default or declared.name in taken):
                 written[declared.name] = _written(value)
         return format_expression(head, written)
 

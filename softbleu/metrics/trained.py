@@ -30,7 +30,7 @@ from softbleu.language.values import WordList, split_words
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import Metric
-from softbleu.metrics.bertscore import PARTS, agreement, match_pieces
+from softbleu.metrics.bertscore import PARTS, agreement, match_lines
 from softbleu.metrics.meteor import equal_lines
 from softbleu.metrics.protocols import resolved
 from softbleu.metrics.reading import read_metric
@@ -279,16 +279,18 @@ class Trained(Metric):
         if head is None and learned is None and isinstance(vectors, str) and vectors in _maps_alone():
             learned = bundled_map(vectors)
             object.__setattr__(self, "vector_choice", replace(self.vector_choice, map=learned))
+        asked = replace(self.vector_choice, precision="float32")
         if head is None and learned is not None:
-            if self.vector_choice == VectorChoice(DEFAULT_ENCODER, map=learned):
-                object.__setattr__(self, "vector_choice", VectorChoice(learned.vectors, map=learned))
+            if asked == VectorChoice(DEFAULT_ENCODER, map=learned):
+                object.__setattr__(self, "vector_choice", replace(self.vector_choice, vectors=learned.vectors))
             if self.tokenizer == Whitespace() and learned.facts["tokenize"] != "none":
                 lowercase = learned.facts.get("lowercase") is True
                 object.__setattr__(self, "tokenizer", make_tokenizer(learned.facts["tokenize"], lowercase=lowercase))
         if head is not None and self.tokenizer == Whitespace():
             object.__setattr__(self, "tokenizer", make_tokenizer(head.tokenize, lowercase=head.lowercase))
-        if head is not None and self.vector_choice == VectorChoice(DEFAULT_ENCODER):
-            object.__setattr__(self, "vector_choice", VectorChoice(head.vectors, layers=head.layers))
+        if head is not None and asked == VectorChoice(DEFAULT_ENCODER):
+            found = replace(self.vector_choice, vectors=head.vectors, layers=head.layers)
+            object.__setattr__(self, "vector_choice", found)
 
     def resolved(self) -> Self:
         """Return the metric with the bundled head by default, or with the map of its vectors.
@@ -391,8 +393,8 @@ def _matched_pieces(single: Chunk, words: WordTable) -> Floats:
     """Match the pieces of each pair, weighed by a map: precision, recall and F, 0 without any: (pairs, 3)."""
     vectors = words.vectors
     candidates, references = (vectors.weigh(vectors.pieces(text)) for text in (single.candidates, single.references))
-    rows = [match_pieces(candidates, references, line, line)[:3] for line in range(len(single))]
-    return np.array(rows, np.float64).reshape(-1, len(AGREEMENT)) / PARTS
+    lines = np.arange(len(single))
+    return match_lines(candidates, references, lines, lines)[:, : len(AGREEMENT)] / PARTS
 
 
 def _matched_words(single: Chunk, words: WordTable) -> Floats:

@@ -49,7 +49,7 @@ with contextlib.redirect_stderr(io.StringIO()), atheris.instrument_imports(inclu
     from cli.conftest import Run
 
     from softbleu.cli import app
-    from softbleu.encoders.kept import _OPEN
+    from softbleu.encoders.opened import _OPEN
     from softbleu.errors import SoftbleuError
     from softbleu.meta.experiments import Definition
     from softbleu.meta.sweep import read_thresholds, read_variations

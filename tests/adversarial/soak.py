@@ -30,7 +30,7 @@ from meteor_data import EXCEPTIONS, PARAPHRASES, SYNSETS
 
 from softbleu.corpora import read_m2
 from softbleu.embeddings import vectors
-from softbleu.encoders import kept
+from softbleu.encoders import kept, opened
 from softbleu.metrics import refless
 from softbleu.metrics.reading import read_metric
 
@@ -128,7 +128,7 @@ def shorten() -> None:
         if isinstance(each, functools._lru_cache_wrapper) and each.__module__.startswith("softbleu"):
             CACHES.extend([each] * ((each.cache_parameters()["maxsize"] or 0) >= 64))
     sys.setswitchinterval(1e-5)
-    vectors._MOST, vectors.LOOKUP_FROM, refless._MOST_LINES, kept._MOST, kept._MOST_OPEN = 4, 1, 8, 4096, 1
+    vectors._MOST, vectors.LOOKUP_FROM, refless._MOST_LINES, kept._MOST, opened._MOST_OPEN = 4, 1, 8, 4096, 1
 
 
 def alone(folder: str, metrics: bytes, right: dict[tuple[int, int], str], seconds: float, seed: int) -> Any:

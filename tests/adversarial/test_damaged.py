@@ -19,7 +19,7 @@ from adversarial.samples import copy, mishandled
 from cli.conftest import contents
 from tables import each_row
 
-from softbleu.encoders.kept import _OPEN
+from softbleu.encoders.opened import _OPEN
 from softbleu.engine import runner
 
 SECONDS = 60

@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 import softbleu
 from softbleu.corpora import Segments
 from softbleu.corpora.labels import Documents
-from softbleu.encoders import kept, open_encoder
+from softbleu.encoders import open_encoder, opened
 from softbleu.encoders.base import PlacedLine
 from softbleu.encoders.convert import convert_encoder
 from softbleu.encoders.pieces import cut_lines, word_rows
@@ -92,7 +92,7 @@ def split_anywhere(word, data):
 def encoded(monkeypatch, tmp_path):
     """Texts that the bundled encoder is given, line by line."""
     monkeypatch.setenv("SOFTBLEU_CACHE", str(tmp_path))
-    kept._OPEN.clear()
+    opened._OPEN.clear()
     encoder, texts = open_encoder("minilm-l6"), []
     encode = encoder.encode
 
@@ -101,9 +101,9 @@ def encoded(monkeypatch, tmp_path):
         return encode(pieces, layers)
 
     monkeypatch.setattr(encoder, "encode", counted)
-    monkeypatch.setattr(kept, "open_encoder", lambda location: encoder)
+    monkeypatch.setattr(opened, "open_encoder", lambda location: encoder)
     yield texts
-    kept._OPEN.clear()
+    opened._OPEN.clear()
 
 
 def test_metrics_of_other_tokenizers_share_encoded_lines(encoded):
