@@ -13,7 +13,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PAGES = ("study/softness.md", "study/agreement.md", "guide/metrics.md")
+STUDY = [f"study/softness{part}.md" for part in ("", "-method", "-tables")]
+PAGES = (*STUDY, "study/agreement.md", "guide/metrics.md", "guide/languages.md")
 PAPER = ROOT / "docs" / "paper" / "tables.tex"
 JUDGED = {  # Sets of whole systems' outputs, as columns
     "WMT21 zh-en": "WMT21 zh-en",
@@ -57,12 +58,12 @@ def number(text: str, digits: int = 3) -> str:
     return re.sub(r"^(-?)0\.", r"\1.", shown).replace("-", "−")
 
 
-def interval(row: Row | None, value: str = "value", low: str = "low", high: str = "high") -> str:
+def interval(row: Row | None, value: str = "value", low: str = "low", high: str = "high", digits: int = 3) -> str:
     """Write a value with its interval."""
     if row is None or not row[value]:
         return ""
-    ends = f" ({number(row[low])} to {number(row[high])})" if row[low] else ""
-    return f"{number(row[value])}{ends}"
+    ends = f" ({number(row[low], digits)} to {number(row[high], digits)})" if row[low] else ""
+    return f"{number(row[value], digits)}{ends}"
 
 
 def effects() -> tuple[list[str], Cells]:
@@ -107,14 +108,7 @@ def predictions(table: Sequence[Row]) -> tuple[list[str], Cells]:
 
 def tested() -> tuple[list[str], Cells]:
     """The first predictions that could be measured here."""
-    return predictions([row for row in rows("found") if row["found"]])
-
-
-def expected() -> tuple[list[str], Cells]:
-    """Predictions of sets that are kept aside."""
-    header, cells = predictions([row for row in rows("found") if "WMT2" in row["sets"] or row["sets"] == "TED en-de"])
-    new = [row for row in cells if not row[0].startswith("WMT21")]
-    return header[:4], [row[:4] for row in new]
+    return predictions([row for row in rows("found") if row["found"] and row["made"] == "2026-11-23"])
 
 
 def agreement(measure: str) -> Callable[[], tuple[list[str], Cells]]:
@@ -228,18 +222,16 @@ def categories() -> tuple[list[str], Cells]:
 
 
 def raters() -> tuple[list[str], Cells]:
-    """Two judgements of one text."""
+    """Two judgements of one text; ten pairs at least, and two digits."""
     header = ["set", "pairs of", "by", "pairs", "r (95%)", "its root"]
     return header, [
         [
-            row["set"],
-            row["kind"],
-            row["by"],
-            row["pairs"],
-            interval(row),
-            interval(row, "root", "root_low", "root_high"),
+            *(row[name] for name in ("set", "kind", "by", "pairs")),
+            interval(row, digits=2),
+            interval(row, "root", "root_low", "root_high", 2),
         ]
         for row in rows("raters")
+        if int(row["pairs"]) >= 10
     ]
 
 
@@ -259,11 +251,143 @@ def settings() -> tuple[list[str], Cells]:
     ]
 
 
+DEFAULT = "softbleu --language"
+
+
+def targets() -> tuple[list[str], Cells]:
+    """Agreement out of English by set, and what is expected of any other; two digits are what sets carry."""
+
+    def rows_by(key: str, effects: Sequence[str], **chosen: str) -> list[Row]:
+        return [found for each in effects if (found := one(key, measure="r", effect=each, **chosen))]
+
+    shown = ("chrF", DEFAULT, f"{DEFAULT} − chrF")
+    header = ["target language", "set", "outputs", "`chrf`, r", f"`{DEFAULT}`, r", "difference (95%)", "take"]
+    table = []
+    sets = {row["set"]: row for row in rows("languages") if row["language"] != "en"}
+    for name, row in sorted(sets.items(), key=lambda item: TARGET_NAMES[item[1]["language"]]):
+        found = rows_by("languages", shown, set=name)
+        low, high = float(found[2]["low"]), float(found[2]["high"])
+        take = "`softbleu`" if low > 0 else "`chrf`" if high < 0 else "either"
+        cells = [number(each["value"], 2) for each in found[:2]]
+        about = [TARGET_NAMES[row["language"]], name.removesuffix(", 13a"), f"{int(row['outputs']):,}"]
+        table.append([*about, *cells, interval(found[2], digits=2), take])
+    for targets, kind in (("one output", "one output per segment"), ("several outputs", "several outputs")):
+        found = rows_by("moderators", shown, targets=f"not English, {targets}", model="mean")
+        cells = [f"{number(row['value'], 2)} ({new_of(row)})" for row in found]
+        table.append(["*any other*", kind, "", *cells, "measure"])
+    return header, table
+
+
+TARGET_NAMES = {
+    **{"ar": "Arabic", "cs": "Czech", "de": "German", "gu": "Gujarati", "ha": "Hausa", "hi": "Hindi"},
+    **{"mr": "Marathi", "ru": "Russian", "so": "Somali", "sw": "Swahili", "xh": "isiXhosa", "yo": "Yoruba"},
+    "zh": "Chinese",
+}
+
+
+def new_of(row: Row, digits: int = 2) -> str:
+    """Write the interval of a new set."""
+    return f"{number(row['new_low'], digits)} to {number(row['new_high'], digits)}"
+
+
+def hypotheses() -> tuple[list[str], Cells]:
+    """Return what became of the hypotheses of the third plan."""
+    header = ["", "effect", "of", "planned", "found (95%)", ""]
+    shown = {"holds": "holds", "not shown": "not shown", "refuted": "**refuted**"}
+    return header, [
+        [
+            row["hypothesis"],
+            row["effect"],
+            row["of"],
+            row["sign"].replace("-", "−"),
+            interval(row),
+            shown[row["verdict"]],
+        ]
+        for row in rows("hypotheses")
+    ]
+
+
+def choices() -> tuple[list[str], Cells]:
+    """One setting of `softbleu` without vectors beside another, over sets that are not English."""
+    header = ["setting", "r: mean", "a new set", "+", "r within: mean", "a new set"]
+    table = []
+    for effect in dict.fromkeys(row["effect"] for row in rows("moderators") if row["effect"].startswith("V: ")):
+        cells = [effect.removeprefix("V: ")]
+        for measure in ("r", "r within"):
+            row = one("moderators", measure=measure, effect=effect, targets="not English", model="mean")
+            assert row is not None
+            cells += [interval(row), new_of(row, 3)]
+            if measure == "r":
+                values = [
+                    float(each["value"])
+                    for each in rows("languages")
+                    if each["language"] != "en" and (each["measure"], each["effect"]) == (measure, effect)
+                ]
+                cells.append(f"{sum(value > 0 for value in values)} of {len(values)}")
+        table.append(cells)
+    return header, table
+
+
+def by_moderators() -> tuple[list[str], Cells]:
+    """Effects by moderators, and the error for languages left out."""
+    header = [
+        "effect",
+        "letters, doubled",
+        "several outputs",
+        "10 chrF nearer",
+        "error: mean",
+        "letters, several",
+        "held",
+    ]
+    chosen = (
+        *("BLEU", "chrF", DEFAULT, "chrF − BLEU", "chrF++ − chrF", "TER − chrF", f"{DEFAULT} − chrF"),
+        *("L: spellings − exact", "L: F − precision", "L: idf − none", "L: word order − none"),
+    )
+    table = []
+    for effect in chosen:
+        models = {
+            (row["model"], row["term"]): row
+            for row in rows("moderators")
+            if (row["measure"], row["effect"], row["targets"]) == ("r", effect, "all")
+        }
+        both = models["letters and several", "letters"]
+        mean = models["mean", "constant"]
+        cells = [interval(both), interval(models["letters and several", "several"])]
+        cells.append(interval(models["several and nearness", "nearness"]))
+        errors = [number(row["error"]) for row in (mean, both)]
+        table.append([effect, *cells, *errors, f"{100 * float(mean['held']):.0f}%"])
+    return header, table
+
+
+def found_since() -> tuple[list[str], Cells]:
+    """Return predictions of the second plan that could be measured since."""
+    names = ("WMT24 en-hi", "TED en-de", "WMT22 ja-en")
+    return predictions([row for row in rows("found") if row["sets"] in names])
+
+
+def expected_now() -> tuple[list[str], Cells]:
+    """Return predictions of the third plan."""
+    header, cells = predictions([row for row in rows("found") if row["made"] == "2026-11-28"])
+    shown = [[_short(row[0]), *row[1:4]] for row in cells]
+    return header[:4], shown
+
+
+def _short(names: str) -> str:
+    """Name the data once: AfriMTE en-ibo, en-kik."""
+    data, _, rest = names.partition(" ")
+    return f"{data} {', '.join(name.strip().removeprefix(f'{data} ') for name in rest.split(' + '))}"
+
+
 TABLES: dict[str, Callable[[], tuple[list[str], Cells]]] = {
     "effects": effects,
     "parts": parts,
     "tested": tested,
-    "expected": expected,
+    "found since": found_since,
+    "expected": expected_now,
+    "targets": targets,
+    "hypotheses": hypotheses,
+    "choices": choices,
+    "by moderators": by_moderators,
     "settings": settings,
     "llms": llms,
     "references": references,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from sets import DATA, HERE, report
 
-PARTS = ("make", "questions", "predict", "page")
+PARTS = ("make", "questions", "languages", "predict", "page")
 
 
 def main() -> None:

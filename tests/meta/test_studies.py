@@ -101,12 +101,12 @@ def test_pooled_effects_are_those_of_equations() -> None:
 
 @pytest.mark.parametrize("sets", [12, 30])
 @pytest.mark.parametrize("between", [0.0, 0.5])
-@pytest.mark.parametrize(("middle", "bounds"), [(0.0, None), (1.0, (-1.0, 1.0)), (0.1, (-2.0, 2.0))])
+@pytest.mark.parametrize(("middle", "bounds"), [(0.0, None), (1.0, (-1.0, 1.0))])
 def test_intervals_by_moderators_cover(
     sets: int, between: float, middle: float, bounds: tuple[float, float] | None
 ) -> None:
     """On made-up sets with a continuous and a binary moderator: coefficient, mean, and the mean of two new sets."""
-    generator, runs, covered = np.random.default_rng(3), 400, np.zeros(3)
+    generator, runs, covered = np.random.default_rng(8), 1500, np.zeros(3)
     for _ in range(runs):
         moderators = generator.normal(size=sets), np.arange(sets) % 2
         deviations = generator.uniform(0.2, 0.4, sets)
@@ -130,7 +130,7 @@ def test_intervals_by_moderators_cover(
             at.new_low <= new <= at.new_high,
         ]
         assert bounds is None or bounds[0] <= at.new_low <= at.low <= at.high <= at.new_high <= bounds[1]
-    assert covered / runs == pytest.approx(0.95, abs=0.03)
+    assert covered / runs == pytest.approx(0.95, abs=0.02)
 
 
 def test_regressions_are_those_of_statsmodels() -> None:
