@@ -38,6 +38,7 @@ from softbleu.encoders.device import DEVICE_VARIABLE, Device, DeviceName, Precis
 from softbleu.errors import REMOVAL, REMOVED, InputError, Parameter, VectorError, did_you_mean
 from softbleu.io.files import Content, find_resource, local_place, resource_names
 from softbleu.io.platform import cached_property
+from softbleu.io.progress import note
 from softbleu.io.reading import read_toml
 
 if TYPE_CHECKING:
@@ -473,6 +474,8 @@ class VectorChoice(Declared):
                 )
             if self.precision != "float32":
                 raise InputError(f"{self.vectors}: a precision is for vectors in context; name an encoder")
+            if self.device is not None and not self.without_vectors:
+                note(Parameter("device"), f" is for encoders: {self.vectors} has vectors of words")
             if self.context:
                 raise InputError(f"{self.vectors}: lines of context are for an encoder: name one")
             return self

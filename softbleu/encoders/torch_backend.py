@@ -132,19 +132,20 @@ class TorchEncoder(StoredEncoder):
         wanted = check_layers(layers, self.depth, self.name)
         windows = sorted(cut_windows(pieces, self.architecture.positions), key=len)
         windows = [window for window in windows if len(window)]
+        ends, done = np.cumsum([0, *map(len, windows)]), 0
         with self.computing():
             out = torch.empty((len(pieces.ids), self.dimension), device=self.place)
-            while windows:
-                sizes = np.cumsum([len(window) for window in windows])
-                count = max(1, int(np.searchsorted(sizes, self.together, "right")))
+            while done < len(windows):
+                fitting = int(np.searchsorted(ends, ends[done] + self.together, "right")) - 1
+                some = windows[done : max(fitting, done + 1)]
                 try:
-                    self._encode_windows(pieces, windows[:count], wanted, out)
+                    self._encode_windows(pieces, some, wanted, out)
                 except RuntimeError as error:
                     if not is_short_of_memory(error):
                         raise
-                    self._take_less(int(sizes[count - 1]), count)
+                    self._take_less(sum(map(len, some)), len(some))
                 else:
-                    windows = windows[count:]
+                    done += len(some)
             if not bool(torch.isfinite(out).all()):
                 less = self.device.precision != "float32"
                 advice = "leave out the precision" if less else "convert the model again"

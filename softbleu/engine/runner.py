@@ -25,7 +25,7 @@ from softbleu.engine.plan import GivenMetrics, Plan, make_plan, requirements_of
 from softbleu.engine.prepare import Broadcast, CorpusWords, PreparedCorpus, broadcast, prepare_corpus
 from softbleu.engine.statistics import SegmentRows, Statistics
 from softbleu.engine.worker import Sums, Task, Worker, count_known
-from softbleu.errors import Parameter
+from softbleu.errors import Parameter, SoftbleuError
 from softbleu.io.arguments import check_run
 from softbleu.io.executors import Done, chosen_executor, run_in_order
 from softbleu.io.platform import cached_property, single_threaded_blas
@@ -261,7 +261,6 @@ class Runner:
     ) -> list[BlockStatistics]:
         tasks, checkpoint = work.worker.tasks, self.checkpoint
         done_before, name = 0, ""
-        since = Sums(tasks)
         total = Sums(
             [
                 replace(task, keep_rows=task.keep_rows and stream is None)
@@ -278,24 +277,49 @@ class Runner:
             done_before, known = checkpoint.read(name, [task.keep_rows for task in tasks], corpus, step)
             for parts in known:
                 add(parts)
-        begun = done = written = done_before
-        todo, lengths = tee(task_batches(corpus, self.executor, step if step < BLOCK else None, skip=done))
+        journal = _Journal(checkpoint, name, Sums(tasks), EVERY * step, done_before, done_before)
+        todo, lengths = tee(task_batches(corpus, self.executor, step if step < BLOCK else None, skip=done_before))
         results = run_in_order(partial(work.worker, coder=work.coder), todo, self.executor, work.sent, together=False)
-        for batch, parts in zip(lengths, results, strict=True):
-            add(parts)
-            done += len(batch)
-            if checkpoint is not None:
-                since.add(parts)
-                if done - written >= EVERY * step:
-                    checkpoint.write(name, written, done, since.taken())
-                    written = done
-            if progress is not None:
-                progress(done, len(corpus))
-        if checkpoint is not None and done > written:
-            checkpoint.write(name, written, done, since.taken())
-        if progress is not None and begun and done == begun:
-            progress(done, len(corpus))
+        try:
+            for batch, parts in zip(lengths, results, strict=True):
+                add(parts)
+                journal.add(parts, len(batch))
+                if progress is not None:
+                    progress(journal.done, len(corpus))
+        except SoftbleuError:
+            # Such as a worker that is lost, or a device that fails.
+            journal.write()
+            raise
+        journal.write()
+        if progress is not None and done_before and journal.done == done_before:
+            progress(done_before, len(corpus))
         return total.taken()
+
+
+@dataclass
+class _Journal:
+    """Statistics that a run has made since it last wrote to its checkpoint, if it has one."""
+
+    checkpoint: Checkpoint | None
+    name: str  # Key of the work
+    since: Sums
+    every: int  # Segments that are written together
+    written: int  # Segments in the checkpoint
+    done: int
+
+    def add(self, parts: Sequence[BlockStatistics], segments: int) -> None:
+        """Add the statistics of the next segments."""
+        self.done += segments
+        if self.checkpoint is not None:
+            self.since.add(parts)
+            if self.done - self.written >= self.every:
+                self.write()
+
+    def write(self) -> None:
+        """Write what is new."""
+        if self.checkpoint is not None and self.done > self.written:
+            self.checkpoint.write(self.name, self.written, self.done, self.since.taken())
+            self.written = self.done
 
 
 def by_tokenizer(metrics: Sequence[Metric], without: Container[int] = ()) -> dict[Tokenizer, list[int]]:

@@ -23,7 +23,6 @@ from softbleu.encoders.device import Device
 from softbleu.encoders.opened import encoded_lines
 from softbleu.encoders.torch_backend import TorchEncoder
 from softbleu.encoders.torch_rows import DeviceRows
-from softbleu.engine import runner
 from softbleu.errors import InputError, VectorError, WorkerError
 from softbleu.io.progress import ProgressBar
 from softbleu.results.api import score_corpus
@@ -245,8 +244,6 @@ def test_batches_are_halved_until_they_fit(on_device, monkeypatch, capsys):
 
 def test_a_run_goes_on_from_its_checkpoint(monkeypatch, tmp_path):
     """What was done before a device failed is there for the next run, also for one in NumPy."""
-    monkeypatch.setattr(runner, "EVERY", 1)
-    monkeypatch.setattr(runner, "BLOCK", 2)
     count = 2 * 1024 + 5
     texts = [WORDS[number % 7] for number in range(count)]
     corpus = Segments.of(texts, [[WORDS[number % 5]] for number in range(count)])
@@ -273,7 +270,7 @@ def test_a_run_goes_on_from_its_checkpoint(monkeypatch, tmp_path):
     monkeypatch.setattr(DeviceRows, "greatest", greatest)
     done = []
     (found,) = score_corpus(corpus, softbleu.BertScore(), progress=lambda *now: done.append(now), **settings)
-    assert done[0][0] > 64
+    assert done[0][0] > 1024
     assert found.score == pytest.approx(score_corpus(corpus, softbleu.BertScore())[0].score, abs=1e-5)
 
 

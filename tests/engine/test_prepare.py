@@ -278,7 +278,8 @@ def test_the_signature_by_its_keys() -> None:
     pairs = parse_signature(corpus.signature)
     name, _, digits = pairs["vectors"].partition("#")
     assert (name, len(digits), set(digits) <= set("0123456789abcdef")) == ("mapping", 12, True)
-    signed = [one.key for one, value in metric.settings() if value != one.default or not one.signed_if_set]
+    settings = [(one, value) for one, value in metric.settings() if one.signed]
+    signed = [one.key for one, value in settings if value != one.default or not one.signed_if_set]
     assert list(pairs) == ["metric", *signed, "level", "nrefs", "version"]
     assert (pairs["level"], pairs["nrefs"], pairs["version"]) == ("corpus", "2", __version__)
     # Segments are scored with effective order, the corpus without: one signature cannot be silent about that.
