@@ -37,6 +37,9 @@ class MetaEvaluationOptions(
     scores
         Scores of metrics: JSON or TSV of 'softbleu score' at corpus or segment level, or a table of systems (or
         systems and segments) and scores; with --table spans, the spans they mark (xCOMET, softbleu spans)
+    names
+        Systems of files of numbers alone (--scores, --human), in order, as in SEEDA. A file that is named as one of
+        them has the scores of its segments
     lower
         Scores, or human ones, where less is better, such as error rates; files of softbleu say it themselves
     metrics
@@ -95,6 +98,7 @@ class MetaEvaluationOptions(
     folders: tuple[str, ...] = setting((), metavar="PLACE", panel="Input", common=True)
     unescape: bool = setting(False, panel="Input")
     scores: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named", panel=_METRICS, common=True)
+    names: tuple[str, ...] = setting((), metavar="SYSTEM", panel="Input")
     lower: tuple[str, ...] = setting((), metavar="NAME", panel=_METRICS)
     metrics: tuple[str, ...] = setting(
         (),

@@ -59,6 +59,7 @@ class MetaevalOptions(TypedDict, total=False):
     standardise: str | None
     encoding: str
     aggregate: str | None
+    names: Sequence[str]
     against: str | None
     window: int
     samples: int
@@ -95,6 +96,9 @@ def metaeval(
     metrics
         Metrics to compute: expressions such as ``vleu(threshold=0.8)``, also as ``NAME=EXPRESSION``, signatures or
         values; or a mapping from names to these.
+    names
+        Names of the systems in files of numbers alone (`scores`, `human`), in order. A file that is named as one of
+        them has the scores of its segments.
     candidates
         Outputs to compute metrics on: texts by the name of the system, or files (default: the `assessments`).
     references

@@ -66,9 +66,10 @@ class ScoreInputs:
     lower: Sequence[str] = ()  # Names of scores, also of human scores, for which lower is better
     language: str | None = None  # Code of the language of the texts, which selects defaults of metrics
     aggregate: str | None = None  # One of `WAYS`, by which scores of segments become scores of systems
+    names: Sequence[str] = ()  # Names of the systems in files of numbers alone, also of human scores
 
     def __post_init__(self) -> None:
-        for name in ("scores", "metrics", "lower"):
+        for name in ("scores", "metrics", "lower", "names"):
             object.__setattr__(self, name, several(getattr(self, name)))
 
 
@@ -216,7 +217,8 @@ def read_evidence(question: str, inputs: Inputs, settings: IntervalSettings, opt
     if question == "spans":
         return Evidence(marks=replace(_gather_marks(inputs), documents=documents), facts=named)
     whole, lower = inputs.units.level == "document", inputs.scores.lower
-    tables, notes = read_tables(inputs.scores.scores, lower, inputs.units.direction, texts.encoding)
+    scores = inputs.scores
+    tables, notes = read_tables(scores.scores, lower, inputs.units.direction, texts.encoding, scores.names)
     evidence = _read_judgements(question, inputs, tables, documents).turned(lower)
     evidence, said = evidence.by_document(documents, whole=whole).with_means(question)
     notes += said
@@ -244,7 +246,7 @@ def _read_judgements(
     """Read the judgements, and hold them beside the tables of metrics."""
     judged, units, encoding = inputs.judgements, inputs.units, inputs.texts.encoding
     known, rankings, assessments = inputs.texts.known_outputs(tables), judged.rankings, judged.assessments
-    human = read_human(judged.human, units.direction, encoding, judged.column)
+    human = read_human(judged.human, units.direction, encoding, judged.column, inputs.scores.names)
     if isinstance(rankings, str):
         outputs = known if question in BY_OUTPUT or documents is not None else None
         start, expand = judged.rankings_start, judged.expand
@@ -291,7 +293,11 @@ def _with_computed(
 
 
 def read_tables(
-    scores: Sequence[str | ScoreTable], lower: Collection[str], direction: str | None, encoding: str
+    scores: Sequence[str | ScoreTable],
+    lower: Collection[str],
+    direction: str | None,
+    encoding: str,
+    names: Sequence[str] = (),
 ) -> tuple[list[ScoreTable], list[str]]:
     """Read scores of metrics, so that greater is better; also return notes.
 
@@ -308,10 +314,12 @@ def read_tables(
         Direction whose rows are read (column `lp`).
     encoding
         Encoding of the files.
+    names
+        Names of the systems in files of numbers alone; see `read_scores`.
     """
     tables: list[ScoreTable] = []
     notes, unknown = [], []
-    for table in _opened(scores, direction, encoding):
+    for table in _opened(scores, direction, encoding, names):
         down = table.name in lower or less_is_better(table)
         unknown += [table.name] * (down is None)
         columns = ([*table.systems.values()], *table.segments.values())
@@ -333,11 +341,13 @@ def negated(table: ScoreTable) -> ScoreTable:
     return replace(table, systems=systems, segments=segments)
 
 
-def _opened(scores: Sequence[str | ScoreTable], direction: str | None, encoding: str) -> Iterator[ScoreTable]:
+def _opened(
+    scores: Sequence[str | ScoreTable], direction: str | None, encoding: str, names: Sequence[str]
+) -> Iterator[ScoreTable]:
     for named in scores:
         if isinstance(named, str):
             label, file = split_file(named)
-            yield from read_scores(file, label=label, direction=direction, encoding=encoding)
+            yield from read_scores(file, label=label, direction=direction, names=names, encoding=encoding)
         else:
             yield named
 
@@ -426,6 +436,7 @@ def read_human(
     direction: str | None,
     encoding: str,
     column: str | None = None,
+    names: Sequence[str] = (),
 ) -> dict[str, Mapping[str, float]]:
     """Read human scores of systems by name.
 
@@ -439,12 +450,15 @@ def read_human(
         Encoding of the files.
     column
         Column of the scores; None: the first of `SCORED`.
+    names
+        Names of the systems in files of numbers alone; see `read_scores`.
     """
     if isinstance(files, Mapping):
         return {name: by_text("systems", judged) for name, judged in by_text("judges", files).items()}
     human: dict[str, Mapping[str, float]] = {}
     for label, file in map(split_file, files):
-        for made in read_scores(file, label=label, direction=direction, column=column, encoding=encoding):
+        how: Keywords = {"direction": direction, "column": column, "names": names, "encoding": encoding}
+        for made in read_scores(file, label=label, **how):
             name = label or file_stem(file, direction)
             if name in human:
                 raise InputError(f"two human scores are called {name!r}: name one by NAME=FILE")

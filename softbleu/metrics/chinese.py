@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from softbleu.metrics.edits import AlignmentStep
-
+AlignmentStep = tuple[str, int, int, int, int]
+"""`D` deletes, `I` inserts, `S` substitutes, `T` brings words into another order, `X` is merged: source words
+from and up to, and of the output."""
 _Pair = tuple[tuple[str, ...], tuple[str, ...]]
 
 
@@ -25,8 +24,7 @@ def merge_steps(runs: Iterable[Sequence[AlignmentStep]], texts: _Pair) -> list[A
     [(0, 3, 0, 3), (4, 6, 4, 6)]
     """
     edits = [edit for run in runs for edit in _joined(run, texts)]
-    found: list[AlignmentStep] = []
-    place = 0
+    found, place = list[AlignmentStep](), 0
     while place < len(edits):
         moves = place + 1 < len(edits) and _changes_order(edits[place], edits[place + 1], texts)
         last = edits[place + moves]

@@ -20,7 +20,7 @@ from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.embeddings.function_words import WORD_CLASSES
 from softbleu.errors import InputError, Parameter, counted, known_name, optional
 from softbleu.io.arguments import check_texts, listed
-from softbleu.metrics.chinese import merge_steps
+from softbleu.metrics.chinese import AlignmentStep, merge_steps
 from softbleu.thesaurus.resources import stem, stem_in
 
 if TYPE_CHECKING:
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 Extraction = Literal["own", "errant"]
 _Pair = tuple[tuple[str, ...], tuple[str, ...]]
 """Source and output, in words."""
-AlignmentStep = tuple[str, int, int, int, int]
-"""`D` deletes, `I` inserts, `S` substitutes, `T` brings words into another order, `X` is merged: source words
-from and up to, and of the output."""
 _CELLS = 1 << 14  # Of an alignment, 128 words by 128: what differs in longer parts is aligned piece by piece
 _RUN = 40  # Steps in a row up to which rules look at parts; longer ones are one edit
 _BACK = 4  # Equal words before the first change that are aligned, too

@@ -58,6 +58,9 @@ SEGMENTS = {
     "sacrebleu, printed": (f"{SIGNED} 31.9 60.0/40.0 (BP = 1.000)\n{SIGNED} 21.9 60.0\n", {"f": [31.9, 21.9]}),
     "numbers with a point": ("system\tsegment\tscore\nA\t1.0\t3\nA\t2.0\tn/a\n", {"A": [3, None]}),
     "spreadsheet": ("sys;line;score\nA;2;1,5\nA;1;0,25\n", {"A": [0.25, 1.5]}),
+    "gec-metrics, sentences": ('{"A": [0.5, null], "B": [1, 0.25]}', {"A": [0.5, None], "B": [1, 0.25]}),
+    "gec-metrics, sentences of a system": ("[0.5, 0.7]", {"f": [0.5, 0.7]}),
+    "numbers alone": ("0.5\n\n-1e-3\nNone\n\n", {"f": [0.5, None, -1e-3, None]}),
     "segments begin again": (
         "system\tdoc_id\tseg_id\tscore\nA\tx\t1\t1\nA\tx\t2\t2\nA\ty\t1\t3\nB\ty\t1\t6\nB\tx\t2\t5\nB\tx\t1\t4\n",
         {"A": [1, 2, 3], "B": [4, 5, 6]},
@@ -71,6 +74,11 @@ SYSTEMS = {
         '[{"system": "o/a.de", "BLEU": "31.9"}, {"system": "o/b.de", "BLEU": "30"}]',
         {"a": 31.9, "b": 30},
     ),
+    "gecmetrics-eval": (
+        "{'n': 4}\nScore=0.5 | Metric=impara | hyp_file=o/A.txt\nScore=2e-1 | Metric=impara | hyp_file=o/B.txt\n",
+        {"A": 0.5, "B": 0.2},
+    ),
+    "gec-metrics, corpora": ('{"A": 0.5, "B": null, "C": 1}', {"A": 0.5, "C": 1}),
     "sacrebleu, paired": (
         '[{"system": "Baseline: a.de", "BLEU (μ ± 95% CI)": {"score": 31.9, "p_value": null}},'
         '{"system": "b.de", "BLEU (μ ± 95% CI)": {"score": 30.0, "p_value": 0.03}}]',
@@ -115,6 +123,25 @@ def test_corpus_results_are_of_systems(tmp_path, text, expected):
 @pytest.mark.parametrize(("text", "said"), REFUSED.values(), ids=REFUSED)
 def test_scores_of_no_known_system_or_segment_are_refused(tmp_path, text, said):
     refused(InputError, said, read_scores, kept(tmp_path, text))
+
+
+def test_numbers_alone_are_of_the_systems_that_are_named(tmp_path):
+    """Of systems in order, or of the segments of the one that the file is named after."""
+    file = kept(tmp_path, "0.5\nNone\n0.7\n", "EW.txt")
+    (table,) = read_scores(file, names=["A", "B", "C"])
+    assert (table.name, table.systems, table.segments) == ("EW", {"A": 0.5, "C": 0.7}, {})
+    (table,) = read_scores(file, label="SOME", names=["A", "EW"])
+    assert (table.name, [*table.segments], table.systems) == ("SOME", ["EW"], {})
+    refused(InputError, "3 scores without names: name the systems, in order", read_scores, file, names=[])
+    refused(InputError, "3 scores without names for 2 names", read_scores, file, names=["A", "B"])
+    refused(InputError, "1 columns and no names", read_scores, kept(tmp_path, "0.5\nx\n"), names=["A", "B"])
+    human = {"names": ["A", "B", "C"], "human": [kept(tmp_path, "1\n2\n3\n", "human.txt")]}
+    rows = softbleu.metaeval(
+        "systems", scores=[kept(tmp_path, "2\n3\n5\n", "metric.txt")], samples=10, **human
+    ).records()
+    assert [(row["human"], row["metric"], row["points"], row["spearman"]) for row in rows] == [
+        ("human", "metric", 3, 1)
+    ]
 
 
 def test_segments_with_names_are_paired_by_these_across_files(tmp_path):

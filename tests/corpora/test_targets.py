@@ -44,7 +44,7 @@ def test_source_targets_and_outputs_are_read_by_their_part(written, capsys):
         assert (result.score, "blank:missing" in result.signature) == (pytest.approx(100), True), metric
 
 
-def test_what_is_no_table_is_text(written):
+def test_other_lines_are_text(written):
     """Rows are numbered one after the other, and have a target each, as far as the beginning of a file shows."""
     for text in ("3\tg\tg h\n1\ta b\ta c\n", "1\ta\n2\tb\n", "1\ta\tb\n2\tb\n", "a\tb\tc\n", "5\ta\tb\n", ""):
         lines = written(text, "lines.txt")
@@ -67,7 +67,7 @@ def test_a_target_of_a_table_may_be_named(written):
 @pytest.mark.parametrize(
     ("row", "says"), [("9999\tc\n", "line 2000: 2 cells: write number"), ("7\ta\tb\n", "line 2000: a second row 7")]
 )
-def test_wrong_rows(written, row, says):
+def test_rows_without_targets_and_repeated_numbers(written, row, says):
     rows = "".join(f"{number}\ta\tb\n" for number in range(1, 2000))
     table = written(rows + row, "t.para")
     refused(InputError, says, scored, [table], [table], table)

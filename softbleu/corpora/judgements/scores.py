@@ -15,11 +15,12 @@ import numpy as np
 
 from softbleu.config.declare import parse_signature
 from softbleu.config.languages import find_direction
-from softbleu.corpora.judgements.programs import outside_rows
+from softbleu.corpora.judgements.programs import gec_metrics, outside_rows
 from softbleu.corpora.judgements.tables import (
     PLACES,
     SCORED,
     LinesOrRows,
+    ParquetRows,
     TableRow,
     content_of,
     first_segment,
@@ -180,6 +181,7 @@ def read_scores(
     label: str | None = None,
     direction: str | None = None,
     column: str | None = None,
+    names: Sequence[str] | None = None,
     encoding: str = "utf-8",
 ) -> list[ScoreTable]:
     """Read scores of systems, of segments, or of both: a table per metric.
@@ -202,6 +204,9 @@ def read_scores(
         Take rows of this direction (column `lp`) only.
     column
         Column of the scores (default: the first of `SCORED` that the table has).
+    names
+        Names of the systems of a file of numbers alone, in order. A file that is named as one of them, or any such
+        file for None, has the scores of its segments; the table is then called `label`, or as the folder.
 
     Raises
     ------
@@ -212,8 +217,14 @@ def read_scores(
     content = content_of(file, encoding)
     published = without_packing(file).endswith((".seg.score", ".sys.score"))
     stem = file_stem(file, direction)
-    found = outside_rows(file, content, label or stem)
-    rows = score_rows(file, content, column, metrics) if found is None else found.rows
+    rows: Iterable[TableRow]
+    found = None
+    if not isinstance(content, ParquetRows) and gec_metrics.are_numbers(content):
+        folder = Path(file).absolute().parent.name
+        rows = gec_metrics.number_rows(file, content, names, stem, label or folder)
+    else:
+        found = outside_rows(file, content, label or stem)
+        rows = score_rows(file, content, column, metrics) if found is None else found.rows
     label = None if found is not None and found.unnamed else label
     # Skip scores of single references.
     taken: Iterable[TableRow] = ((where, with_direction(row)) for where, row in rows if "reference" not in row)
@@ -226,7 +237,7 @@ def read_scores(
         wanted = f" of direction {direction}" if direction else ""
         raise InputError(f"{file}: there are no scores{wanted}")
     entries, documents, segment_names = _numbered(file, entries)
-    names = plain_names({entry.system for entry in entries})
+    plain = plain_names({entry.system for entry in entries})
     groups: dict[str, list[_Entry]] = {}
     for entry in entries:
         groups.setdefault(entry.table, []).append(entry)
@@ -240,7 +251,7 @@ def read_scores(
         metric, better = ("", "") if published else (members[0].metric or stem, members[0].better)
         called = label if label and len(metrics or groups) == 1 else group
         location = f"{file}:{group}" if metrics or len(groups) > 1 else file
-        systems, segments, statistics = _gather(members, names)
+        systems, segments, statistics = _gather(members, plain)
         made = ScoreTable(called, systems, segments, metric, better, documents, location, statistics)
         tables.append(replace(made, made_by=members[0].made_by, segment_names=segment_names))
     return merge_scores(tables)

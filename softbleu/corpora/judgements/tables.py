@@ -368,6 +368,15 @@ def score_of(where: str, value: object) -> float:
         raise InputError(f"{where}: {value!r} is no score: {error}") from None
 
 
+def is_score(text: str) -> bool:
+    """Whether a text is a score, or says that it is missing."""
+    try:
+        score_of("", text)
+    except InputError:
+        return False
+    return True
+
+
 def first_segment(name: str, numbers: Iterable[int]) -> int:
     """Find out whether segments are numbered from 0 or from 1. InputError: the numbers cannot be of segments."""
     known = list(numbers)

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from softbleu.corpora.judgements.programs import comet, harness, own, sacrebleu, wmt
-from softbleu.corpora.judgements.tables import LinesOrRows, ParquetRows, TableRow, first_line, is_json, json_values
+from softbleu.corpora.judgements.programs import comet, gec_metrics, harness, own, sacrebleu, wmt
+from softbleu.corpora.judgements.tables import (
+    LinesOrRows,
+    ParquetRows,
+    TableRow,
+    Values,
+    first_line,
+    is_json,
+    json_values,
+)
 
 
 class OutsideRows(NamedTuple):
@@ -30,6 +38,8 @@ def outside_rows(name: str, content: LinesOrRows, system: str) -> OutsideRows | 
     """
     if isinstance(content, ParquetRows):
         return None
+    if gec_metrics.is_evaluation(content):
+        return OutsideRows(gec_metrics.evaluation_rows(name, content), unnamed=False)
     if not is_json(content):
         if comet.is_log(content):
             rows, unnamed = comet.log_rows(name, content, system)
@@ -37,7 +47,11 @@ def outside_rows(name: str, content: LinesOrRows, system: str) -> OutsideRows | 
         if sacrebleu.is_printed(first_line(content)):
             return OutsideRows(sacrebleu.printed_rows(name, content, system), unnamed=True)
         return None
-    values = json_values(name, content)
+    return _json_rows(name, json_values(name, content), system)
+
+
+def _json_rows(name: str, values: Values, system: str) -> OutsideRows:
+    """Read the values of JSON by the program that wrote them."""
     first = values[0][1]
     if isinstance(first, dict) and "metric_scores" in first:
         return OutsideRows(wmt.document_rows(values, system), unnamed=True)
@@ -50,4 +64,8 @@ def outside_rows(name: str, content: LinesOrRows, system: str) -> OutsideRows | 
         return OutsideRows(harness.sample_rows(values, system), harness.is_unnamed(objects))
     if len(values) == 1 and comet.is_by_file(first):
         return OutsideRows(comet.file_rows(name, first), unnamed=False)
+    if len(values) == 1 and gec_metrics.is_by_system(first):
+        return OutsideRows(gec_metrics.rows_by_system(name, first), unnamed=False)
+    if all(gec_metrics.is_number(value) for _, value in values):
+        return OutsideRows(gec_metrics.rows_by_system(name, {system: [value for _, value in values]}), unnamed=True)
     return OutsideRows(own.own_rows(name, values), unnamed=False)

@@ -1,0 +1,85 @@
+"""gec-metrics: the lines that its program prints, and the lists of its Python as JSON; files of numbers alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from softbleu.corpora.files import name_files
+from softbleu.corpora.judgements.tables import TableRow, is_score
+from softbleu.errors import InputError, Parameter, counted
+
+_PRINTED = re.compile(r"Score=(\S+) \| Metric=(\S+) \| hyp_file=(.*\S)\s*")
+
+
+def is_evaluation(text: Sequence[str]) -> bool:
+    """Whether some lines are scores of systems as `gecmetrics-eval` prints them, others may stand between."""
+    return any(map(_PRINTED.fullmatch, text))
+
+
+def evaluation_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
+    """Read scores of systems, which are called as their files."""
+    found = [(number, match) for number, line in enumerate(text, start=1) if (match := _PRINTED.fullmatch(line))]
+    systems = {path: system for system, path in name_files([*dict.fromkeys(match[3] for _, match in found)]).items()}
+    for number, match in found:
+        yield f"{name}, line {number}", {"system": systems[match[3]], "metric": match[2], "score": match[1]}
+
+
+def is_by_system(value: object) -> bool:
+    """Whether a value is an object of systems: of each the scores of its segments, or its score.
+
+    >>> is_by_system({"A": [0.1, None], "B": [0.2, 0.3]}), is_by_system({"A": 0.5}), is_by_system({"A": ["x"]})
+    (True, True, False)
+    """
+    if not isinstance(value, dict) or not value:
+        return False
+    lists = [scores if isinstance(scores, list) else [scores] for scores in value.values()]
+    return all(scores and all(map(is_number, scores)) for scores in lists)
+
+
+def is_number(value: object) -> bool:
+    """Whether a value of JSON is a number or missing."""
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+def rows_by_system(name: str, systems: Mapping[str, object]) -> Iterator[TableRow]:
+    """Read scores by system: a list of those of its segments, or one of the corpus."""
+    for system, scores in systems.items():
+        if not isinstance(scores, list):
+            yield f"{name}, {system}", {"system": system, "score": scores}
+            continue
+        for number, score in enumerate(scores):
+            yield f"{name}, {system}, segment {number + 1}", {"system": system, "segment": number, "score": score}
+
+
+def are_numbers(text: Sequence[str]) -> bool:
+    """Whether each line is a score, or says that it is missing.
+
+    >>> are_numbers(["0.364", "None", ""]), are_numbers(["0.5 0.6"]), are_numbers([])
+    (True, False, False)
+    """
+    lines = [line.strip() for line in text if line.strip()]
+    return bool(lines) and all(len(line.split()) == 1 and is_score(line) for line in lines)
+
+
+def number_rows(
+    name: str, text: Sequence[str], names: Sequence[str] | None, system: str, metric: str
+) -> Iterator[TableRow]:
+    """Read numbers alone, as in SEEDA: of the systems `names`, in order, or of the segments of one of them.
+
+    They are of segments where `system`, the name of the file, is one of the names, or these are None; then `metric`
+    names the scores. Raises `InputError`: no names, or another number of scores.
+    """
+    written = "\n".join(text).rstrip().split("\n")  # A blank line between others is a missing score
+    lines = [(f"{name}, line {number}", line) for number, line in enumerate(written, start=1)]
+    if names is None or system in names:
+        for number, (where, score) in enumerate(lines):
+            yield where, {"system": system, "segment": number, "score": score, "metric": metric}
+        return
+    if len(lines) != len(names):
+        said = f"{name}: {counted(len(lines), 'score')} without names" + f" for {counted(len(names), 'name')}" * bool(
+            names
+        )
+        raise InputError(f"{said}: name the systems, in order, with ", Parameter("names"))
+    for (where, score), called in zip(lines, names, strict=True):
+        yield where, {"system": called, "score": score}
