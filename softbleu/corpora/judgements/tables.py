@@ -368,7 +368,7 @@ def score_of(where: str, value: object) -> float:
         raise InputError(f"{where}: {value!r} is no score: {error}") from None
 
 
-def is_score(text: str) -> bool:
+def may_be_score(text: str) -> bool:
     """Whether a text is a score, or says that it is missing."""
     try:
         score_of("", text)

@@ -66,6 +66,6 @@ def _json_rows(name: str, values: Values, system: str) -> OutsideRows:
         return OutsideRows(comet.file_rows(name, first), unnamed=False)
     if len(values) == 1 and gec_metrics.is_by_system(first):
         return OutsideRows(gec_metrics.rows_by_system(name, first), unnamed=False)
-    if all(gec_metrics.is_number(value) for _, value in values):
+    if all(gec_metrics.is_gap_or_number(value) for _, value in values):
         return OutsideRows(gec_metrics.rows_by_system(name, {system: [value for _, value in values]}), unnamed=True)
     return OutsideRows(own.own_rows(name, values), unnamed=False)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from softbleu.corpora.files import name_files
-from softbleu.corpora.judgements.tables import TableRow, is_score
+from softbleu.corpora.judgements.tables import TableRow, may_be_score
 from softbleu.errors import InputError, Parameter, counted
 
 _PRINTED = re.compile(r"Score=(\S+) \| Metric=(\S+) \| hyp_file=(.*\S)\s*")
@@ -34,10 +34,10 @@ def is_by_system(value: object) -> bool:
     if not isinstance(value, dict) or not value:
         return False
     lists = [scores if isinstance(scores, list) else [scores] for scores in value.values()]
-    return all(scores and all(map(is_number, scores)) for scores in lists)
+    return all(scores and all(map(is_gap_or_number, scores)) for scores in lists)
 
 
-def is_number(value: object) -> bool:
+def is_gap_or_number(value: object) -> bool:
     """Whether a value of JSON is a number or missing."""
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
@@ -59,7 +59,7 @@ def are_numbers(text: Sequence[str]) -> bool:
     (True, False, False)
     """
     lines = [line.strip() for line in text if line.strip()]
-    return bool(lines) and all(len(line.split()) == 1 and is_score(line) for line in lines)
+    return bool(lines) and all(len(line.split()) == 1 and may_be_score(line) for line in lines)
 
 
 def number_rows(
