@@ -49,7 +49,8 @@ class EncodedLines:
         places: dict[PlacedLine, int] = {}
         numbers = [tuple(places.setdefault(line, len(places)) for line in text) for text in in_text]
         every = self.cut(list(places))
-        pieces = every.chosen([text[-1] for text in numbers]) if before else every
+        # Lines that differ in blanks alone are read as one, and each has its pieces.
+        pieces = every.chosen([text[-1] for text in numbers]) if before or len(places) < len(lines) else every
         # The key of a line with context begins with a line feed, as no line of a file does.
         texts = [("\n" if len(text) > 1 else "") + "\n".join(line.text for line in text) for text in in_text]
         return every, pieces, texts, dict(zip(texts, numbers, strict=True))

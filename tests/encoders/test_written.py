@@ -154,3 +154,13 @@ def test_metrics_of_edits_read_words():
     assert metric.vector_choice.reads == "tokens"
     asked = metric.replaced(reads="line")
     refused(InputError, "metric 'cleme' reads words of edits: leave out reads", resolve_metric, asked)
+
+
+@pytest.mark.parametrize("metric", ["bertscore", "vleu(vectors=minilm-l6)"])
+@pytest.mark.parametrize("other", ["he goes home . ", "he  goes home .", "he goes\u00a0home ."])
+def test_lines_that_differ_in_blanks_alone_are_encoded_as_one(metric, other):
+    references = ["he goes home .", "he went home ."]
+    one, two = (
+        softbleu.score(["he goes home .", line], references, metrics=metric) for line in (other, "he goes home .")
+    )
+    assert one.score == two.score > 0
