@@ -293,15 +293,10 @@ def new_of(row: Row, digits: int = 2) -> str:
 def hypotheses() -> tuple[list[str], Cells]:
     """Return what became of the hypotheses of the third plan."""
     header = ["", "effect", "of", "planned", "found (95%)", ""]
-    shown = {"holds": "holds", "not shown": "not shown", "refuted": "**refuted**"}
     return header, [
         [
-            row["hypothesis"],
-            row["effect"],
-            row["of"],
-            row["sign"].replace("-", "−"),
-            interval(row),
-            shown[row["verdict"]],
+            *(row["hypothesis"], row["effect"], row["of"], row["sign"].replace("-", "−")),
+            *(interval(row), row["verdict"]),
         ]
         for row in rows("hypotheses")
     ]
@@ -335,8 +330,8 @@ def by_moderators() -> tuple[list[str], Cells]:
         "letters, doubled",
         "several outputs",
         "10 chrF nearer",
-        "error: mean",
-        "letters, several",
+        "error by the mean",
+        "error by letters, several",
         "held",
     ]
     chosen = (
