@@ -268,6 +268,33 @@ def test_tables_of_pages_and_paper_are_those_of_their_files() -> None:
 
 
 @pytest.mark.usefixtures("study")
+def test_letters_are_those_of_words(folder: Path) -> None:
+    from languages import letters_per_word
+    from sets import read_definitions, read_set
+
+    ours = read_set(read_definitions(folder / "sets.toml")["ours"], folder)
+    assert letters_per_word(ours) == pytest.approx((16 + 12 + 11) / 10)  # Quotes are no words
+
+
+@pytest.mark.usefixtures("study")
+def test_a_language_is_predicted_from_the_others() -> None:
+    from languages import left_out
+
+    row = {"effect": "chrF − BLEU", "deviation": 0.01, "letters": 5.0, "several": 0.0, "nearness": 50.0}
+    alike = [row | {"language": code, "value": 0.1 + 0.001 * place} for place, code in enumerate("abcd")]
+    apart = [row | {"language": "e", "value": value} for value in (0.4, 0.5)]
+    error, held, languages = left_out([*alike, *apart], ())
+    assert (held, languages) == (0.8, 5)  # Four of five, though two sets of six are of the fifth
+    squares = []
+    for code in "abcde":
+        others = [one["value"] for one in (*alike, *apart) if one["language"] != code]
+        mean = pool(others, [0.01] * len(others), (-2.0, 2.0)).mean
+        squares.append(np.mean([(mean - one["value"]) ** 2 for one in (*alike, *apart) if one["language"] == code]))
+    assert error == pytest.approx(np.mean(squares) ** 0.5)
+    assert left_out(apart, ()) == ("", "", 1)
+
+
+@pytest.mark.usefixtures("study")
 def test_sets_kept_aside_are_measured_where_their_files_lie(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On made-up tables in the form of IndicMT and AfriMTE: each prediction of them has a value."""
     import predict
