@@ -66,7 +66,7 @@ def _row(row: Sequence[Value], layout: Layout) -> Iterator[str]:
             continue
         shade = f" cluster-{cluster}" if isinstance(cluster, int) and cluster <= _SHADES else ""
         small = "" if cluster is None else f" <small>{cluster}</small>"
-        yield f'<td class="number{shade}" data-value="{value!r}">{value:.{layout.digits or 3}f}{small}</td>'
+        yield f'<td class="number{shade}" data-value="{value!r}">{value:.{layout.decimals()}f}{small}</td>'
 
 
 RANKING_WRITERS: Writers[MetaEvaluation] = table_writers(_program_table, readers=reader_table, html=write_ranking)

@@ -62,14 +62,15 @@ def clusters(values: Mapping[str, float], p_value: Callable[[str, str], float]) 
     return ranks
 
 
-def published_test(judges: Any, one: Any, other: Any, measure: str, permutations: int, seed: int) -> float:
+def published_test(judges: Any, one: Any, other: Any, measure: str, permutations: int, ties: Any) -> float:
     """p as by mt-metrics-eval: its PERM-BOTH for soft pairwise accuracy and r, its exchange of verdicts for acc_eq.
 
-    Scores are (systems, segments), all judged. Soft accuracies come from a thousand sign flips of every permutation.
+    Scores are (systems, segments), all judged. Soft accuracies come from a thousand sign flips of every permutation,
+    verdicts from the thresholds `ties` of the two metrics.
     """
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(1)
     if measure == "acc_eq":
-        return _verdict_test(judges, one, other, permutations, generator)
+        return _verdict_test(judges, one, other, permutations, generator, ties)
     flips = (np.rint(generator.random((1000, judges.shape[1]), np.float32)) == 0).tolist()
     if measure == "spa":
         people = _p_values(judges, flips)
@@ -100,17 +101,13 @@ def _p_values(scores: Any, flips: Any) -> Any:
     )
 
 
-def _verdict_test(judges: Any, one: Any, other: Any, permutations: int, generator: Any) -> float:
+def _verdict_test(judges: Any, one: Any, other: Any, permutations: int, generator: Any, ties: Any) -> float:
+    pairs = list(combinations(range(len(judges)), 2))
+    said = np.sign([judges[a] - judges[b] for a, b in pairs])
     right = []
-    for scores in (one, other):
-        pairs = list(combinations(range(len(judges)), 2))
+    for scores, epsilon in zip((one, other), ties, strict=True):
         apart = np.array([scores[a] - scores[b] for a, b in pairs])
-        said = np.sign([judges[a] - judges[b] for a, b in pairs])
-        best = max(
-            (float((np.where(abs(apart) <= e, 0, np.sign(apart)) == said).mean()), -e)
-            for e in np.unique([0.0, *abs(apart).flat])
-        )
-        right.append(np.where(abs(apart) <= -best[1], 0, np.sign(apart)) == said)
+        right.append(np.where(abs(apart) <= epsilon, 0, np.sign(apart)) == said)
     lead, as_great = right[0].mean() - right[1].mean(), 0
     for _ in range(permutations):
         kept = generator.binomial(1, 0.5, right[0].shape)
