@@ -10,7 +10,7 @@ from softbleu.cli.options import Digits, Encoded, LanguageCode, Long, PageFormat
 from softbleu.corpora.directions import read_directions
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.progress import note
-from softbleu.meta.campaign import MEASURES
+from softbleu.meta.campaign import TASK_MEASURES
 from softbleu.meta.evidence import WAYS
 from softbleu.meta.metaeval import MetaevalOptions, metaeval_directions
 from softbleu.meta.metaeval import metaeval as metaeval_of
@@ -140,7 +140,7 @@ class MetaEvaluationOptions(
     tasks: tuple[str, ...] = setting(
         (),
         unset="spa and acc_eq, or for scores of systems systems_pearson and systems_accuracy",
-        complete=lambda: MEASURES,
+        complete=lambda: TASK_MEASURES,
     )
     weights: tuple[str, ...] = setting((), metavar="NAME=WEIGHT", unset="1")
     exchange: Literal["outputs", "segments"] = setting("outputs", panel=_TESTS)

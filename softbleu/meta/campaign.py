@@ -23,13 +23,13 @@ from softbleu.tables import Records, Value
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
-LEVEL = 0.05  # A metric outperforms another if p is at most this
+GREATEST_P = 0.05  # A metric outperforms another if p is at most this
 _NOISE = 1e-9  # Differences that are smaller by no more count as equal
 _AT_ONCE = 1 << 22  # Draws at once
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class JudgedPoints:
     """Scores of the same points, systems or outputs, by judges and by every metric."""
 
     judges: Floats  # (points,)
@@ -98,7 +98,7 @@ class Measured:
         return found
 
 
-def soft_accuracies(judged: Judged, permutations: Permutations) -> Measured:
+def soft_accuracies(judged: JudgedPoints, permutations: Permutations) -> Measured:
     """Compute soft pairwise accuracy of systems (Thompson et al. 2024).
 
     Values are those of `softbleu.meta.accuracy.soft_accuracy`, with as many sign flips as permutations. Permutations
@@ -171,7 +171,7 @@ class _SystemPairs:
         return accuracies
 
 
-def tied_accuracies(judged: Judged, permutations: Permutations) -> Measured:
+def tied_accuracies(judged: JudgedPoints, permutations: Permutations) -> Measured:
     """Compute tie-calibrated accuracy of outputs by segment (Deutsch, Foster and Freitag 2023).
 
     Each metric keeps its tie threshold. Where outputs are exchanged, permutations exchange what two metrics say of
@@ -231,7 +231,7 @@ def _differences(agreement: Floats) -> Floats:
     return apart.T
 
 
-def pearsons(judged: Judged, permutations: Permutations) -> Measured:
+def pearsons(judged: JudgedPoints, permutations: Permutations) -> Measured:
     """Correlate metrics with judges (Pearson), over all outputs or systems.
 
     Parameters
@@ -255,7 +255,7 @@ def pearsons(judged: Judged, permutations: Permutations) -> Measured:
     return Measured(values, _differences(r))
 
 
-def _defined(judged: Judged, coefficient: str) -> tuple[dict[str, float | None], Floats]:
+def _defined(judged: JudgedPoints, coefficient: str) -> tuple[dict[str, float | None], Floats]:
     """Correlate each metric, None if undefined, and standardise the scores of those that are defined."""
     values = {
         name: correlate(scores, judged.judges, coefficient, samples=0).value
@@ -265,7 +265,7 @@ def _defined(judged: Judged, coefficient: str) -> tuple[dict[str, float | None],
     return values, whole.standardised()
 
 
-def kendalls(judged: Judged, permutations: Permutations) -> Measured:
+def kendalls(judged: JudgedPoints, permutations: Permutations) -> Measured:
     """Correlate metrics with judges by Kendall's tau-b over systems.
 
     Parameters
@@ -285,7 +285,7 @@ def kendalls(judged: Judged, permutations: Permutations) -> Measured:
     return Measured(values, _ordered(judged, scores, permutations, tau))
 
 
-def pairwise_accuracies(judged: Judged, permutations: Permutations) -> Measured:
+def pairwise_accuracies(judged: JudgedPoints, permutations: Permutations) -> Measured:
     """Compute the share of pairs of systems that each metric orders as judges do (Kocmi et al. 2021).
 
     Parameters
@@ -304,7 +304,7 @@ def pairwise_accuracies(judged: Judged, permutations: Permutations) -> Measured:
 
 
 def _ordered(
-    judged: Judged, scores: Floats, permutations: Permutations, agreement: Callable[[Floats, Floats], Floats]
+    judged: JudgedPoints, scores: Floats, permutations: Permutations, agreement: Callable[[Floats, Floats], Floats]
 ) -> Floats:
     """Compare the orders of every two systems by judges and by exchanged scores of every two metrics."""
     one, other = np.triu_indices(len(judged.judges), 1)
@@ -322,14 +322,14 @@ def _ordered(
     return np.array(permuted).reshape(-1, 1 + permutations.count)
 
 
-Measure = Callable[[Judged, Permutations], Measured]
-OF_OUTPUTS: dict[str, Measure] = {"spa": soft_accuracies, "acc_eq": tied_accuracies, "pearson": pearsons}
-OF_SYSTEMS: dict[str, Measure] = {
+TaskMeasure = Callable[[JudgedPoints, Permutations], Measured]
+OUTPUT_MEASURES: dict[str, TaskMeasure] = {"spa": soft_accuracies, "acc_eq": tied_accuracies, "pearson": pearsons}
+SYSTEM_MEASURES: dict[str, TaskMeasure] = {
     "systems_pearson": pearsons,
     "systems_kendall": kendalls,
     "systems_accuracy": pairwise_accuracies,
 }
-MEASURES = {**OF_OUTPUTS, **OF_SYSTEMS}
+TASK_MEASURES = {**OUTPUT_MEASURES, **SYSTEM_MEASURES}
 """Measures of agreement by name: of single outputs, and of scores of systems."""
 _CORRELATIONS = (
     "pearson",
@@ -341,10 +341,10 @@ CLUSTER = " cluster"  # Ending of the columns of clusters
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class CampaignTask:
     """A measure of agreement on one set."""
 
-    measure: str  # One of `MEASURES`
+    measure: str  # One of `TASK_MEASURES`
     set: str  # Name of the set, such as its direction of translation; empty for one set
     measured: Measured
 
@@ -361,7 +361,7 @@ class Task:
         return Measured(values, self.measured.permuted / 2)
 
 
-def measure_tasks(evidence: Evidence, settings: IntervalSettings) -> tuple[list[Task], list[str]]:
+def measure_tasks(evidence: Evidence, settings: IntervalSettings) -> tuple[list[CampaignTask], list[str]]:
     """Measure the agreement of metrics in each task of a set; also return notes on what was left out.
 
     Only outputs that all metrics scored count. Human scores of systems are those given, or means of judged outputs.
@@ -377,7 +377,7 @@ def measure_tasks(evidence: Evidence, settings: IntervalSettings) -> tuple[list[
     usual: tuple[str, ...] = ("systems_pearson", "systems_accuracy") if assessments is None else ("spa", "acc_eq")
     if assessments is not None and not assessments.systems:
         usual = ("acc_eq",)
-    named = [known_name("task", name, MEASURES) for name in dict.fromkeys(settings.tasks or usual)]
+    named = [known_name("task", name, TASK_MEASURES) for name in dict.fromkeys(settings.tasks or usual)]
     if assessments is not None and assessments.documents is not None:
         said = "permutations exchange outputs or segments: leave out ", Parameter("documents"), ", or name "
         raise InputError(*said, Parameter("level", "document"))
@@ -388,22 +388,22 @@ def measure_tasks(evidence: Evidence, settings: IntervalSettings) -> tuple[list[
         permutations = Permutations(
             settings.samples, settings.seed, f"{name} {evidence.direction}", settings.exchange
         )
-        if name in OF_SYSTEMS:
+        if name in SYSTEM_MEASURES:
             systems = systems or judged_systems(evidence if given else evidence.with_means("systems")[0])
-        judged = systems if name in OF_SYSTEMS else outputs
+        judged = systems if name in SYSTEM_MEASURES else outputs
         if judged is None:
             raise InputError(f"{name} needs judgements of single outputs: give ", Parameter("assessments"))
-        tasks.append(Task(name, evidence.direction, MEASURES[name](judged, permutations)))
+        tasks.append(CampaignTask(name, evidence.direction, TASK_MEASURES[name](judged, permutations)))
     return tasks, notes
 
 
-def judged_outputs(evidence: Evidence) -> tuple[Judged, list[str]]:
+def judged_outputs(evidence: Evidence) -> tuple[JudgedPoints, list[str]]:
     """Find the judged outputs that all metrics scored; also return notes on others."""
     tables, assessments = evidence.need_metrics(), evidence.assessments
     assert assessments is not None
     if assessments.texts is not None:
         (columns,) = evidence.of_outputs()
-        return Judged(columns.judges, columns.metrics, None, columns.segments), []
+        return JudgedPoints(columns.judges, columns.metrics, None, columns.segments), []
     scored = [table.need_segments() for table in tables]
     common = [name for name in scored[0] if all(name in segments for segments in scored)]
     sides = [assessments.tables({name: table.segments[name] for name in common}, table.name) for table in tables]
@@ -416,20 +416,20 @@ def judged_outputs(evidence: Evidence) -> tuple[Judged, list[str]]:
         raise InputError(f"agreement needs {FEWEST_POINTS} outputs or more that all metrics scored")
     most = int(np.any([~np.isnan(judges) for judges, _ in sides], axis=0).sum())
     notes = [f"{most - len(segments):,} judged outputs lack a score by a metric: left out for all"]
-    return Judged(sides[0][0][known], metrics, systems, segments), notes * (len(segments) < most)
+    return JudgedPoints(sides[0][0][known], metrics, systems, segments), notes * (len(segments) < most)
 
 
-def judged_systems(evidence: Evidence) -> Judged:
+def judged_systems(evidence: Evidence) -> JudgedPoints:
     """Find the systems that judges and all metrics scored; metrics without scores of systems have means."""
     tables = [replace(table, systems=table.systems or table.means()) for table in evidence.need_metrics()]
     joined = replace(evidence, metrics=tables).of_systems()
     if len(joined) > 1:
         names = ", ".join(columns.human for columns in joined)
         raise InputError(f"a task has one kind of human scores of systems, here are {names}")
-    return Judged(joined[0].judges, joined[0].metrics)
+    return JudgedPoints(joined[0].judges, joined[0].metrics)
 
 
-def average(tasks: Sequence[Task], weights: Sequence[float]) -> Measured:
+def average(tasks: Sequence[CampaignTask], weights: Sequence[float]) -> Measured:
     """Average tasks by weights that add up to 1: values, and differences permutation by permutation.
 
     A metric that lacks a task has no average.
@@ -475,14 +475,14 @@ def rank(measured: Measured) -> dict[str, int | None]:
     number = 1
     for name in order:
         found = [p_value(measured.difference(better, name)) for better in cluster]
-        if any(p is not None and p <= LEVEL for p in found):
+        if any(p is not None and p <= GREATEST_P for p in found):
             number, cluster = number + 1, []
         cluster.append(name)
         ranks[name] = number if measured.permuted.shape[1] > 1 or len(values) < 2 else None
     return ranks
 
 
-def task_weights(tasks: Sequence[Task], given: Sequence[str] | Mapping[str, float]) -> list[float]:
+def task_weights(tasks: Sequence[CampaignTask], given: Sequence[str] | Mapping[str, float]) -> list[float]:
     """Weigh each task by its measure and its set, 1 unless told otherwise; the weights add up to 1.
 
     Parameters
@@ -508,7 +508,7 @@ def task_weights(tasks: Sequence[Task], given: Sequence[str] | Mapping[str, floa
     return [weight / total for weight in made]
 
 
-def ranking_table(tasks: Sequence[Task], settings: IntervalSettings) -> Records:
+def ranking_table(tasks: Sequence[CampaignTask], settings: IntervalSettings) -> Records:
     """Make a row per metric, the best first: its average and its value in each task, each with its cluster."""
     weights = task_weights(tasks, settings.weights)
     overall = average(tasks, weights)
@@ -533,7 +533,7 @@ def ranking_table(tasks: Sequence[Task], settings: IntervalSettings) -> Records:
     return Records(names, rows, _facts(tasks, weights, settings), marked=marked)
 
 
-def tests_table(tasks: Sequence[Task], settings: IntervalSettings) -> Records:
+def tests_table(tasks: Sequence[CampaignTask], settings: IntervalSettings) -> Records:
     """Make a row per task and pair of metrics, and for the average: values, difference and p of the permutations."""
     weights = task_weights(tasks, settings.weights)
     columns = {AVERAGE: average(tasks, weights), **{task.name: task.measured for task in tasks}}
@@ -548,7 +548,7 @@ def tests_table(tasks: Sequence[Task], settings: IntervalSettings) -> Records:
     return Records(names, rows, _facts(tasks, weights, settings))
 
 
-def _facts(tasks: Sequence[Task], weights: Sequence[float], settings: IntervalSettings) -> dict[str, Value]:
+def _facts(tasks: Sequence[CampaignTask], weights: Sequence[float], settings: IntervalSettings) -> dict[str, Value]:
     equal = len(set(weights)) == 1
     shown = {f"weight of {task.name}": weight for task, weight in zip(tasks, weights, strict=True)}
     facts: dict[str, Value] = {

@@ -36,7 +36,7 @@ class IntervalSettings:
     seed: int = 12345
     against: str | None = None  # Metric that the others are tested against; None: all pairs
     window: int = 4  # Systems in a window
-    tasks: Sequence[str] = ()  # Measures by which metrics are ranked, see `softbleu.meta.campaign.MEASURES`
+    tasks: Sequence[str] = ()  # Measures by which metrics are ranked, see `softbleu.meta.campaign.TASK_MEASURES`
     weights: Sequence[str] | Mapping[str, float] = ()  # Weights of tasks by measure or set, also as ``NAME=WEIGHT``
     exchange: str = "outputs"  # What permutations exchange, one of `EXCHANGED`
 

@@ -148,7 +148,7 @@ def metaeval(
     seed
         Seed of the samples and runs.
     tasks
-        Measures by which `metrics` ranks metrics: some of `softbleu.meta.campaign.MEASURES` (default: `spa` and
+        Measures by which `metrics` ranks metrics: some of `softbleu.meta.campaign.TASK_MEASURES` (default: `spa` and
         `acc_eq`, those of WMT24; without judgements of outputs `systems_pearson` and `systems_accuracy`).
     weights
         Weights of tasks by the name of a measure or a direction, also as ``NAME=WEIGHT`` (default: 1).

@@ -38,7 +38,7 @@ from softbleu.meta.agreement import (
     pair_metrics,
     span_agreements,
 )
-from softbleu.meta.campaign import Task, measure_tasks, ranking_table, tests_table
+from softbleu.meta.campaign import CampaignTask, measure_tasks, ranking_table, tests_table
 from softbleu.meta.evidence import Evidence, IntervalSettings
 from softbleu.results.significance import correct
 from softbleu.tables import Records, Tabular, Value
@@ -60,7 +60,7 @@ class MetaEvaluation(Tabular):
     agreements: tuple[tuple[MetricAgreement, ...], ...] = ()
     """Correlations of each metric, for each of `columns`; for `systems` and `outputs`."""
     pairs: tuple[MetricPair, ...] = ()  # Tested pairs of metrics; for `williams`
-    tasks: tuple[Task, ...] = ()  # For `metrics` and `metric-pairs`
+    tasks: tuple[CampaignTask, ...] = ()  # For `metrics` and `metric-pairs`
     notes: tuple[str, ...] = ()  # What was left out, and undefined correlations
     signatures: Mapping[str, str] = field(default_factory=dict)  # Signatures of the computed metrics by name
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from softbleu.meta.campaign import AVERAGE, CLUSTER, LEVEL
+from softbleu.meta.campaign import AVERAGE, CLUSTER, GREATEST_P
 from softbleu.report.html import explained, html_table, page_section, static_page, visible_html
 from softbleu.report.records import Layout, Writers, table_writers
 from softbleu.tables import Records, Value
@@ -25,7 +25,7 @@ def reader_table(evaluation: MetaEvaluation, layout: Layout) -> Records:
     """Make the table with short names of the columns of clusters."""
     table = evaluation.table
     columns = ["#" if name.endswith(CLUSTER) else name for name in table.columns]
-    note = f"#: cluster, which ends before a metric that one of it outperforms (p ≤ {LEVEL})"
+    note = f"#: cluster, which ends before a metric that one of it outperforms (p ≤ {GREATEST_P})"
     return replace(table, columns=columns, verbatim=columns, notes=[note, *table.notes], text_columns=1)
 
 
@@ -48,7 +48,7 @@ def _content(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str]:
     yield from html_table('class="scroll wide" role="region" aria-label="Metrics"', buttons, rows)
     meanings = {
         AVERAGE: "the mean over tasks, where a metric has all; " + str(table.facts.get(AVERAGE, "of shares")),
-        "small numbers, shades": f"clusters: one ends before a metric that one of it outperforms (p ≤ {LEVEL})",
+        "small numbers, shades": f"clusters: one ends before a metric that one of it outperforms (p ≤ {GREATEST_P})",
         "–": "the metric has no score for the task, or gives all outputs the same",
     }
     yield from page_section("Columns", explained(meanings))

@@ -20,7 +20,7 @@ from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError
 from softbleu.meta import campaign
 from softbleu.meta.accuracy import JudgedPairs, soft_accuracy
-from softbleu.meta.campaign import Judged, Measured, Permutations, Task
+from softbleu.meta.campaign import CampaignTask, JudgedPoints, Measured, Permutations
 from softbleu.meta.evidence import IntervalSettings
 from softbleu.meta.metaeval import metaeval_directions
 from softbleu.meta.reading import Inputs, JudgementInputs, ScoreInputs, TextInputs, read_evidence
@@ -43,14 +43,14 @@ def test_permutations_are_the_literal_ones(grids: list[list[int]], holes: list[i
     if known.sum(axis=1).min() < 1 or any(side[known].std() == 0 for side in (judges, *scores)):
         return
     systems, segments = np.nonzero(known)
-    judged = Judged(judges[known], {"a": scores[0][known], "b": scores[1][known]}, systems, segments)
+    judged = JudgedPoints(judges[known], {"a": scores[0][known], "b": scores[1][known]}, systems, segments)
     permutations = Permutations(8, 5, "task", exchanged)
     sides = [oracle.standardised(rows(np.where(known, side, np.nan))) for side in scores]
     for name, literal in (("spa", oracle.soft_accuracy), ("pearson", oracle.pearson)):
         units = known.shape if name == "spa" else judged.judges.shape
         units = (1, known.any(axis=0).sum()) if (name, exchanged) == ("spa", "segments") else units
         units = (len(np.unique(segments)),) if (name, exchanged) == ("pearson", "segments") else units
-        found = campaign.MEASURES[name](judged, permutations).difference("a", "b")
+        found = campaign.TASK_MEASURES[name](judged, permutations).difference("a", "b")
         for drawn, kept in zip(found, np.concatenate([*permutations.draw(*units)]), strict=True):
             picked = np.ones(known.shape, int)
             there = np.unique(segments)
@@ -60,7 +60,7 @@ def test_permutations_are_the_literal_ones(grids: list[list[int]], holes: list[i
                 picked[known] = kept[np.searchsorted(there, segments)] if exchanged == "segments" else kept
             one, other = oracle.exchanged(*sides, picked.tolist())
             expected = literal(rows(judges), one) - literal(rows(judges), other)
-            assert drawn == pytest.approx(expected, abs=1e-9, nan_ok=True) or np.isnan(expected)
+            assert drawn == pytest.approx(expected, abs=1e-9)
 
 
 def made_up(
@@ -109,7 +109,7 @@ def test_exchanged_verdicts_vary_as_coins_do(exchange: str) -> None:
     people, scores = assessed.tables(tables[0].segments, ""), [table.segments for table in tables[:2]]
     systems, segments = np.nonzero(~np.isnan(people[0]))
     columns = {f"m{k}": np.stack([*side.values()]).reshape(-1) for k, side in enumerate(scores)}
-    judged = Judged(people[0].reshape(-1), columns, systems, segments)
+    judged = JudgedPoints(people[0].reshape(-1), columns, systems, segments)
     found = campaign.tied_accuracies(judged, Permutations(4000, 1, "", exchange))
     apart = found.difference("m0", "m1")
     assert apart[0] == pytest.approx(found.values["m0"] - found.values["m1"])  # type: ignore[operator]
@@ -140,7 +140,7 @@ def oracle_threshold(judges: np.ndarray, differences: list[float], pairs: list[t
 def test_exchanges_of_systems_are_literal(name: str) -> None:
     generator = np.random.default_rng(4)
     judges, *scores = generator.integers(0, 5, (3, 7)).astype(float)
-    judged, permutations = Judged(judges, {"a": scores[0], "b": scores[1]}), Permutations(30, 2, "t")
+    judged, permutations = JudgedPoints(judges, {"a": scores[0], "b": scores[1]}), Permutations(30, 2, "t")
     one, other = ((side - side.mean()) / side.std() for side in scores)
     pairs = list(combinations(range(7), 2))
 
@@ -151,7 +151,7 @@ def test_exchanges_of_systems_are_literal(name: str) -> None:
         side = side.round(9)
         return float(np.corrcoef(judges, side)[0, 1] if name == "systems_pearson" else kendalltau(judges, side)[0])
 
-    found = campaign.MEASURES[name](judged, permutations).difference("b", "a")
+    found = campaign.TASK_MEASURES[name](judged, permutations).difference("b", "a")
     for drawn, kept in zip(found, np.concatenate([*permutations.draw(7)]), strict=True):
         first, second = np.where(kept, one, other), np.where(kept, other, one)
         assert drawn == pytest.approx(agreement(second) - agreement(first), abs=1e-8)
@@ -168,8 +168,8 @@ def test_clusters_are_those_of_mt_metrics_eval(permuted: list[list[int]]) -> Non
 def test_tasks_are_averaged_by_weight_and_permutation() -> None:
     first, second = (np.array([[difference, 0.1, -0.2, 0.3]]) for difference in (0.2, 0.4))
     tasks = [
-        Task("spa", "en-de", Measured({"a": 0.8, "b": 0.6}, first)),
-        Task("pearson", "ja-zh", Measured({"b": 0.2, "a": 0.6, "c": None}, -second)),
+        CampaignTask("spa", "en-de", Measured({"a": 0.8, "b": 0.6}, first)),
+        CampaignTask("pearson", "ja-zh", Measured({"b": 0.2, "a": 0.6, "c": None}, -second)),
     ]
     weights = campaign.task_weights(tasks, ["spa=3", "ja-zh=0.5"])
     assert weights == pytest.approx([6 / 7, 1 / 7])
@@ -335,8 +335,10 @@ def test_exchanging_outputs_finds_too_many_differences(measure: str) -> None:
         favours = 0.15 * generator.standard_normal((3, 15, 1))
         people = np.round((quality + hard[0] + noise[0]) * 2) / 2
         scores = {f"m{k}": (people + hard[k] + 1.5 * noise[k] + favours[k]).reshape(-1) for k in (1, 2)}
-        judged = Judged(people.reshape(-1), scores, systems, segments)
+        judged = JudgedPoints(people.reshape(-1), scores, systems, segments)
         for place, exchanged in enumerate(("outputs", "segments")):
-            ranks = campaign.rank(campaign.MEASURES[measure](judged, Permutations(200, trial, measure, exchanged)))
+            ranks = campaign.rank(
+                campaign.TASK_MEASURES[measure](judged, Permutations(200, trial, measure, exchanged))
+            )
             found[place] += max(number or 0 for number in ranks.values()) == 2
     assert found / 400 == pytest.approx(LEVELS[measure], abs=0.03)

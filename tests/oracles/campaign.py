@@ -47,7 +47,9 @@ def pearson(judges: Rows, metric: Rows) -> float:
     pairs = [
         pair for rows in zip(judges, metric, strict=True) for pair in zip(*rows, strict=True) if pair[0] is not None
     ]
-    return float(np.corrcoef(np.array(pairs, float).T)[0, 1])
+    columns = np.array(pairs, float).T
+    # Undefined ones count as 0, as in mt-metrics-eval.
+    return float(np.corrcoef(columns)[0, 1]) if columns[1].std() > 1e-5 else 0.0
 
 
 def clusters(values: Mapping[str, float], p_value: Callable[[str, str], float]) -> dict[str, int]:
