@@ -2,6 +2,7 @@
 """Encoders on a device give what NumPy gives: states, and scores within 1e-5 for systems and 1e-3 for segments."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -348,3 +349,13 @@ def test_nothing_imports_torch_unless_a_device_is_named():
     )
     environment = {name: value for name, value in os.environ.items() if name != "SOFTBLEU_DEVICE"}
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+
+
+@pytest.mark.slow
+def test_the_benchmark_of_cards_runs():
+    script = Path(__file__).resolve().parents[2] / "benchmarks" / "gpu.py"
+    small = ["--device", "cpu", "--encoder", "minilm-l6", "--pairs", "3", "--lines", "3", "--jobs", "1"]
+    done = subprocess.run([sys.executable, script, *small], check=True, capture_output=True, text=True)
+    assert re.findall(r"encode, (\w+)\t[\d,]+ lines/s", done.stdout) == ["float32", "float16", "bfloat16"]
+    assert len(re.findall(r"^3 pairs, \w+ by minilm-l6, 1 jobs\t\d+\.\d s$", done.stdout, re.MULTILINE)) == 3
+    assert "failed" not in done.stdout
