@@ -35,15 +35,18 @@ OURS = {
     "TER": "ter",
     "softbleu": "softbleu",
     "e5": f"bertscore(vectors={E5})",
-    "e5, map": f"bertscore(vectors={E5}, map={E5})",
+    "e5 map": f"bertscore(vectors={E5}, map={E5})",
 }
 EFFECTS = {
     "chrF − BLEU": ("chrF", "BLEU"),
     "softbleu − chrF": ("softbleu", "chrF"),
     "BERTScore − chrF": ("BERTScore", "chrF"),
     "COMET22 − chrF": ("COMET22", "chrF"),
+    "COMET22 − softbleu": ("COMET22", "softbleu"),
     "COMET22 − e5": ("COMET22", "e5"),
-    "map − e5": ("e5, map", "e5"),
+    "COMET22 − map": ("COMET22", "e5 map"),
+    "map − softbleu": ("e5 map", "softbleu"),
+    "map − e5": ("e5 map", "e5"),
     "e5 − BERTScore": ("e5", "BERTScore"),
     "e5 − chrF": ("e5", "chrF"),
 }
