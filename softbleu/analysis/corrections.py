@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
+from softbleu.config.languages import find_language
 from softbleu.corpora.edits import apply_edits
 from softbleu.engine.plan import GivenMetric, Plan, make_plan
-from softbleu.errors import InputError, UnknownNameError
+from softbleu.errors import InputError, MissingExtraError, Parameter, UnknownNameError
 from softbleu.io.platform import single_threaded_blas
-from softbleu.io.progress import note
+from softbleu.io.progress import note, warn
 from softbleu.kernels import SCALE
 from softbleu.metrics.edits import Classify, JudgedEdit, JudgedEdits, errant_types, form_types
 from softbleu.metrics.m2 import M2
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from softbleu.engine.statistics import Statistics
     from softbleu.types import Cells, Floats, Integers
 
-By = Literal["type", "category", "operation", "form", "errant"]
+By = Literal["type", "category", "operation", "form", "errant", "rules"]
 ALL = "all"
 _LETTERS = {"M:": "missing", "U:": "unnecessary", "R:": "replacement"}
 _SCORED = ("correct", "proposed", "gold")  # Counts that F is made of
@@ -86,7 +87,8 @@ def correction_kinds(
         gold edit that it touches, else `other` (so precision by type leaves out over-corrections of texts).
         `category`: these types without a prefix such as `R:`. `operation`: `missing`, `unnecessary` or
         `replacement`, by the first letter of ERRANT's types, if the file has these. The three are ERRANT's `-cat` 3,
-        2 and 1. `form`: the form of the change, in any language, see `form_types`. `errant`: ERRANT's types.
+        2 and 1. `form`: the form of the change, in any language, see `form_types`. `errant`: ERRANT's types, by
+        ERRANT or, with a note, by rules where it is not installed. `rules`: by rules in any case, see `rule_types`.
     language
         Code of the language of the stems for `form`.
 
@@ -96,7 +98,7 @@ def correction_kinds(
         A metric that judges no edits, no gold edits or references, or no ERRANT.
     """
     plan = make_plan(metric)
-    counts = _KindCounts(_judged(corpus, plan, by, language)[0])
+    counts = _KindCounts(_judged(corpus, plan, _Naming.of(by, language))[0])
     _note_untyped(counts, by)
     scores = KindScores()
     for system, name in enumerate(corpus.systems):
@@ -259,14 +261,14 @@ def compare_corrections(
         raise InputError(f"kinds of edits have no p-values as {settings.compatible} counts them")
     for metric in plan.metrics:
         check_edits(metric)
-    tables = KindTables()
+    tables, naming = KindTables(), _Naming.of(by, language)
     for metric in plan.metrics:
         alone = replace(plan, metrics=(metric,))
-        judged, statistics = _judged(corpus, alone, by, language)
+        judged, statistics = _judged(corpus, alone, naming)
         counts = _KindCounts(judged)
         if metric is plan.metrics[0]:
             _note_untyped(counts, by)
-        tables.append(_table(counts, statistics, _beta(alone), by, first, settings))
+        tables.append(_table(counts, statistics, _beta(alone), naming, first, settings))
     return tables
 
 
@@ -292,30 +294,54 @@ def find_corrections(
     Kinds go `by` type, operation, form (of a `language`) or ERRANT's types; see `correction_kinds`, also for the
     errors.
     """
-    return _judged(corpus, make_plan(metric), by, language)[0]
+    return _judged(corpus, make_plan(metric), _Naming.of(by, language))[0]
 
 
-def _judged(corpus: Corpus, plan: Plan, by: By, language: str | None) -> tuple[list[list[JudgedEdits]], Statistics]:
+def _judged(corpus: Corpus, plan: Plan, naming: _Naming) -> tuple[list[list[JudgedEdits]], Statistics]:
     """Judge edits, name their kinds, and return the statistics of the metric."""
     check_edits(plan.only)
-    if by not in get_args(By):
-        raise UnknownNameError("kind of kinds", by, get_args(By))
-    classify = errant_types() if by == "errant" else form_types(language) if by == "form" else None
     judged, statistics = judge_corpus(corpus, plan)
-    if by != "type":
-        judged = [[_with_kinds(line, by, classify) for line in lines] for lines in judged]
+    if naming.by != "type":
+        judged = [[_with_kinds(line, naming) for line in lines] for lines in judged]
     return judged, statistics
 
 
-def _with_kinds(line: JudgedEdits, by: By, classify: Classify | None) -> JudgedEdits:
+@dataclass(frozen=True)
+class _Naming:
+    """Names of kinds of edits."""
+
+    by: By
+    classify: Classify | None  # Names types of edits; None where the edits have them
+    types: str = ""  # Who names them, for signatures: `errant` or `rules`
+
+    @classmethod
+    def of(cls, by: By, language: str | None) -> Self:
+        """Find what names kinds; where ERRANT is asked for and not there, rules do, and a note says so."""
+        if by not in get_args(By):
+            raise UnknownNameError("kind of kinds", by, get_args(By))
+        if by not in ("errant", "rules"):
+            return cls(by, form_types(language) if by == "form" else None)
+        if language is not None and find_language(language).code != "en":
+            raise InputError("ERRANT's types are for English; for other languages take ", Parameter("by", "form"))
+        if by == "errant":
+            try:
+                return cls(by, errant_types(), "errant")
+            except (InputError, MissingExtraError) as error:
+                warn(f"types are named by rules, in 1 of 10 edits other than by ERRANT (types:rules); {error}")
+        from softbleu.metrics.edit_types import rule_types
+
+        return cls(by, rule_types(), "rules")
+
+
+def _with_kinds(line: JudgedEdits, naming: _Naming) -> JudgedEdits:
     """Rename the kinds by ERRANT, by operation, or without the part before a colon."""
     sides = []
     for side in (line.edits, line.gold):
-        if classify is None:
-            kinds = [_tier(edit, by) for edit in side]
+        if naming.classify is None:
+            kinds = [_tier(edit, naming.by) for edit in side]
         else:
             text = apply_edits(line.source, [(*edit.spans[:2], edit.text) for edit in side])
-            kinds = classify(line.source, text, [edit.spans for edit in side])
+            kinds = naming.classify(line.source, text, [edit.spans for edit in side])
         sides.append(tuple(replace(edit, kind=kind) for edit, kind in zip(side, kinds, strict=True)))
     return replace(line, edits=sides[0], gold=sides[1])
 
@@ -446,7 +472,12 @@ def contributions(one: Floats, base: Floats, beta: float) -> Floats:
 
 @single_threaded_blas()
 def _table(
-    counts: _KindCounts, statistics: Statistics, beta: float, by: By, baseline: str, settings: SignificanceSettings
+    counts: _KindCounts,
+    statistics: Statistics,
+    beta: float,
+    naming: _Naming,
+    baseline: str,
+    settings: SignificanceSettings,
 ) -> KindTable:
     """Test the kinds of every system against a baseline's."""
     systems, base = statistics.systems, statistics.systems.index(baseline)
@@ -498,7 +529,7 @@ def _table(
         range(len(counts.kinds)), key=lambda kind: (-round(np.abs(shares[:, kind + 1]).max(), 9), -size[kind])
     )
     rows = [row(system, kind) for kind in (0, *(number + 1 for number in order)) for system in range(len(systems))]
-    how = {**settings.signed(baseline), "test-by": by}
+    how = {**settings.signed(baseline), "test-by": naming.by, **({"types": naming.types} if naming.types else {})}
     signature, short = (statistics.signature("corpus", short=short, **how) for short in (False, True))
     metric = statistics.metric
     tests = int((~np.isnan(p_values[others, 1:])).sum())

@@ -62,7 +62,8 @@ class CompareOptions(SystemScores):
         Score parts instead, as long lines: by length, rarity or coverage (of words), order (of n-grams), document
         (of --documents), runs (NAME.1 NAME.2 … of a system: how much they and segments vary), by a file with a label
         per segment (FILE:COLUMN of a table; the number of the column where it has no header). Or compare the edits of
-        M2, ERRANT, CLEME by type, category, operation, form (any language) or errant; also of the lines of --show
+        M2, ERRANT, CLEME by type, category, operation, form (any language), errant or rules (the same without spaCy);
+        also of the lines of --show
     fractions
         Test unfinished outputs, cut after these shares of their tokens, beside whole ones (--partial alone: after
         each quarter)

@@ -326,8 +326,12 @@ def substitution_costs(source: Sequence[str], output: Sequence[str], rules: Word
 
 
 @lru_cache(1 << 16)
-def _likeness(word: str, other: str) -> float:
-    """Compute the similarity of letters: twice the common ones, over all."""
+def likeness(word: str, other: str) -> float:
+    """Compute the similarity of the letters of two words: twice the common ones, over all.
+
+    >>> likeness("then", "than"), likeness("see", "watch")
+    (0.75, 0.0)
+    """
     from rapidfuzz.distance.Indel import normalized_similarity
 
     return float(normalized_similarity(word[:_LETTERS], other[:_LETTERS]))
@@ -394,9 +398,9 @@ def _splitting(
     """Count the steps of two that stand apart from the rest: 1 where they are two edits, else 0."""
     if len(source) == len(output) == 2:
         return 1
-    if part[0][0] == "S" and _likeness(source[0], output[0]) > _ALIKE:
+    if part[0][0] == "S" and likeness(source[0], output[0]) > _ALIKE:
         return 1
-    if part[1][0] == "S" and _likeness(source[-1], output[-1]) > _ALIKE:
+    if part[1][0] == "S" and likeness(source[-1], output[-1]) > _ALIKE:
         return 1
     # What ends with a determiner is one edit without it.
     ends = [text[-1] for text, kinds in ((source, "DS"), (output, "IS")) if part[1][0] in kinds]
@@ -432,7 +436,7 @@ CONTENT = frozenset(("content", "verb", "adverb", "auxiliary", "quantifier"))
 VERBAL = frozenset(("auxiliary", "infinitive", "verb"))
 _VERB, _ADVERB = re.compile(r"..(?:ed|ing|i[sz]e|ify|ate)$"), re.compile("..ly$")
 # Base first. Pronouns and what compares are left out: there, a change of form is a change of word.
-_IRREGULAR = """
+IRREGULAR = """
 be am is are was were been being 's 're 'm|have has had having 've|do does did done|go goes went gone
 will would 'll 'd wo|can could ca|shall should sha|may might|say said|get got gotten|make made|know knew known
 think thought|take took taken|see saw seen|come came|give gave given|find found|tell told|become became|leave left
@@ -463,7 +467,7 @@ def base_form(word: str) -> str:
 @cache
 def _irregular_forms() -> dict[str, str]:
     """Bases of irregular forms."""
-    listed = _IRREGULAR.strip().replace("\n", "|").split("|")
+    listed = IRREGULAR.strip().replace("\n", "|").split("|")
     return {form: forms.split()[0] for forms in listed for form in forms.split()}
 
 

@@ -14,15 +14,16 @@ from hypothesis import strategies as st
 from refusing import refused
 
 import softbleu
-from softbleu.analysis import bucket_scores, choose_lines, correction_kinds, ngram_differences
+from softbleu.analysis import bucket_scores, choose_lines, compare_corrections, correction_kinds, ngram_differences
 from softbleu.analysis.buckets import FREQUENCIES
 from softbleu.analysis.corrections import find_corrections
 from softbleu.corpora import Segments
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.corpora.labels import Documents
-from softbleu.errors import InputError, MissingExtraError, UnknownNameError
+from softbleu.errors import InputError, UnknownNameError
 from softbleu.metrics.cleme import Cleme2Score
 from softbleu.metrics.reading import read_metric
+from softbleu.results.significance import SignificanceSettings
 from softbleu.text.tokens import Whitespace
 
 REFERENCES = [
@@ -344,11 +345,20 @@ def test_errant_is_asked_for_the_types_of_all_edits(monkeypatch: pytest.MonkeyPa
     assert StubErrant.asked[4][:2] == (GOLD[0].source, "he eats an apple at school today")
 
 
-def test_kinds_of_corrections_need_edits_and_errant(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kinds_of_corrections_need_edits_and_their_language() -> None:
     refused(InputError, "with gold|give gold=", correction_kinds, Segments.of(["a"], ["a"]), APART)
     refused(UnknownNameError, "operation", correction_kinds, EDITED, APART, "colour")
-    monkeypatch.setitem(sys.modules, "errant", None)
-    refused(MissingExtraError, r"softbleu\[errant\]", correction_kinds, EDITED, APART, "errant")
+    refused(InputError, "are for English", correction_kinds, EDITED, APART, "rules", "de")
+
+
+def test_rules_name_types_with_a_note_where_errant_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules = correction_kinds(EDITED, APART, "rules")
+    assert {"R:VERB:SVA", "R:DET", "M:PREP", "U:PUNCT"} <= {each.kind for each in rules}
     load = Mock(side_effect=OSError("[E050] Can't find model 'en_core_web_sm'."))
-    monkeypatch.setitem(sys.modules, "errant", SimpleNamespace(load=load))
-    refused(InputError, "spacy download", correction_kinds, EDITED, APART, "errant")
+    for module, said in ((None, r"softbleu\[errant\]"), (SimpleNamespace(load=load), "spacy download")):
+        monkeypatch.setitem(sys.modules, "errant", module)
+        few = SignificanceSettings(samples=9, trials=9)
+        with pytest.warns(UserWarning, match=rf"types:rules.*{said}"):
+            (table,) = compare_corrections(EDITED, APART, "errant", significance=few)
+        assert "|test-by:errant|types:rules" in table.signature
+        assert {row.score.kind for row in table.rows} == {each.kind for each in rules}

@@ -1,0 +1,84 @@
+"""Types of English edits by rules, beside ERRANT's on CoNLL-2014."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from shared_data import shared
+from strategies import HOSTILE_WORDS
+from tables import each_row
+
+from softbleu.corpora.edits import apply_edits, read_m2
+from softbleu.metrics.edit_types import rule_types
+from softbleu.metrics.edits import extract_edits, placed
+from softbleu.metrics.word_tags import readings_of, tag_words
+
+CLASSIFY = rule_types()
+WORDS = st.lists(HOSTILE_WORDS | st.sampled_from(["to", "the", "has", "'s", "not", "goes", "Going", "a/b", "x-y"]))
+
+
+@each_row("edit_types.toml", "source", "output", "types")
+def test_edits_have_types_by_the_rules(source: str, output: str, types: list[str]) -> None:
+    source, output = source.split(), output.split()
+    edits = [(edit.start, edit.end, tuple(edit.corrections[0].split())) for edit in extract_edits(source, output)]
+    assert CLASSIFY(source, output, list(placed(edits))) == types
+
+
+@given(WORDS, WORDS)
+def test_any_edit_has_a_type_of_its_operation(source: list[str], output: list[str]) -> None:
+    (kind,) = CLASSIFY(source, output, [(0, len(source), 0, len(output))]) if source or output else ["UNK"]
+    assert kind == "UNK" or kind[:2] in ("M:", "U:", "R:")
+    assert (kind == "UNK") == (source == output)
+    assert len(tag_words(tuple(source))) == len(source)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "parts"),
+    [
+        ("They make use of it", "PRON VERB NOUN PREP PRON"),
+        ("The use helps us", "DET NOUN VERB PRON"),
+        ("I want to help people who need it", "PRON VERB PART VERB NOUN PRON VERB PRON"),
+        ("Social media sites improve the skill", "ADJ NOUN NOUN VERB DET NOUN"),
+        ("He turned off the light .", "PRON VERB PART DET NOUN PUNCT"),
+    ],
+)
+def test_words_have_parts_of_speech_by_their_place(sentence: str, parts: str) -> None:
+    assert " ".join(word.part for word in tag_words(tuple(sentence.split()))) == parts
+
+
+@pytest.mark.parametrize(
+    ("word", "forms"),
+    [("went", "VBD"), ("stopped", "VBD VBN"), ("cities", "NNS"), ("become", "VB VBN"), ("improves", "VBZ NNS")],
+)
+def test_words_are_forms_of_others(word: str, forms: str) -> None:
+    assert " ".join(reading.form for reading in readings_of(word)) == forms
+
+
+FITTED = ("AMU", "CAMB", "CUUI")
+ASIDE = ("IITB", "IPN", "PKU", "RAC", "SJTU", "UFC")
+
+
+def agreement(name: str, annotator: int = 0) -> Counter[bool]:
+    """Count the edits of a file that have ERRANT's main type by rules, and that have not."""
+    same = Counter[bool]()
+    for segment in read_m2(str(shared("data", "conll14", "errant", f"{name}.m2"))):
+        annotation, source = segment.annotations[annotator], segment.source.split()
+        edits = annotation.in_words()
+        kinds = CLASSIFY(source, apply_edits(source, edits), list(placed(edits)))
+        pairs = ((one, edit.kind) for one, edit in zip(kinds, annotation.edits, strict=True) if edit.kind != "UNK")
+        same.update(one.partition(":")[2] == other.partition(":")[2] for one, other in pairs)
+    return same
+
+
+@pytest.mark.parametrize(
+    ("files", "share"),
+    [
+        ([*((name, 0) for name in FITTED), ("references", 0)], 0.91),
+        ([*((name, 0) for name in ASIDE), ("references", 1)], 0.89),
+    ],
+)
+def test_types_are_those_of_errant_on_conll_2014(files: list[tuple[str, int]], share: float) -> None:
+    """The rules were made on the first files; of the others, only the shares were looked at."""
+    same = sum((agreement(*file) for file in files), Counter[bool]())
+    assert share < same[True] / same.total() < share + 0.015
