@@ -1,0 +1,33 @@
+"""Commands of the guides for corpora of corrections, on these corpora: they print the figures that stand beside them."""
+
+import re
+import shlex
+from typing import Any
+
+import pytest
+from cli.conftest import command
+from shared_data import shared
+from tables import TESTS
+
+__all__ = ["command"]
+GUIDES = ("correction-corpora", "coming-from")
+ROWS = [
+    row
+    for guide in GUIDES
+    for row in re.findall(
+        r"^\|.*\| `softbleu (score [^`]* conll14/[^`]*)` \| (-?[\d.]+) \|$",
+        (TESTS.parent / "docs" / "guide" / f"{guide}.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+]
+
+
+@pytest.mark.parametrize(("typed", "figure"), ROWS, ids=str)
+def test_recipes_print_their_figure(typed: str, figure: str, command: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(shared("data"))
+    done = command(*shlex.split(typed), "--quiet", "--score-only")
+    assert (done.code, done.out.split()) == (0, [figure])
+
+
+def test_both_guides_have_recipes() -> None:
+    assert len(ROWS) >= 12
