@@ -1,4 +1,4 @@
-"""Commands of the guides for corpora of corrections, on these corpora: they print the figures that stand beside them."""
+"""Commands of the guides for corpora of corrections print the figures that stand beside them, on these corpora."""
 
 import re
 import shlex
