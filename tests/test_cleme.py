@@ -320,6 +320,18 @@ def test_unknown_corrections_count_as_in_errant_compare(counting: str, expected:
     assert [getattr(result.numbers, f"{name}s") for name in NAMES] == expected
 
 
+def test_edits_of_blanks_have_their_type(tmp_path: Path) -> None:
+    files = {name: tmp_path / f"{name}.m2" for name in ("system", "gold")}
+    for name, file in files.items():
+        file.write_text(UNKNOWN[name], encoding="utf-8")
+    edited, annotated = (read_m2(str(file)) for file in files.values())
+    kinds = correction_kinds(Segments.of_gold({"A": edited}, annotated), read_metric("errant"), "type")
+    assert [(each.kind, each.hits) for each in kinds if each.kind in ("U:SPACE", "U:DET")] == [
+        ("U:SPACE", 1),
+        ("U:DET", 0),
+    ]
+
+
 OPTIONS = tomllib.loads((TESTS / "golden" / "errant_options.toml").read_text("utf-8"))
 
 

@@ -171,9 +171,18 @@ class TextFile:
     @property
     def has_essays(self) -> bool:
         """Whether the first line that is not blank is the heading of an essay."""
+        return begins_essay([self._first_line])
+
+    @property
+    def has_numbered_essays(self) -> bool:
+        """Whether this heading is a number, which might also be text."""
+        return _NUMBERED.fullmatch(self._first_line) is not None
+
+    @property
+    def _first_line(self) -> str:
         start, stop = int(self.bounds[0]), int(self.bounds[-1])
         head = _read_bytes(self.place, start, min(start + _HEAD, stop))
-        return begins_essay(head.decode(errors="replace").split("\n"))
+        return next((line.rstrip() for line in head.decode(errors="replace").split("\n") if line.strip()), "")
 
     @property
     def from_table(self) -> bool:

@@ -78,7 +78,9 @@ def align_files(
     """
     made: Sequence[list[str] | None] = [None] * len(files)
     documents = None
-    if any(file.has_essays for file in files):
+    begun = [file for file in files if file.has_essays]
+    # A first line such as "# 0123" that only some files have is text.
+    if begun and (len(begun) == len(files) or not all(file.has_numbered_essays for file in begun)):
         made, documents = aligned_essays(files, references, cut=resegment)
     elif resegment:
         made = _resegmented(files, references, edited)

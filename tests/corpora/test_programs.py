@@ -78,7 +78,6 @@ SYSTEMS = {
         "{'n': 4}\nScore=0.5 | Metric=impara | hyp_file=o/A.txt\nScore=2e-1 | Metric=impara | hyp_file=o/B.txt\n",
         {"A": 0.5, "B": 0.2},
     ),
-    "gec-metrics, corpora": ('{"A": 0.5, "B": null, "C": 1}', {"A": 0.5, "C": 1}),
     "sacrebleu, paired": (
         '[{"system": "Baseline: a.de", "BLEU (μ ± 95% CI)": {"score": 31.9, "p_value": null}},'
         '{"system": "b.de", "BLEU (μ ± 95% CI)": {"score": 30.0, "p_value": 0.03}}]',
@@ -96,6 +95,8 @@ REFUSED = {
     ),
     "twice": ('{"A": [{"COMET": 0.9}], "A": [{"COMET": 0.1}]}', "the key 'A' is twice in one object"),
     "other lines": (f"{SIGNED} 31.9 60.0\nwell\n", "f, line 2: no score as in the lines above"),
+    "lists by metric": ('{"BLEU": [0.5], "chrF": [0.6]}', r"lists of scores by metric \(BLEU, chrF\), not by system"),
+    "numbers of nobody": ('{"A": 0.5, "B": 0.6}', "no scores; JSON is read as"),
     "infinite": ('{"A": [{"COMET": Infinity}]}', "Infinity is no finite number"),
 }
 

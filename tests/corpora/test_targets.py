@@ -145,3 +145,10 @@ def test_essays_in_another_order_than_gold_edits_are_refused(written):
     refused(
         InputError, "other essays, in another order or of other lengths", ParallelFiles.open, [system], [], gold=gold
     )
+
+
+def test_a_first_line_like_a_heading_is_text_where_others_have_none(written):
+    system, reference = written("# 1234\nит\n", "system.txt"), written("#1234\nит\n", "reference.txt")
+    with ParallelFiles.open([system], [reference]) as corpus:
+        (block,) = (block.load() for block in corpus.blocks())
+        assert (block.candidates["system"], corpus.documents) == (["# 1234", "ит"], None)

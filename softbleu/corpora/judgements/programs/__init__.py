@@ -67,5 +67,5 @@ def _json_rows(name: str, values: Values, system: str) -> OutsideRows:
     if len(values) == 1 and gec_metrics.is_by_system(first):
         return OutsideRows(gec_metrics.rows_by_system(name, first), unnamed=False)
     if all(gec_metrics.is_gap_or_number(value) for _, value in values):
-        return OutsideRows(gec_metrics.rows_by_system(name, {system: [value for _, value in values]}), unnamed=True)
+        return OutsideRows(gec_metrics.segment_rows(name, system, [value for _, value in values]), unnamed=True)
     return OutsideRows(own.own_rows(name, values), unnamed=False)

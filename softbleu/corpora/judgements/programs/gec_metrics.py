@@ -11,6 +11,12 @@ from softbleu.errors import InputError, Parameter, counted
 
 _PRINTED = re.compile(r"Score=(\S+) \| Metric=(\S+) \| hyp_file=(.*\S)\s*")
 
+_METRIC = re.compile(
+    r"(?i)(sacre)?bleu|chrf(\+\+)?|ter|meteor|[gt]leu|comet|metricx|bert_?score|bleurt|(pt-?)?(errant|m2)|green|impara"
+    r"|some|scribendi|cleme2?|rouge\w*|f1|precision|recall|accuracy|scores?"
+)
+"""Names that are of metrics, and of no system."""
+
 
 def is_evaluation(text: Sequence[str]) -> bool:
     """Whether some lines are scores of systems as `gecmetrics-eval` prints them, others may stand between."""
@@ -26,15 +32,13 @@ def evaluation_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
 
 
 def is_by_system(value: object) -> bool:
-    """Whether a value is an object of systems: of each the scores of its segments, or its score.
+    """Whether a value is an object of lists of numbers, those of the segments of systems.
 
     >>> is_by_system({"A": [0.1, None], "B": [0.2, 0.3]}), is_by_system({"A": 0.5}), is_by_system({"A": ["x"]})
-    (True, True, False)
+    (True, False, False)
     """
-    if not isinstance(value, dict) or not value:
-        return False
-    lists = [scores if isinstance(scores, list) else [scores] for scores in value.values()]
-    return all(scores and all(map(is_gap_or_number, scores)) for scores in lists)
+    lists = list(value.values()) if isinstance(value, dict) else []
+    return bool(lists) and all(isinstance(one, list) and one and all(map(is_gap_or_number, one)) for one in lists)
 
 
 def is_gap_or_number(value: object) -> bool:
@@ -42,14 +46,19 @@ def is_gap_or_number(value: object) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
-def rows_by_system(name: str, systems: Mapping[str, object]) -> Iterator[TableRow]:
-    """Read scores by system: a list of those of its segments, or one of the corpus."""
+def rows_by_system(name: str, systems: Mapping[str, Sequence[object]]) -> Iterator[TableRow]:
+    """Read lists of the scores of segments by system. InputError: a system is called as a metric."""
+    if metrics := [system for system in systems if _METRIC.fullmatch(system)]:
+        said = f"{name}: lists of scores by metric ({', '.join(metrics[:3])}), not by system"
+        raise InputError(f"{said}: write a file for each metric, with the systems as keys")
     for system, scores in systems.items():
-        if not isinstance(scores, list):
-            yield f"{name}, {system}", {"system": system, "score": scores}
-            continue
-        for number, score in enumerate(scores):
-            yield f"{name}, {system}, segment {number + 1}", {"system": system, "segment": number, "score": score}
+        yield from segment_rows(name, system, scores)
+
+
+def segment_rows(name: str, system: str, scores: Sequence[object]) -> Iterator[TableRow]:
+    """Read the scores of the segments of a system, in order."""
+    for number, score in enumerate(scores):
+        yield f"{name}, {system}, segment {number + 1}", {"system": system, "segment": number, "score": score}
 
 
 def are_numbers(text: Sequence[str]) -> bool:
