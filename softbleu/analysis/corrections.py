@@ -40,7 +40,9 @@ ALL = "all"
 _LETTERS = {"M:": "missing", "U:": "unnecessary", "R:": "replacement"}
 _SCORED = ("correct", "proposed", "gold")  # Counts that F is made of
 _COUNTS = (*_SCORED, "hits", "wrong", "missed", "over")
-_LEAST = 5  # Segments, or documents, that must have a kind for an interval
+_LEAST, _LEAST_APART = 10, 20
+"""Segments, or documents, that must have a kind for an interval of F, or of what it adds; and of a difference of F.
+With fewer, intervals would have the true value in 80% of samples, or less."""
 _LEAST_TESTED = 6  # Segments, or documents, that must differ: exchanges of 5 have no p below 2 / 2⁵
 _Ends = tuple[float, float] | None
 
@@ -179,7 +181,8 @@ class KindTable(Tabular):
     signature: str  # Of the edits and the tests
     short_signature: str
     significance: SignificanceSettings
-    tests: int  # For how many p-values of kinds are corrected
+    tests: int  # Number of tests of kinds, for which their p-values are corrected
+    is_score: bool  # Whether F of all kinds is the metric's score; CLEME and others score their counts in other ways
 
     def records(self) -> list[Cells]:
         """A row per kind and system."""
@@ -218,10 +221,11 @@ def compare_corrections(
     kind adds (ΔN − F ΔD) / D to the difference of F of all kinds, where Δ is the difference of that kind, and F and D
     are means of both systems, of all kinds. The kinds add up to the difference: Δ(F D) = F ΔD + D ΔF.
 
-    Intervals come from samples of the segments, or documents, the same for all kinds; kinds in fewer than 5 of these
-    have none. A p-value is of the difference of F, by the test of `compare_corpus`. It is corrected for the kinds and
-    systems that are tested; that of `all` for the systems. Where fewer than 6 segments, or documents, differ, no
-    exchange of outputs can have p < 0.05, so such kinds are not tested.
+    Intervals come from samples of the segments, or documents, the same for all kinds. Kinds in fewer than 10 of
+    these have none, and kinds in fewer than 20 none of a difference of F. A p-value is of the difference of F, by
+    the test of `compare_corpus`. It is corrected for the kinds and systems that are tested; that of `all` for the
+    systems. Where fewer than 6 segments, or documents, differ, no exchange of outputs can have p < 0.05, so such
+    kinds are not tested.
 
     Parameters
     ----------
@@ -511,7 +515,7 @@ def _table(
             interval,
             KindDifference(
                 _known(scores[system, kind] - scores[base, kind]),
-                _ends(apart, together[system][kind]),
+                _ends(apart, together[system][kind], _LEAST_APART),
                 _known(p_values[system, kind]),
                 _known(corrected[system, kind]),
                 float(shares[system, kind]),
@@ -534,17 +538,19 @@ def _table(
     metric = statistics.metric
     tests = int((~np.isnan(p_values[others, 1:])).sum())
     label = metric.called or metric.label
-    return KindTable(rows, baseline, str(metric), label, beta, signature, short, settings, tests)
+    own = [metric.aggregation.score(rows, statistics.offsets).score for rows in statistics.rows]
+    is_score = bool(np.allclose(own, [kinds[0].f for kinds in every], atol=0.005))
+    return KindTable(rows, baseline, str(metric), label, beta, signature, short, settings, tests, is_score)
 
 
 def _known(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _ends(drawn: Floats, units: int) -> _Ends:
+def _ends(drawn: Floats, units: int, least: int = _LEAST) -> _Ends:
     """Ends of the interval of 95% of what is drawn; None of kinds in few segments, and where nothing varies."""
     known = drawn[~np.isnan(drawn)]
-    if units < _LEAST or not known.size or not np.ptp(known):
+    if units < least or not known.size or not np.ptp(known):
         return None
     low, high = np.percentile(known, [2.5, 97.5])
     return float(low), float(high)

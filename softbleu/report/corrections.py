@@ -82,6 +82,9 @@ def _notes(tables: KindTables, layout: Layout) -> list[str]:
         notes.append(
             f"adds: points of the difference of F{first.beta:g} that come from the kind; the kinds add up to all"
         )
+    other = [table.label for table in tables if not table.is_score]
+    if other:
+        notes.append(f"F{first.beta:g} is that of M2, of these counts, and not the score of {', '.join(other)}")
     return [*notes, *(signature_note(table, layout) for table in tables)]
 
 

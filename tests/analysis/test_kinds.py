@@ -98,7 +98,7 @@ def changed(share: float, seed: int) -> list[str]:
 
 
 CORPUS = Segments.of_gold({"A": changed(0.3, 1), "B": changed(0.6, 2), "C": changed(0.5, 3)}, GOLD)
-DOCUMENTS = [str(number // 4) for number in range(len(SOURCES))]
+DOCUMENTS = [str(number // 3) for number in range(len(SOURCES))]
 
 
 def counted(line: JudgedEdits, kind: str) -> np.ndarray[Any, Any]:
@@ -177,11 +177,11 @@ def test_kinds_stand_by_what_they_add() -> None:
 
 
 def test_numbers_without_a_value_are_blank() -> None:
-    gold = [GoldSegment("a b", (Annotation(0, (Edit(0, 1, "X", ("c",)),)),)) for _ in range(6)]
+    gold = [GoldSegment("a b", (Annotation(0, (Edit(0, 1, "X", ("c",)),)),)) for _ in range(24)]
     gold += [GoldSegment("a b", (Annotation(0, (Edit(1, 2, "RARE", ("d",)),)),))] * 4
     gold += [GoldSegment("a b", (Annotation(0, ()),))] * 6
-    one = ["a b"] * 16
-    two = ["c b"] * 6 + ["a d"] * 4 + ["e b"] * 6
+    one = ["a b"] * 34
+    two = ["c b"] * 24 + ["a d"] * 4 + ["e b"] * 6
     (table,) = compare_corrections(Segments.of_gold({"A": one, "B": two}, gold), "errant", significance=FEW)
     rows = {(row["kind"], row["system"]): row for row in table.records()}
     assert rows["X", "A"]["precision"] is None
