@@ -14,7 +14,7 @@ from softbleu.meta.campaign import TASK_MEASURES
 from softbleu.meta.evidence import WAYS
 from softbleu.meta.metaeval import MetaevalOptions, metaeval_directions
 from softbleu.meta.metaeval import metaeval as metaeval_of
-from softbleu.meta.questions import AGREEMENT_DIGITS, QUESTIONS, MetaEvaluation
+from softbleu.meta.questions import AGREEMENT_DIGITS, OF_TASKS, QUESTIONS, MetaEvaluation
 from softbleu.meta.reading import default_question
 from softbleu.report.metric_ranks import RANKING_WRITERS
 from softbleu.report.plots import draw_metaeval
@@ -178,7 +178,8 @@ def metaeval(options: MetaEvaluationOptions) -> None:
 def _evaluate(options: MetaEvaluationOptions, question: str) -> MetaEvaluation:
     """Answer the question, for one direction, or for the directions of folders."""
     one = ("candidates", "references", "source", "gold", "direction") if options.folders else ()
-    if other := [name for name in (*one, *["plot"] * bool(one)) if getattr(options, name)]:
+    pooled = bool(one) and question not in OF_TASKS
+    if other := [name for name in (*one, *["plot"] * pooled) if getattr(options, name)]:
         raise InputError(Parameter(other[0]), " is of one direction: leave it out, or --folders")
     names = (name for name in MetaevalOptions.__annotations__ if name not in one)
     asked = cast("MetaevalOptions", {name: getattr(options, name) for name in names})

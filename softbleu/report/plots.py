@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from softbleu.errors import InputError, UnknownNameError, one_line, optional
 from softbleu.matching.matchers import DEFAULT_THRESHOLD
 from softbleu.meta.agreement import TESTED, Columns, MetricAgreement, MetricPair
+from softbleu.meta.campaign import CLUSTER
 from softbleu.meta.spurious import BINS, PLAIN, VERDICTS
 from softbleu.meta.sweep import rank_by_score
 
@@ -127,6 +128,7 @@ class HeatMap:
     most: float = 0.1  # Values from here on are blank
     note: str = ""
     columns: Sequence[str] = ()
+    texts: Sequence[Sequence[str]] = ()  # Text of each cell; empty: its value
 
 
 Picture = Lines | Histogram | Scatter | Ranks | IntervalRows | HeatMap
@@ -484,9 +486,9 @@ def _draw_heat(axes: Axes, picture: HeatMap, style: _Style) -> None:
     axes.imshow(shown, cmap="Blues_r", vmin=0, vmax=picture.most)
     for row, values in enumerate(picture.values):
         for column, value in enumerate(values):
-            if value is not None:
-                colour = "white" if value < picture.most / 2 else "black"
-                axes.text(column, row, f"{value:.3f}", ha="center", va="center", fontsize="small", color=colour)
+            text = picture.texts[row][column] if picture.texts else "" if value is None else f"{value:.3f}"
+            colour = "white" if value is not None and value < picture.most / 2 else "black"
+            axes.text(column, row, text, ha="center", va="center", fontsize="small", color=colour)
     names, columns = ([one_line(name) for name in row] for row in (picture.names, picture.columns or picture.names))
     axes.set_xticks(range(len(columns)), columns, rotation=30, ha="right", parse_math=False)
     axes.set_yticks(range(len(names)), names, parse_math=False)
@@ -728,7 +730,6 @@ _PLOTTED = {
     "ranking": _Plotted(["by"], ["system"], "score", None),
     "annotators": _Plotted([], ["annotator", "other"], "kappa", None),
     "spans": _Plotted([], ["metric"], "f1", at="random"),
-    "metrics": _Plotted([], ["metric"], "average", None),
     "metric-pairs": _Plotted(["task"], ["better", "worse"], "difference", None, at=0.0),
 }
 """Questions whose answers are drawn as values with intervals; the others have pictures of their own."""
@@ -756,13 +757,16 @@ def _answer_panels(evaluation: MetaEvaluation) -> Rows:
 def draw_metaeval(evaluation: MetaEvaluation, picture_format: str) -> bytes:
     """Plot human scores against each metric's, a panel each with Pearson's r and the line of least squares.
 
-    Of `williams` p-values are drawn by test, of other questions the values of the table with their intervals.
+    Of `williams` p-values are drawn by test, of `metrics` the table, shaded by clusters, and of other questions the
+    values of the table with their intervals.
 
     Panels that stand in a row have the same judges. A p-value is how likely the row's metric differs so much from
     the column's by chance alone, corrected for all tests.
     """
     if evaluation.question in _PLOTTED:
         return draw(_answer_panels(evaluation), picture_format)
+    if evaluation.question == "metrics":
+        return draw([[_ranking(evaluation)]], picture_format)
     if evaluation.question != "williams":
         rows = [
             row
@@ -783,6 +787,21 @@ def _scatter(columns: Columns, agreement: MetricAgreement) -> Scatter:
     if pearson.interval is not None:
         note += " [{:.3f}, {:.3f}]".format(*pearson.interval)
     return Scatter(metric, metric, columns.human, points, columns.points, note, fitted=True)
+
+
+def _ranking(evaluation: MetaEvaluation) -> HeatMap:
+    """Show the agreement of each metric in each task; the first cluster is the darkest."""
+    columns = [name for name in evaluation.table.columns[1:] if not name.endswith(CLUSTER)]
+    rows = evaluation.records()
+    clusters: Any = [[row[f"{name}{CLUSTER}"] for name in columns] for row in rows]
+    shades = [[None if cluster is None else _SHADE * cluster for cluster in row] for row in clusters]
+    values: Any = [[row[name] for name in columns] for row in rows]
+    texts = [["" if value is None else f"{value:.3f}" for value in row] for row in values]
+    title = "Metrics by task; clusters by shade"
+    return HeatMap(title, [str(row["metric"]) for row in rows], shades, columns=columns, texts=texts)
+
+
+_SHADE = 0.018  # A cluster is so much lighter than that before
 
 
 def _heat(title: str, pairs: Sequence[MetricPair]) -> HeatMap:
