@@ -21,7 +21,7 @@ from softbleu.meta.evidence import Evidence, IntervalSettings
 from softbleu.tables import Records, Value
 
 if TYPE_CHECKING:
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Floats, Integers, Progress
 
 GREATEST_P = 0.05  # A metric outperforms another if p is at most this
 _NOISE = 1e-9  # Differences that are smaller by no more count as equal
@@ -63,6 +63,7 @@ class Permutations:
     seed: int = 12345
     task: str = ""  # Name of the task: each has draws of its own
     exchanged: str = "outputs"  # One of `softbleu.meta.evidence.EXCHANGED`
+    progress: Progress | None = None  # Called with the permutations that are done and all, by slow measures
 
     def draw(self, *shape: int) -> Iterator[Integers]:
         """Yield which units are kept, 1, and which are exchanged, 0, in batches (permutations, *shape).
@@ -130,7 +131,11 @@ def soft_accuracies(judged: JudgedPoints, permutations: Permutations) -> Measure
     by_judges = pairs.p_values(*pairs.moments(centred))
     shape = known.shape if permutations.exchanged == "outputs" else (1, known.shape[1])
     drawn = chain.from_iterable(permutations.draw(*shape))
-    found = [pairs.exchanged(scores * kept, scores * (1 - kept), by_judges) for kept in drawn]
+    found = []
+    for number, kept in enumerate(drawn):
+        found.append(pairs.exchanged(scores * kept, scores * (1 - kept), by_judges))
+        if permutations.progress is not None:
+            permutations.progress(number, permutations.count)
     return Measured(dict(zip(judged.metrics, values, strict=True)), _differences(np.array(found)))
 
 
@@ -376,7 +381,7 @@ def measure_tasks(evidence: Evidence, settings: IntervalSettings) -> tuple[list[
     given, assessments = evidence.human or evidence.rankings, evidence.assessments
     usual: tuple[str, ...] = ("systems_pearson", "systems_accuracy") if assessments is None else ("spa", "acc_eq")
     if assessments is not None and not assessments.systems:
-        usual = ("acc_eq",)
+        usual = ("pearson",)
     named = [known_name("task", name, TASK_MEASURES) for name in dict.fromkeys(settings.tasks or usual)]
     if assessments is not None and assessments.documents is not None:
         said = "permutations exchange outputs or segments: leave out ", Parameter("documents"), ", or name "
@@ -385,15 +390,14 @@ def measure_tasks(evidence: Evidence, settings: IntervalSettings) -> tuple[list[
     systems = None
     tasks = []
     for name in named:
-        permutations = Permutations(
-            settings.samples, settings.seed, f"{name} {evidence.direction}", settings.exchange
-        )
+        task = f"{name} {evidence.direction}"
+        draws = Permutations(settings.samples, settings.seed, task, settings.exchange, evidence.progress)
         if name in SYSTEM_MEASURES:
             systems = systems or judged_systems(evidence if given else evidence.with_means("systems")[0])
         judged = systems if name in SYSTEM_MEASURES else outputs
         if judged is None:
             raise InputError(f"{name} needs judgements of single outputs: give ", Parameter("assessments"))
-        tasks.append(CampaignTask(name, evidence.direction, TASK_MEASURES[name](judged, permutations)))
+        tasks.append(CampaignTask(name, evidence.direction, TASK_MEASURES[name](judged, draws)))
     return tasks, notes
 
 
@@ -508,11 +512,17 @@ def task_weights(tasks: Sequence[CampaignTask], given: Sequence[str] | Mapping[s
     return [weight / total for weight in made]
 
 
+def _columns(tasks: Sequence[CampaignTask], overall: Measured) -> dict[str, Measured]:
+    """Name the average, if there are several tasks, and the tasks."""
+    measured = {task.name: task.measured for task in tasks}
+    return {AVERAGE: overall, **measured} if len(tasks) > 1 else measured
+
+
 def ranking_table(tasks: Sequence[CampaignTask], settings: IntervalSettings) -> Records:
     """Make a row per metric, the best first: its average and its value in each task, each with its cluster."""
     weights = task_weights(tasks, settings.weights)
     overall = average(tasks, weights)
-    columns = {AVERAGE: overall, **{task.name: task.measured for task in tasks}}
+    columns = _columns(tasks, overall)
     ranks = {name: rank(measured) for name, measured in columns.items()}
 
     def place(metric: str) -> tuple[bool, float, str]:
@@ -536,7 +546,7 @@ def ranking_table(tasks: Sequence[CampaignTask], settings: IntervalSettings) -> 
 def tests_table(tasks: Sequence[CampaignTask], settings: IntervalSettings) -> Records:
     """Make a row per task and pair of metrics, and for the average: values, difference and p of the permutations."""
     weights = task_weights(tasks, settings.weights)
-    columns = {AVERAGE: average(tasks, weights), **{task.name: task.measured for task in tasks}}
+    columns = _columns(tasks, average(tasks, weights))
     rows: list[list[Value]] = []
     for name, measured in columns.items():
         values = {metric: value for metric, value in measured.values.items() if value is not None}
@@ -556,6 +566,6 @@ def _facts(tasks: Sequence[CampaignTask], weights: Sequence[float], settings: In
         "exchanged": settings.exchange,
         "seed": settings.seed,
     }
-    if any(task.measure in _CORRELATIONS for task in tasks):
+    if len(tasks) > 1 and any(task.measure in _CORRELATIONS for task in tasks):
         facts[AVERAGE] = "of shares, and of correlations as (r + 1) / 2"
     return facts | ({} if equal else shown)

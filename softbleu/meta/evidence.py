@@ -67,6 +67,7 @@ class Evidence:
     notes: Sequence[str] = ()  # Notes of reading and scoring
     facts: Mapping[str, Value] = field(default_factory=dict)  # Facts that hold for every answer
     direction: str = ""  # Direction of translation, if it is known
+    progress: Progress | None = None  # Called with the steps of an answer that are done and all
 
     @property
     def of_judges(self) -> list[tuple[str, Comparisons | Assessments]]:

@@ -237,7 +237,15 @@ def read_evidence(question: str, inputs: Inputs, settings: IntervalSettings, opt
     missing = {table.name: sum(int(np.isnan(s).sum()) for s in table.segments.values()) for table in tables}
     notes += [f"{metric} lacks {count:,} scores of segments: left out" for metric, count in missing.items() if count]
     direction = inputs.units.direction or ""
-    return replace(evidence, metrics=tables, rankings=ranked, notes=notes, facts=facts | named, direction=direction)
+    return replace(
+        evidence,
+        metrics=tables,
+        rankings=ranked,
+        notes=notes,
+        facts=facts | named,
+        direction=direction,
+        progress=options.progress,
+    )
 
 
 def _read_judgements(

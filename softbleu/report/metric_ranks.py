@@ -46,8 +46,9 @@ def _content(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str]:
     rows = ("".join(_row(row, layout)) for row in table.rows)
     buttons = (f'<button type="button">{visible_html(name)}</button>' for name in heads)
     yield from html_table('class="scroll wide" role="region" aria-label="Metrics"', buttons, rows)
+    mean = "the mean over tasks, where a metric has all; " + str(table.facts.get(AVERAGE, "of shares"))
     meanings = {
-        AVERAGE: "the mean over tasks, where a metric has all; " + str(table.facts.get(AVERAGE, "of shares")),
+        **({AVERAGE: mean} if AVERAGE in table.columns else {}),
         "small numbers, shades": f"clusters: one ends before a metric that one of it outperforms (p ≤ {GREATEST_P})",
         "–": "the metric has no score for the task, or gives all outputs the same",
     }

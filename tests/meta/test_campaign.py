@@ -216,6 +216,10 @@ def test_tasks_that_the_judgements_do_not_have_are_refused() -> None:
     human = {"people": {f"S{k}": float(k) for k in range(6)}}
     found = softbleu.metaeval("metrics", human=human, scores=tables, samples=20)
     assert [task.name for task in found.tasks] == ["systems_pearson", "systems_accuracy"]
+    (alone, *_) = softbleu.metaeval(
+        "metrics", human=human, scores=tables, tasks=["systems_kendall"], samples=9
+    ).records()
+    assert [*alone] == ["metric", "systems_kendall", "systems_kendall cluster"]
     for more, said in (
         ({"human": human, "tasks": ["spa"]}, "spa needs judgements of single outputs"),
         ({"assessments": assessed, "samples": 0}, "sign flips"),
