@@ -189,16 +189,17 @@ class Transformer:
         total = np.zeros_like(rows)
         if layers[0] == 0:
             add(rows, total)
-        attended = np.zeros_like(rows)
-        qkv = np.empty((len(rows), 3 * rows.shape[1]), np.float32)
+        spare_rows = len(rows) + (self.compiled.tile.rows if self.compiled else 0)
+        attended = np.zeros((spare_rows, rows.shape[1]), np.float32)
+        qkv = np.zeros((spare_rows, 3 * rows.shape[1]), np.float32)
         inner = np.empty((BLOCK_ROWS, self.architecture.inner), np.float32)
         spare = np.empty((BLOCK_ROWS, rows.shape[1]), np.float32)
         for number in range(layers[-1]):
             layer = self.layer(number)
-            for block, into in zip(_blocks(rows), _blocks(qkv), strict=True):
+            for block, into in zip(_blocks(rows), _blocks(qkv[: len(rows)]), strict=True):
                 layer.qkv(block, into)
             self._attend(qkv, lengths, attended)
-            for block, seen in zip(_blocks(rows), _blocks(attended), strict=True):
+            for block, seen in zip(_blocks(rows), _blocks(attended[: len(rows)]), strict=True):
                 block += layer.attended(seen, spare)
                 layer.attended_norm(block)
                 raised = layer.up(block, inner)
@@ -219,6 +220,9 @@ class Transformer:
 
     def _attend(self, qkv: States, lengths: Sequence[int], out: States) -> None:
         heads = self.architecture.heads
+        if self.compiled:
+            self.compiled.attend(qkv, lengths, heads, None if self.distances is None else self._bias, out)
+            return
         for start, count, length in self._groups(lengths):
             filled = filled_up(length, self.period)
             part = slice(start, start + count * filled)
@@ -370,7 +374,8 @@ class StoredEncoder:
 
     @cached_property
     def _compiled(self) -> Compiled | None:
-        return compile_functions((self.dimension, self.architecture.inner), _LOG_TAIL, float(_END))
+        lengths = (self.dimension, self.architecture.inner, self.dimension // self.architecture.heads)
+        return compile_functions(lengths, _LOG_TAIL, float(_END))
 
     def _layer(self, number: int) -> Layer:
         place = f"layers.{number}."

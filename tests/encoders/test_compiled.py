@@ -1,4 +1,4 @@
-"""Compiled linear layers and GELU against NumPy's, on vectors of all lengths that this processor has."""
+"""Compiled linear layers, attention and GELU against NumPy's, on vectors of all lengths that this processor has."""
 
 import math
 
@@ -49,6 +49,35 @@ def test_bits_depend_neither_on_the_length_of_vectors_nor_on_the_place_of_a_row(
             results.append(found[order])
     for found in results[1:]:
         np.testing.assert_array_equal(found, results[0])
+
+
+def attention(qkv, heads, bias):
+    """Attention of a line, head by head, in double precision."""
+    queries, keys, values = (np.split(part, heads, axis=1) for part in np.split(qkv.astype(np.float64), 3, axis=1))
+    results = []
+    for query, key, value, more in zip(queries, keys, values, bias, strict=True):
+        shares = np.exp(query @ key.T + more)
+        results.append(shares / shares.sum(axis=1, keepdims=True) @ value)
+    return np.concatenate(results, axis=1)
+
+
+@needs_compiler
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.integers(1, 70), min_size=1, max_size=4), st.sampled_from([4, 8, 32, 48]), st.booleans())
+def test_attention_is_that_of_its_definition_whatever_the_length_of_vectors(lengths, size, biased):
+    heads, draw = 3, np.random.default_rng(sum(lengths))
+    biases = {length: draw.standard_normal((heads, length, length), np.float32) * biased for length in lengths}
+    results = []
+    rows = draw.standard_normal((sum(lengths) + 12, 3 * heads * size), np.float32)
+    for widest in LENGTHS:
+        found = np.full((len(rows), heads * size), np.nan, np.float32)
+        functions((size,), widest).attend(rows, lengths, heads, biases.get if biased else None, found)
+        results.append(found[: sum(lengths)])
+    ends = np.cumsum(lengths)[:-1]
+    for line, result in zip(np.split(rows[: sum(lengths)], ends), np.split(results[0], ends), strict=True):
+        np.testing.assert_allclose(result, attention(line, heads, biases[len(line)]), atol=3e-5)
+    for result in results[1:]:
+        np.testing.assert_array_equal(result, results[0])
 
 
 @needs_compiler
