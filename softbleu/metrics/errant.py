@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain, repeat
+from itertools import repeat
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from softbleu.config.declare import setting
 from softbleu.config.languages import UNSPACED
 from softbleu.corpora.edits import UNKNOWN
 from softbleu.errors import InputError, Parameter
+from softbleu.io.platform import cached_property
 from softbleu.metrics.cleme import HIT, OVER, UNDER, KindMetric, ReferenceChoice
 from softbleu.metrics.edits import JudgedEdits, judge_by_links
 from softbleu.metrics.requirements import needed
@@ -111,29 +112,29 @@ class Errant(KindMetric):
         """Count by the kinds of chunks, of which three are used: a row for each reference of each segment."""
         segments = needed(chunk.edits, self.name, "edits")
         rows = np.zeros((sum(len(segment.references) for segment in segments), 5), np.int64)
-        pairs = ((segment, number) for segment in segments for number in range(len(segment.references)))
-        for row, (segment, number) in zip(rows, pairs, strict=True):
-            proposed, wanted = ([key for key, _, _ in side] for side in self._sides(segment, number))
-            right, known = sum(map(set(proposed).__contains__, wanted)), set(wanted)
-            row[[HIT, OVER, UNDER]] = right, sum(key not in known for key in proposed), len(wanted) - right
+        free = iter(rows)
+        for segment in segments:
+            proposed = [key for key, _, _ in self._side(segment)]
+            found = set(proposed)
+            for number in range(len(segment.references)):
+                wanted = [key for key, _, _ in self._side(segment, number)]
+                right, known = sum(map(found.__contains__, wanted)), set(wanted)
+                wrong = sum(key not in known for key in proposed)
+                next(free)[[HIT, OVER, UNDER]] = right, wrong, len(wanted) - right
         return rows
 
-    def _sides(self, segment: EditedSegment, reference: int) -> tuple[list[Compared], list[Compared]]:
-        """Parts of edits that are compared, of the candidate and of one of its references."""
-        places = (0, segment.candidate), (reference + 1, segment.references[reference])
-        joined = _is_unspaced(segment.source)
-        one, other = (
-            self._items((*edits, *chain(*segment.variants[here])), [*chain(*segment.kinds[here])], joined=joined)
-            for place, edits in places
-            for here in [slice(place, place + 1)]
-        )
-        return one, other
+    @cached_property
+    def _left_out(self) -> frozenset[str]:
+        """Types of edits that do not count."""
+        named = map(str.strip, (self.without_types or "").split(","))
+        return frozenset((*named, *([UNKNOWN] if self.counting in _CORRECTED else []))) - {""}
 
-    def _items(self, edits: Sequence[TextEdit], kinds: Sequence[str], *, joined: bool) -> list[Compared]:
-        """Parts of each edit that counts which are compared.
-
-        `kinds` are the types of the edits, if they are known; `joined` ignores blanks in corrections.
-        """
+    def _side(self, segment: EditedSegment, reference: int | None = None) -> list[Compared]:
+        """Parts of edits that are compared, of one of the references or of the candidate."""
+        place = 0 if reference is None else reference + 1
+        edits = segment.candidate if reference is None else segment.references[reference]
+        edits = (*edits, *segment.variants[place]) if segment.variants else edits
+        kinds = segment.kinds[place] if place < len(segment.kinds) else ()
         if edits and not kinds and (self.counting == "type" or self.without_types):
             raise InputError(
                 "edits that are found in texts have no types for ",
@@ -141,15 +142,26 @@ class Errant(KindMetric):
                 ": give .m2 files of systems and of gold edits, as softbleu edits makes them with ",
                 Parameter("extraction", "errant"),
             )
-        left_out = {*map(str.strip, (self.without_types or " ").split(","))} - {""}
-        left_out |= {UNKNOWN} if self.counting in _CORRECTED else set()
+        joined = _is_unspaced(segment.source)
+        if self.counting == "correction" and self.edit_size == "any" and not joined:
+            return [
+                (edit, edit, number)
+                for number, edit in enumerate(edits)
+                if not kinds or kinds[number] not in self._left_out
+            ]
+        return self._items(edits, kinds, joined=joined)
+
+    def _items(self, edits: Sequence[TextEdit], kinds: Sequence[str], *, joined: bool) -> list[Compared]:
+        """Parts of each edit that counts which are compared.
+
+        `kinds` are the types of the edits, if they are known; `joined` ignores blanks in corrections.
+        """
         items = list[Compared]()
-        for number, (edit, kind) in enumerate(zip(edits, chain(kinds, repeat("")), strict=False)):
+        for number, (edit, kind) in enumerate(zip(edits, kinds or repeat(""), strict=False)):
             start, end, words = edit
             words = ("".join(words),) if joined and words else words
-            if kind in left_out or (
-                self.edit_size != "any" and (end - start > 1 or len(words) > 1) != (self.edit_size == "multi")
-            ):
+            multi = end - start > 1 or len(words) > 1
+            if kind in self._left_out or (self.edit_size != "any" and multi != (self.edit_size == "multi")):
                 continue
             if self.counting == "correction":
                 items.append(((start, end, words), edit, number))
@@ -169,7 +181,7 @@ class Errant(KindMetric):
         """Edits that count, of each segment: one for each right part of a gold edit, and for each wrong one."""
         judged = []
         for segment, annotator in zip(chunk.edits or (), chosen, strict=True):
-            proposed, wanted = self._sides(segment, annotator)
+            proposed, wanted = self._side(segment), self._side(segment, annotator)
             own = {key: edit for key, edit, _ in reversed(proposed)}
             known = {key for key, _, _ in wanted}
             hits = [number for number, (key, _, _) in enumerate(wanted) if key in own]
