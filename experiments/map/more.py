@@ -4,12 +4,14 @@ python experiments/map/more.py moves -o moves.csv
 python experiments/map/more.py thresholds TABLES --vectors multilingual-e5-small -o thresholds.csv
 python experiments/map/more.py gaming --vectors multilingual-e5-small --data ../shared/data -o gaming.csv
 python experiments/map/more.py corrections --outputs 300 --data ../shared/data -o corrections.csv
+python experiments/map/more.py rankings -o rankings.csv
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -139,10 +141,28 @@ def corrections(data: Path, sentences: int) -> Iterator[tuple[object, ...]]:
             yield part, metric, *(f"{np.corrcoef(*map(np.ravel, pair))[0, 1]:.3f}" for pair in (sides, apart))
 
 
+def rankings() -> Iterator[tuple[object, ...]]:
+    """Tau with rankings of corrections, SEEDA's by sentence and those of CoNLL-2014, with 95% intervals."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "corrections"))
+    from make import conll14, only, scores_of, seeda, subsets
+
+    from softbleu.meta.accuracy import preference_taus
+
+    yield "data", "metric", "pairs", "tau", "low", "high"
+    metrics = dict.fromkeys(("chrf", "bertscore", "bertscore(map=minilm-l6)", "trained", "trained(map=minilm-l6)"))
+    for given in (seeda("sent"), conll14()):
+        tables = scores_of(given, [*metrics], {name: name for name in metrics})
+        for data, systems in subsets(given):
+            chosen = given.comparisons.only(systems)
+            for table in only(tables, systems):
+                _, tau = preference_taus(chosen, table)
+                yield data, table.name, tau.pairs, *(f"{each:.3f}" for each in (tau.value, *(tau.interval or ())))
+
+
 def main() -> None:
-    """Run one of the four, and write its table."""
+    """Run one of the five, and write its table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("moves", "thresholds", "gaming", "corrections"))
+    parser.add_argument("what", choices=("moves", "thresholds", "gaming", "corrections", "rankings"))
     parser.add_argument("tables", type=Path, nargs="?", default=Path())
     parser.add_argument("--vectors", default="multilingual-e5-small")
     parser.add_argument("--data", type=Path, default=Path())
@@ -154,6 +174,7 @@ def main() -> None:
         "thresholds": lambda: thresholds(given.tables, given.vectors, given.outputs),
         "gaming": lambda: gaming(given.data, given.vectors, given.outputs),
         "corrections": lambda: corrections(given.data, given.outputs),
+        "rankings": rankings,
     }[given.what]()
     with given.output.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")

@@ -10,7 +10,7 @@ the standardised scores of judges. Gradients are exact except where the most sim
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +46,11 @@ class JudgedStates:
     def __len__(self) -> int:
         return len(self.scores)
 
+    def apart(self, pairs: Integers) -> Floats:
+        """Compute how different the lengths of some pairs are (`lengths_apart`): (pairs,)."""
+        counts = np.diff(np.concatenate(([0], np.cumsum(self.inner)))[self.offsets])
+        return lengths_apart(counts[self.candidates[pairs]], counts[self.references[pairs]])
+
 
 @dataclass(eq=False)
 class MapParameters:
@@ -71,6 +76,23 @@ class MapParameters:
         """Return zeros of the same shapes."""
         return MapParameters(*(np.zeros_like(part) for part in self.parts()))
 
+    @classmethod
+    def averaged(cls, learned: Sequence[MapParameters], factor: float = 1) -> MapParameters:
+        """Average what was learned from several kinds of judgements, times a factor, with prices that add up to 1.
+
+        >>> start = MapParameters.start(2, 1)
+        >>> start.matrix[0, 1], start.prices[:] = 1, (2, 1, 1)
+        >>> average = MapParameters.averaged([start, MapParameters.start(2, 1)], 3)
+        >>> average.matrix.tolist(), average.prices.tolist()
+        ([[0.0, 1.5], [0.0, 0.0]], [0.5, 0.25, 0.25])
+        """
+        matrix, direction, constants = (
+            factor * np.mean([getattr(one, name) for one in learned], axis=0)
+            for name in ("matrix", "direction", "constants")
+        )
+        prices = np.mean([one.prices / max(float(one.prices.sum()), TINY) for one in learned], axis=0)
+        return cls(matrix, direction, constants, prices / prices.sum(), np.zeros(0, prices.dtype))
+
 
 @dataclass(frozen=True, eq=False)
 class _Mapped:
@@ -94,6 +116,16 @@ def map_rows(states: NDArray[Any], matrix: NDArray[Any]) -> tuple[NDArray[Any], 
     mapped = states + states @ matrix
     lengths = np.sqrt(np.einsum("ij,ij->i", mapped, mapped))
     return mapped / np.where(lengths > 0, lengths, 1)[:, None], lengths
+
+
+def lengths_apart(candidates: Integers, references: Integers) -> Floats:
+    """Compute how different lengths are: the logarithm of their ratio, 0 or more, of numbers of tokens: (pairs,).
+
+    >>> lengths_apart(np.array([4, 9]), np.array([9, 9])).round(3).tolist()
+    [0.693, 0.0]
+    """
+    apart: Floats = np.abs(np.log((references + 1) / (candidates + 1)))
+    return apart
 
 
 def token_weights(rows: NDArray[Any], direction: NDArray[Any], constant: float) -> tuple[NDArray[Any], NDArray[Any]]:

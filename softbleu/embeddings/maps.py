@@ -1,8 +1,9 @@
 """Maps of vectors, learned from human judgements: their files, and vectors under a map.
 
-A map is a matrix I + M, weights of tokens, and prices of precision, recall and F; `softbleu.embeddings.learning` says
-how they are learned. Its file (NumPy's ``.npz``, nothing pickled) also lists the judgements that it was learned from.
-Under a map the cosine of two vectors x and y is that of x + x M and y + y M, wherever vectors are compared.
+A map is a matrix I + M, M of low rank, weights of tokens, and prices of precision, recall, F and other lengths;
+`softbleu.embeddings.learning` says how they are learned. Its file (NumPy's ``.npz``, nothing pickled) also lists the
+judgements that it was learned from. Under a map the cosine of two vectors x and y is that of x + x M and y + y M,
+wherever vectors are compared.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.learning import map_rows, token_weights
+from softbleu.embeddings.learning import token_weights
 from softbleu.embeddings.vectors import VectorCase, VectorSource, WordVectors
 from softbleu.errors import InputError, Parameter
 from softbleu.io.files import Content, required_resource, resource_names
-from softbleu.io.platform import cached_property, single_threaded_blas
+from softbleu.io.platform import single_threaded_blas
 from softbleu.io.reading import check_plain, parse_json
 
 if TYPE_CHECKING:
@@ -32,19 +33,23 @@ if TYPE_CHECKING:
 
 MAP_FOLDER, MAP_FILE, MAP_FORMAT = "heads", "map.npz", 1
 _LARGEST_FILE = 64_000_000  # Bytes: a map of 8,000 dimensions
-_MOST = 127  # Greatest integer of a row
+RANK = 64  # Of M as it is kept
+TERMS = ("precision", "recall", "f", "length")
+"""Terms of a score under a map that have prices; the last is the logarithm of the ratio of lengths, in tokens."""
+LENGTH_PRICE = 0.05
+"""Price of other lengths. With .02 a map still rewards the first half of a reference more than `bertscore` does."""
 
 
 @dataclass(frozen=True)
 class VectorMap(Content):
     """A linear map of vectors, with weights of tokens and prices, and what it was learned from."""
 
-    values: NDArray[np.int8] = field(repr=False, compare=False)  # M is these times `scales`, row by row
-    scales: NDArray[np.float32] = field(repr=False, compare=False)
+    left: NDArray[np.float32] = field(repr=False, compare=False)  # M is left times right: (dimension, rank)
+    right: NDArray[np.float32] = field(repr=False, compare=False)  # (rank, dimension)
     direction: NDArray[np.float32] = field(repr=False, compare=False)  # Weight of a token by its mapped vector
     constant: float = field(repr=False, compare=False)
-    prices: tuple[float, float, float] = field(repr=False, compare=False)
-    """Prices of precision, recall and F; their sum is 1."""
+    prices: tuple[float, ...] = field(repr=False, compare=False)
+    """Prices of `TERMS`; those of precision, recall and F add up to 1."""
     floor: float = field(repr=False, compare=False)  # Median of unrelated pairs, which have 0 points
     facts: Fields = field(repr=False, compare=False)  # Vectors that it is for, and what it was learned from
 
@@ -71,7 +76,7 @@ class VectorMap(Content):
     @property
     def dimension(self) -> int:
         """Length of the vectors."""
-        return len(self.scales)
+        return len(self.left)
 
     @property
     def vectors(self) -> str:
@@ -88,14 +93,10 @@ class VectorMap(Content):
         """Recommended threshold under the map, if any."""
         return self.facts.get("threshold")
 
-    @cached_property
+    @property
     def matrix(self) -> NDArray[np.float32]:
         """M: (dimension, dimension)."""
-        return self.values * self.scales[:, None]
-
-    def __getstate__(self) -> dict[str, object]:
-        """Leave out the matrix, which is large and made again."""
-        return {name: value for name, value in vars(self).items() if name != "matrix"}
+        return self.left @ self.right
 
     def check_fits(self, name: str, dimension: int, fingerprint: str) -> None:
         """Raise `InputError` unless the map was learned with these vectors, by name or content."""
@@ -114,16 +115,14 @@ class VectorMap(Content):
         mapped = np.empty_like(states)
         with single_threaded_blas():
             for start, end in pairwise(offsets.tolist()):
-                rows, lengths = map_rows(states[start:end], self.matrix)
-                mapped[start:end] = rows * lengths[:, None]
+                line = states[start:end]
+                np.add(line, line @ self.left @ self.right, out=mapped[start:end])
         return mapped
 
     def of_words(self, rows: NDArray[np.float32]) -> NDArray[np.float32]:
         """Map vectors of words, each by itself: (words, dimension)."""
-        with single_threaded_blas():
-            # A product of one row at a time does not depend on its place.
-            mapped: NDArray[np.float32] = rows + np.matmul(rows[:, None, :], self.matrix)[:, 0, :]
-        return mapped
+        # A product of one row at a time does not depend on its place.
+        return self.of_lines(rows, np.arange(len(rows) + 1))
 
     def weights(self, rows: NDArray[np.floating[Any]] | DeviceRows) -> Floats:
         """Compute the weights of mapped vectors of length 1: (tokens,)."""
@@ -132,14 +131,14 @@ class VectorMap(Content):
             return np.logaddexp(0, logits)
         return token_weights(rows.astype(np.float64), self.direction.astype(np.float64), self.constant)[0]
 
-    def losses(self, agreement: Floats) -> Floats:
-        """Compute points lost by precision, recall and F, each in a column, of 100: the same shape.
+    def losses(self, lacks: Floats) -> Floats:
+        """Compute points lost, of 100, by what precision, recall and F lack of 1, and other lengths: (pairs, 4).
 
-        >>> vector_map = VectorMap("", "", None, None, None, 0.0, (0.25, 0.25, 0.5), 0.5, {})
-        >>> vector_map.losses(np.array([[0.8, 0.6, 0.7]])).round(6).tolist()
-        [[10.0, 20.0, 30.0]]
+        >>> vector_map = VectorMap("", "", None, None, None, 0.0, (0.25, 0.25, 0.5, 0.05), 0.5, {})
+        >>> vector_map.losses(np.array([[0.2, 0.4, 0.3, 0.5]])).round(6).tolist()
+        [[10.0, 20.0, 30.0, 5.0]]
         """
-        losses: Floats = 100 * (1 - agreement) * np.array(self.prices) / (1 - self.floor)
+        losses: Floats = 100 * lacks * np.array(self.prices) / (1 - self.floor)
         return losses
 
     def described(self) -> dict[str, str | int]:
@@ -158,8 +157,8 @@ class VectorMap(Content):
         stream = io.BytesIO()
         np.savez(
             stream,
-            values=self.values,
-            scales=self.scales,
+            left=self.left.astype("<f2"),
+            right=self.right.astype("<f2"),
             direction=self.direction,
             numbers=np.array([self.constant, *self.prices, self.floor], "<f8"),
             facts=np.frombuffer(facts.encode(), np.uint8),
@@ -176,16 +175,18 @@ def map_names() -> tuple[str, ...]:
     return resource_names(MAP_FOLDER, MAP_FILE)
 
 
-def packed_matrix(matrix: NDArray[np.floating[Any]]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Round each row to integers times a scale: the integers, and the scales.
+def low_rank(matrix: NDArray[np.floating[Any]], rank: int = RANK) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Find the product nearest to a matrix, of two with that rank at most, in values that a file of a map can hold.
 
-    >>> values, scales = packed_matrix(np.array([[0.5, -1.27], [0.0, 0.0]]))
-    >>> values.tolist(), scales.astype(float).round(6).tolist()
-    ([[50, -127], [0, 0]], [0.01, 0.0])
+    >>> left, right = low_rank(np.array([[0.0, 2.0], [0.0, 0.0]]), 1)
+    >>> (left @ right).astype(float).round(3).tolist()
+    [[0.0, 2.0], [0.0, 0.0]]
     """
-    scales = (np.abs(matrix).max(axis=1, initial=0) / _MOST).astype(np.float32)
-    values = np.rint(matrix / np.where(scales > 0, scales, 1)[:, None])
-    return np.clip(values, -_MOST, _MOST).astype(np.int8), scales
+    one, sizes, other = np.linalg.svd(matrix.astype(np.float64))
+    roots = np.sqrt(sizes[:rank])
+    parts = one[:, :rank] * roots, roots[:, None] * other[:rank]
+    left, right = (part.astype(np.float16).astype(np.float32) for part in parts)
+    return left, right
 
 
 def _read(path: Path, location: str) -> dict[str, Any]:
@@ -195,23 +196,23 @@ def _read(path: Path, location: str) -> dict[str, Any]:
             if sum(member.file_size for member in members.infolist()) > _LARGEST_FILE:
                 raise ValueError("too large")
         with np.load(path, allow_pickle=False) as arrays:
-            content = {name: arrays[name] for name in ("values", "scales", "direction", "numbers", "facts")}
+            content = {name: arrays[name] for name in ("left", "right", "direction", "numbers", "facts")}
         facts: Any = parse_json(bytes(content["facts"]).decode(), location)
         if facts["format"] != MAP_FORMAT:
             raise ValueError(f"format {facts['format']!r}, not {MAP_FORMAT}")
         shapes = {name: (part.shape, part.dtype.str) for name, part in content.items() if name != "facts"}
-        size = len(content["scales"])
+        size, rank = content["left"].shape
         wanted = {
-            "values": ((size, size), "|i1"),
-            "scales": ((size,), "<f4"),
+            "left": ((size, rank), "<f2"),
+            "right": ((rank, size), "<f2"),
             "direction": ((size,), "<f4"),
-            "numbers": ((5,), "<f8"),
+            "numbers": ((len(TERMS) + 2,), "<f8"),
         }
-        if shapes != wanted or not size or not all(np.isfinite(content[name]).all() for name in wanted):
+        if shapes != wanted or not size or not rank or not all(np.isfinite(content[name]).all() for name in wanted):
             raise ValueError("its arrays have other shapes, or values that are not finite")
         constant, *prices, floor = content["numbers"].tolist()
-        if min(prices) < 0 or abs(sum(prices) - 1) > 1e-9 or not floor < 1:
-            raise ValueError("prices are from 0 and add up to 1, and unrelated pairs have less than 1")
+        if min(prices) < 0 or abs(sum(prices[:3]) - 1) > 1e-9 or not floor < 1:
+            raise ValueError("prices are from 0, the first three add up to 1, and unrelated pairs have less than 1")
         texts = facts["vectors"], facts["tokenize"], facts["layers"] or ""
         if not all(isinstance(text, str) for text in (*texts, *facts["fingerprints"])):
             raise ValueError("vectors, tokenize, layers and fingerprints are texts")
@@ -221,7 +222,7 @@ def _read(path: Path, location: str) -> dict[str, Any]:
     except (KeyError, TypeError, ValueError, OSError, EOFError, zipfile.BadZipFile, InputError) as error:
         said = f"{type(error).__name__}: {error}"[:120]
         raise InputError(f"{location}: no map of vectors ({said}): make one by softbleu embeddings train") from error
-    arrays = {name: content[name] for name in ("values", "scales", "direction")}
+    arrays = {name: content[name].astype(np.float32) for name in ("left", "right", "direction")}
     return {**arrays, "constant": constant, "prices": tuple(prices), "floor": floor, "facts": facts}
 
 

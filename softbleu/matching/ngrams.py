@@ -471,7 +471,7 @@ class PieceVectors:
     offsets: Integers  # Line i has the pieces ``offsets[i]`` to ``offsets[i + 1]``
     weights: Floats | None = None  # (pieces,); None: equal ones
 
-    @property
+    @cached_property
     def inner(self) -> Flags:
         """Mask of the pieces that belong to the text."""
         return self.words >= 0

@@ -24,7 +24,7 @@ from softbleu.embeddings.learning import (
     predict,
     split_segments,
 )
-from softbleu.embeddings.maps import VectorMap, packed_matrix
+from softbleu.embeddings.maps import LENGTH_PRICE, VectorMap, low_rank
 from softbleu.embeddings.vectors import unit_rows
 from softbleu.encoders.base import PlacedLine, parse_layers
 from softbleu.encoders.opened import encoded_lines
@@ -225,8 +225,8 @@ def learn_map(
 
 
 def finish_map(states: JudgedStates, parameters: MapParameters, facts: dict[str, Any], seed: int = SEED) -> VectorMap:
-    """Make a map of learned parameters: rounded, with prices that add up to 1, on a scale from unrelated pairs."""
-    values, scales = packed_matrix(parameters.matrix)
+    """Make a map of learned parameters: of low rank, with prices of agreement that add up to 1, and of lengths."""
+    left, right = low_rank(parameters.matrix)
     total = float(parameters.prices.sum())
     if total <= 0:
         raise InputError("judges disliked what is near the reference in every respect: nothing can be learned")
@@ -239,35 +239,33 @@ def finish_map(states: JudgedStates, parameters: MapParameters, facts: dict[str,
     for member in members:
         other[member] = np.roll(member, len(member) // 2)
     unrelated = replace(states, references=states.references[other])
-    rounded = _rounded(parameters, values, scales)
-    floor = float(np.median(predict(unrelated, some, rounded))) / total
+    rounded = MapParameters(left @ right, *parameters.parts()[1:])
+    floor = float(np.median(predict(unrelated, some, rounded) / total - LENGTH_PRICE * unrelated.apart(some)))
     return VectorMap(
         "learned",
         "",
-        values,
-        scales,
+        left,
+        right,
         parameters.direction.astype(np.float32),
         float(parameters.constants[0]),
-        (float(prices[0]), float(prices[1]), float(1 - prices[0] - prices[1])),
+        (float(prices[0]), float(prices[1]), float(1 - prices[0] - prices[1]), LENGTH_PRICE),
         floor,
         facts,
     )
 
 
-def _rounded(parameters: MapParameters, values: Any, scales: Any) -> MapParameters:
-    matrix = values * scales[:, None]
-    return MapParameters(matrix, *parameters.parts()[1:])
+def mapped_scores(states: JudgedStates, pairs: Integers, made: VectorMap) -> Floats:
+    """Score some pairs as `trained` does under a map, on another scale: (pairs,)."""
+    *prices, length = made.prices
+    constants, found = np.array([made.constant], np.float32), np.array(prices, np.float32)
+    parameters = MapParameters(made.matrix, made.direction, constants, found, np.zeros(0, np.float32))
+    return predict(states, pairs, parameters) - length * states.apart(pairs)
 
 
 def _held_out(states: JudgedStates, held: Integers, judged: Sequence[JudgedFile], made: VectorMap) -> list[list[Any]]:
     """Correlate scores with judges, in each set, by the rounded map and without any map."""
     plain = MapParameters.start(made.dimension, 0)
-    mapped = MapParameters(
-        *(made.matrix, made.direction, np.array([made.constant], np.float32)),
-        np.array(made.prices, np.float32),
-        np.zeros(0, np.float32),
-    )
-    scores = predict(states, held, mapped)
+    scores = mapped_scores(states, held, made)
     with single_threaded_blas():
         f = np.concatenate([batch_gradient(states, some, plain)[:, 2] for some in in_batches(held, 32)])
     rows: list[list[Any]] = []

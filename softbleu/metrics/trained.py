@@ -20,7 +20,8 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.embeddings.choice import DEFAULT_VECTORS, VectorChoice
-from softbleu.embeddings.maps import VectorMap, map_names
+from softbleu.embeddings.learning import lengths_apart
+from softbleu.embeddings.maps import TERMS, VectorMap, map_names
 from softbleu.errors import InputError, Parameter
 from softbleu.io.arguments import Limit
 from softbleu.io.files import Content, required_resource, resource_names
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from softbleu.types import Array, Fields, Flags, Floats, Integers
 
 DEFAULT_HEAD = "minilm-l6"
-AGREEMENT = ("precision", "recall", "f")  # What a map has prices of
 _FOLDER, _FILE, _FORMAT = "heads", "head.json", 2
 _EARLIER = 1  # Had no severity
 FEATURES = {
@@ -239,9 +239,10 @@ class Trained(Metric):
     of its segments; of several references each segment takes the best. A side without any text has 0.
 
     With a `map` and no head, each token is matched greedily with the most similar one under the map, as in BERTScore,
-    and weighs as the map says. What precision, recall and F of these lack costs points, at the prices of the map,
-    which also names vectors, layers and tokens, unless others are given. Vectors that have a map in the box and no
-    head (`multilingual-e5-small`, which a `language` other than English takes) take it unless a head is given.
+    and weighs as the map says. What precision, recall and F of these lack costs points, and so do lengths that differ
+    (logarithms of ratios of tokens), at the prices of the map, which also names vectors, layers and tokens, unless
+    others are given. Vectors that have a map in the box and no head take it unless a head is given, such as
+    `multilingual-e5-small`, which a `language` other than English takes.
 
     Parameters
     ----------
@@ -336,7 +337,7 @@ class Trained(Metric):
         _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
         if self.head is None and self.learned is not None:
             found = (_matched_pieces if words.vectors.in_context else _matched_words)(single, words)
-            rows = _as_rows(self.learned.losses(found), found[:, -1] != 0)
+            rows = _as_rows(self.learned.losses(found), found[:, 2] < 1)
             return rows[best_rows(chunk.segment_offsets, rows[:, 0])]
         distances, directions, known = self.measure(single, words, kernels)
         rows = _as_rows(self.used.lost(distances, directions), known)
@@ -376,7 +377,7 @@ class Trained(Metric):
 
     def causes(self, row: Integers) -> tuple[Finding, ...]:
         """Distances that cost points, the most expensive first."""
-        names = AGREEMENT if self.head is None and self.vector_choice.map is not None else self.used.names
+        names = TERMS if self.head is None and self.vector_choice.map is not None else self.used.names
         lost = zip(names, self.columns(row[None])[0].lost, strict=True)
         ranked = sorted(((points, name) for name, points in lost if points > 0), reverse=True)
         return tuple(Finding("lost", name, points) for points, name in ranked)
@@ -390,11 +391,13 @@ def _as_rows(losses: Floats, known: Flags) -> Integers:
 
 
 def _matched_pieces(single: Chunk, words: WordTable) -> Floats:
-    """Match the pieces of each pair, weighed by a map: precision, recall and F, 0 without any: (pairs, 3)."""
+    """Match the pieces of each pair, weighed by a map: what precision, recall and F lack, and lengths: (pairs, 4)."""
     vectors = words.vectors
-    candidates, references = (vectors.weigh(vectors.pieces(text)) for text in (single.candidates, single.references))
+    one, other = (vectors.weigh(vectors.pieces(text)) for text in (single.candidates, single.references))
     lines = np.arange(len(single))
-    return match_lines(candidates, references, lines, lines)[:, : len(AGREEMENT)] / PARTS
+    lacks = 1 - match_lines(one, other, lines, lines)[:, :3] / PARTS
+    lengths = (np.diff(np.concatenate(([0], np.cumsum(side.inner)))[side.offsets]) for side in (one, other))
+    return np.column_stack((lacks, lengths_apart(*lengths)))
 
 
 def _matched_words(single: Chunk, words: WordTable) -> Floats:
@@ -410,7 +413,8 @@ def _matched_words(single: Chunk, words: WordTable) -> Floats:
             met, missed = similarities.max(axis=1), similarities.max(axis=0)
             sums = [float(met @ one), float(one.sum()), float(missed @ other), float(other.sum())]
         found.append(agreement(sums))
-    return np.array(found).reshape(-1, len(AGREEMENT))
+    lengths = lengths_apart(single.candidates.lengths, single.references.lengths)
+    return np.column_stack((1 - np.array(found).reshape(-1, 3), lengths))
 
 
 @lru_cache(64)

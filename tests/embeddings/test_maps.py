@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from made_up_encoder import MadeUpEncoder
-from oracles.maps import agreement
+from oracles.maps import lacks
 from refusing import refused
 
 import softbleu
@@ -19,7 +19,7 @@ from softbleu.embeddings import open_vectors
 from softbleu.embeddings.catalogue import describe_set
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.embeddings.learning import JudgedStates, MapParameters, batch_gradient, learn, predict, split_segments
-from softbleu.embeddings.maps import VectorMap, map_names, packed_matrix
+from softbleu.embeddings.maps import VectorMap, low_rank, map_names
 from softbleu.embeddings.neighbours import nearest_words
 from softbleu.metrics.trained import Trained
 
@@ -31,10 +31,10 @@ WORDS = {word: np.random.default_rng(n).normal(size=4).tolist() for n, word in e
 def made_up_map(seed: int = 0, dimension: int = 4, **facts: Any) -> VectorMap:
     """A map of vectors of four dimensions."""
     draw = np.random.default_rng(seed)
-    values, scales = packed_matrix(draw.normal(scale=0.3, size=(dimension, dimension)))
+    left, right = low_rank(draw.normal(scale=0.3, size=(dimension, dimension)))
     direction = draw.normal(scale=0.5, size=dimension).astype(np.float32)
     known = {"vectors": "made up", "fingerprints": [], "layers": "2", "tokenize": "none", **facts}
-    return VectorMap("made", "f" * 64, values, scales, direction, 0.25, (0.2, 0.3, 0.5), 0.125, known)
+    return VectorMap("made", "f" * 64, left, right, direction, 0.25, (0.2, 0.3, 0.5, 0.1), 0.125, known)
 
 
 def judged_pairs(seed: int, *, words: bool) -> JudgedStates:
@@ -91,9 +91,9 @@ def test_trained_under_a_map_is_the_oracle(candidate: list[str], reference: list
     sides = slice(start, middle), slice(middle, end)
     inner: Any = tuple((pieces.words[side] >= 0).tolist() for side in sides)
     expected = np.array(
-        agreement(*(states[side] for side in sides), inner, learned.matrix, learned.direction, learned.constant)
+        lacks(*(states[side] for side in sides), inner, learned.matrix, learned.direction, learned.constant)
     )
-    lost = 100 * (1 - expected) * learned.prices / (1 - learned.floor)
+    lost = 100 * expected * learned.prices / (1 - learned.floor)
     assert found.lost == pytest.approx(lost, abs=1e-3)
     assert found.score == pytest.approx(max(0, 100 - lost.sum()), abs=1e-3)
     assert metric.sentence_score(" ".join(reference), [" ".join(reference)]).score == 100
@@ -122,13 +122,13 @@ def test_words_under_a_map_match_by_mapped_cosines_and_equal_ones_by_1() -> None
     scored = softbleu.score(["a cat"], ["the dog x"], metrics=Trained(vectors=WORDS, map=learned)).numbers
     vectors = [[WORDS[word] for word in line.split() if word in WORDS] for line in ("a cat", "the dog")]
     nothing = [0.0] * 4
-    found = agreement(
+    found = lacks(
         vectors[0],
         [*vectors[1], nothing],
         ([True] * 2, [True] * 3),
         *(learned.matrix, learned.direction, learned.constant),
     )
-    assert scored.lost == pytest.approx(100 * (1 - np.array(found)) * learned.prices / 0.875, abs=1e-4)
+    assert scored.lost == pytest.approx(100 * np.array(found) * learned.prices / 0.875, abs=1e-4)
     assert softbleu.score(["x cat"], ["x cat"], metrics=Trained(vectors=WORDS, map=learned)).score == 100
 
 
@@ -150,7 +150,7 @@ def test_all_that_compares_vectors_sees_mapped_ones() -> None:
 
 def test_bertscore_under_a_map_weighs_pieces_alike() -> None:
     encoder, learned = MadeUpEncoder(), made_up_map(6)
-    flat = replace(learned, direction=np.zeros(4, np.float32), prices=(0.0, 0.0, 1.0), floor=0.0)
+    flat = replace(learned, direction=np.zeros(4, np.float32), prices=(0.0, 0.0, 1.0, 0.0), floor=0.0)
     metrics = [softbleu.BertScore(vectors=encoder, map=learned), Trained(vectors=encoder, map=flat)]
     bertscore, trained = (softbleu.score(*TEXTS, metrics=metric).score for metric in metrics)
     assert bertscore == pytest.approx(trained, abs=1e-4)
@@ -172,10 +172,12 @@ def test_a_map_is_signed_and_read_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ({"values": np.zeros((3, 4), np.int8)}, "other shapes"),
-        ({"scales": np.full(4, np.nan, np.float32)}, "not finite"),
-        ({"numbers": np.array([0.0, 0.5, 0.5, 0.5, 0.0])}, "add up to 1"),
-        ({"numbers": np.array([0.0, 0.5, 0.5, 0.0, 1.0])}, "less than 1"),
+        ({"left": np.zeros((3, 4), np.float16)}, "other shapes"),
+        ({"left": np.zeros(4, np.float16)}, "no map of vectors"),
+        ({"right": np.full((4, 4), np.nan, np.float16)}, "not finite"),
+        ({"numbers": np.array([0.0, 0.5, 0.5, 0.5, 0.0, 0.0])}, "add up to 1"),
+        ({"numbers": np.array([0.0, 0.5, 0.5, 0.0, -0.1, 0.0])}, "prices are from 0"),
+        ({"numbers": np.array([0.0, 0.5, 0.5, 0.0, 0.0, 1.0])}, "less than 1"),
         ({"facts": np.frombuffer(b"[", np.uint8)}, "no map of vectors"),
         ({"facts": np.frombuffer(b'{"format": 9}', np.uint8)}, "format 9, not 1"),
         ({"facts": np.array(["x", None], object)}, "no map of vectors"),

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 
-def agreement(
+def lacks(
     candidate: Sequence[Any],
     reference: Sequence[Any],
     inner: tuple[Sequence[bool], Sequence[bool]],
     matrix: Any,
     direction: Any,
     constant: float,
-) -> tuple[float, float, float]:
-    """Precision, recall and F of two lines of vectors."""
+) -> tuple[float, ...]:
+    """What precision, recall and F of two lines of vectors lack of 1, and the logarithm of the ratio of lengths."""
 
     def mapped(vector: Any) -> Any:
         moved = np.array(
@@ -36,4 +36,5 @@ def agreement(
         weights = [weight(one) if counts else 0.0 for one, counts in zip(own, counted, strict=True)]
         means.append(sum(map(math.prod, zip(best, weights, strict=True))) / sum(weights))
     precision, recall = means
-    return precision, recall, 2 * precision * recall / (precision + recall)
+    sizes = sorted(1 + sum(counted) for counted in inner)
+    return 1 - precision, 1 - recall, 1 - 2 * precision * recall / (precision + recall), math.log(sizes[1] / sizes[0])
