@@ -163,12 +163,12 @@ def main() -> None:
 
     def map_of(used: tuple[Path, ...]) -> VectorMap:
         if used not in maps:
-            judged = joined(used, *place)
             if given.apart:
                 found = learn_apart(used, place, known)
             else:
+                judged = joined(used, *place)
                 found = learn(judged, np.arange(len(judged)), passes=given.passes, rate=given.rate)
-            maps[used] = finish_map(judged, found, {})
+            maps[used] = finish_map(found, {})
         return maps[used]
 
     new = not given.output.exists()

@@ -50,7 +50,6 @@ class VectorMap(Content):
     constant: float = field(repr=False, compare=False)
     prices: tuple[float, ...] = field(repr=False, compare=False)
     """Prices of `TERMS`; those of precision, recall and F add up to 1."""
-    floor: float = field(repr=False, compare=False)  # Median of unrelated pairs, which have 0 points
     facts: Fields = field(repr=False, compare=False)  # Vectors that it is for, and what it was learned from
 
     @classmethod
@@ -129,16 +128,16 @@ class VectorMap(Content):
         if not isinstance(rows, np.ndarray):
             logits: Floats = rows.along(self.direction) * np.sqrt(self.dimension) + self.constant
             return np.logaddexp(0, logits)
-        return token_weights(rows.astype(np.float64), self.direction.astype(np.float64), self.constant)[0]
+        return token_weights(rows.astype(np.float64, copy=False), self.direction.astype(np.float64), self.constant)[0]
 
     def losses(self, lacks: Floats) -> Floats:
         """Compute points lost, of 100, by what precision, recall and F lack of 1, and other lengths: (pairs, 4).
 
-        >>> vector_map = VectorMap("", "", None, None, None, 0.0, (0.25, 0.25, 0.5, 0.05), 0.5, {})
+        >>> vector_map = VectorMap("", "", None, None, None, 0.0, (0.25, 0.25, 0.5, 0.05), {})
         >>> vector_map.losses(np.array([[0.2, 0.4, 0.3, 0.5]])).round(6).tolist()
-        [[10.0, 20.0, 30.0, 5.0]]
+        [[5.0, 10.0, 15.0, 2.5]]
         """
-        losses: Floats = 100 * lacks * np.array(self.prices) / (1 - self.floor)
+        losses: Floats = 100 * lacks * np.array(self.prices)
         return losses
 
     def described(self) -> dict[str, str | int]:
@@ -160,7 +159,7 @@ class VectorMap(Content):
             left=self.left.astype("<f2"),
             right=self.right.astype("<f2"),
             direction=self.direction,
-            numbers=np.array([self.constant, *self.prices, self.floor], "<f8"),
+            numbers=np.array([self.constant, *self.prices], "<f8"),
             facts=np.frombuffer(facts.encode(), np.uint8),
         )
         return stream.getvalue()
@@ -206,13 +205,13 @@ def _read(path: Path, location: str) -> dict[str, Any]:
             "left": ((size, rank), "<f2"),
             "right": ((rank, size), "<f2"),
             "direction": ((size,), "<f4"),
-            "numbers": ((len(TERMS) + 2,), "<f8"),
+            "numbers": ((len(TERMS) + 1,), "<f8"),
         }
         if shapes != wanted or not size or not rank or not all(np.isfinite(content[name]).all() for name in wanted):
             raise ValueError("its arrays have other shapes, or values that are not finite")
-        constant, *prices, floor = content["numbers"].tolist()
-        if min(prices) < 0 or abs(sum(prices[:3]) - 1) > 1e-9 or not floor < 1:
-            raise ValueError("prices are from 0, the first three add up to 1, and unrelated pairs have less than 1")
+        constant, *prices = content["numbers"].tolist()
+        if min(prices) < 0 or abs(sum(prices[:3]) - 1) > 1e-9:
+            raise ValueError("prices are from 0, and the first three add up to 1")
         texts = facts["vectors"], facts["tokenize"], facts["layers"] or ""
         if not all(isinstance(text, str) for text in (*texts, *facts["fingerprints"])):
             raise ValueError("vectors, tokenize, layers and fingerprints are texts")
@@ -223,7 +222,7 @@ def _read(path: Path, location: str) -> dict[str, Any]:
         said = f"{type(error).__name__}: {error}"[:120]
         raise InputError(f"{location}: no map of vectors ({said}): make one by softbleu embeddings train") from error
     arrays = {name: content[name].astype(np.float32) for name in ("left", "right", "direction")}
-    return {**arrays, "constant": constant, "prices": tuple(prices), "floor": floor, "facts": facts}
+    return {**arrays, "constant": constant, "prices": tuple(prices), "facts": facts}
 
 
 @dataclass(frozen=True)

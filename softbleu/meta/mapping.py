@@ -44,7 +44,6 @@ _COLUMNS = {
     "reference": ("reference", "ref"),
 }
 _LINES_AT_ONCE = 1024
-_UNRELATED = 2000  # Pairs of a candidate and the reference of another segment, for the lower end of the scale
 _LEAST = 50  # Judged outputs that a map is learned from
 
 
@@ -212,7 +211,7 @@ def learn_map(
             "rate": rate,
             "seed": seed,
         }
-        made = finish_map(states, parameters, facts, seed)
+        made = finish_map(parameters, facts)
         rows = _held_out(states, np.flatnonzero(held), judged, made)
     table = Records(
         ("set", "outputs", "held_out", "r_untrained", "r_map"),
@@ -224,42 +223,30 @@ def learn_map(
     return LearnedMap(replace(made, facts={**facts, "held_out": figures}), table)
 
 
-def finish_map(states: JudgedStates, parameters: MapParameters, facts: dict[str, Any], seed: int = SEED) -> VectorMap:
+def finish_map(parameters: MapParameters, facts: dict[str, Any]) -> VectorMap:
     """Make a map of learned parameters: of low rank, with prices of agreement that add up to 1, and of lengths."""
-    left, right = low_rank(parameters.matrix)
     total = float(parameters.prices.sum())
     if total <= 0:
         raise InputError("judges disliked what is near the reference in every respect: nothing can be learned")
-    prices = parameters.prices.astype(np.float64) / total
-    generator = np.random.default_rng(seed)
-    some = generator.permutation(len(states))[:_UNRELATED]
-    # The reference of another segment of the same set, such as half the set away.
-    members = [np.flatnonzero(states.sets == number) for number in range(int(states.sets.max()) + 1)]
-    other = np.arange(len(states))
-    for member in members:
-        other[member] = np.roll(member, len(member) // 2)
-    unrelated = replace(states, references=states.references[other])
-    rounded = MapParameters(left @ right, *parameters.parts()[1:])
-    floor = float(np.median(predict(unrelated, some, rounded) / total - LENGTH_PRICE * unrelated.apart(some)))
+    precision, recall, _ = (parameters.prices.astype(np.float64) / total).tolist()
     return VectorMap(
         "learned",
         "",
-        left,
-        right,
+        *low_rank(parameters.matrix),
         parameters.direction.astype(np.float32),
         float(parameters.constants[0]),
-        (float(prices[0]), float(prices[1]), float(1 - prices[0] - prices[1]), LENGTH_PRICE),
-        floor,
+        (precision, recall, 1 - precision - recall, LENGTH_PRICE),
         facts,
     )
 
 
 def mapped_scores(states: JudgedStates, pairs: Integers, made: VectorMap) -> Floats:
-    """Score some pairs as `trained` does under a map, on another scale: (pairs,)."""
+    """Score some pairs as `trained` does under a map, from 0 to 1: (pairs,)."""
     *prices, length = made.prices
     constants, found = np.array([made.constant], np.float32), np.array(prices, np.float32)
     parameters = MapParameters(made.matrix, made.direction, constants, found, np.zeros(0, np.float32))
-    return predict(states, pairs, parameters) - length * states.apart(pairs)
+    scores: Floats = np.maximum(predict(states, pairs, parameters) - length * states.apart(pairs), 0)
+    return scores
 
 
 def _held_out(states: JudgedStates, held: Integers, judged: Sequence[JudgedFile], made: VectorMap) -> list[list[Any]]:

@@ -241,8 +241,9 @@ class Trained(Metric):
     With a `map` and no head, each token is matched greedily with the most similar one under the map, as in BERTScore,
     and weighs as the map says. What precision, recall and F of these lack costs points, and so do lengths that differ
     (logarithms of ratios of tokens), at the prices of the map, which also names vectors, layers and tokens, unless
-    others are given. Vectors that have a map in the box and no head take it unless a head is given, such as
-    `multilingual-e5-small`, which a `language` other than English takes.
+    others are given. The scale is that of BERTScore: unrelated pairs have more than 0. Vectors that have a map in the
+    box and no head take it unless a head is given, such as `multilingual-e5-small`, which a `language` other than
+    English takes.
 
     Parameters
     ----------

@@ -34,7 +34,7 @@ def made_up_map(seed: int = 0, dimension: int = 4, **facts: Any) -> VectorMap:
     left, right = low_rank(draw.normal(scale=0.3, size=(dimension, dimension)))
     direction = draw.normal(scale=0.5, size=dimension).astype(np.float32)
     known = {"vectors": "made up", "fingerprints": [], "layers": "2", "tokenize": "none", **facts}
-    return VectorMap("made", "f" * 64, left, right, direction, 0.25, (0.2, 0.3, 0.5, 0.1), 0.125, known)
+    return VectorMap("made", "f" * 64, left, right, direction, 0.25, (0.2, 0.3, 0.5, 0.1), known)
 
 
 def judged_pairs(seed: int, *, words: bool) -> JudgedStates:
@@ -93,7 +93,7 @@ def test_trained_under_a_map_is_the_oracle(candidate: list[str], reference: list
     expected = np.array(
         lacks(*(states[side] for side in sides), inner, learned.matrix, learned.direction, learned.constant)
     )
-    lost = 100 * expected * learned.prices / (1 - learned.floor)
+    lost = 100 * expected * learned.prices
     assert found.lost == pytest.approx(lost, abs=1e-3)
     assert found.score == pytest.approx(max(0, 100 - lost.sum()), abs=1e-3)
     assert metric.sentence_score(" ".join(reference), [" ".join(reference)]).score == 100
@@ -128,7 +128,7 @@ def test_words_under_a_map_match_by_mapped_cosines_and_equal_ones_by_1() -> None
         ([True] * 2, [True] * 3),
         *(learned.matrix, learned.direction, learned.constant),
     )
-    assert scored.lost == pytest.approx(100 * np.array(found) * learned.prices / 0.875, abs=1e-4)
+    assert scored.lost == pytest.approx(100 * np.array(found) * learned.prices, abs=1e-4)
     assert softbleu.score(["x cat"], ["x cat"], metrics=Trained(vectors=WORDS, map=learned)).score == 100
 
 
@@ -150,7 +150,7 @@ def test_all_that_compares_vectors_sees_mapped_ones() -> None:
 
 def test_bertscore_under_a_map_weighs_pieces_alike() -> None:
     encoder, learned = MadeUpEncoder(), made_up_map(6)
-    flat = replace(learned, direction=np.zeros(4, np.float32), prices=(0.0, 0.0, 1.0, 0.0), floor=0.0)
+    flat = replace(learned, direction=np.zeros(4, np.float32), prices=(0.0, 0.0, 1.0, 0.0))
     metrics = [softbleu.BertScore(vectors=encoder, map=learned), Trained(vectors=encoder, map=flat)]
     bertscore, trained = (softbleu.score(*TEXTS, metrics=metric).score for metric in metrics)
     assert bertscore == pytest.approx(trained, abs=1e-4)
@@ -175,9 +175,8 @@ def test_a_map_is_signed_and_read_again(tmp_path: Path) -> None:
         ({"left": np.zeros((3, 4), np.float16)}, "other shapes"),
         ({"left": np.zeros(4, np.float16)}, "no map of vectors"),
         ({"right": np.full((4, 4), np.nan, np.float16)}, "not finite"),
-        ({"numbers": np.array([0.0, 0.5, 0.5, 0.5, 0.0, 0.0])}, "add up to 1"),
-        ({"numbers": np.array([0.0, 0.5, 0.5, 0.0, -0.1, 0.0])}, "prices are from 0"),
-        ({"numbers": np.array([0.0, 0.5, 0.5, 0.0, 0.0, 1.0])}, "less than 1"),
+        ({"numbers": np.array([0.0, 0.5, 0.5, 0.5, 0.0])}, "add up to 1"),
+        ({"numbers": np.array([0.0, 0.5, 0.5, 0.0, -0.1])}, "prices are from 0"),
         ({"facts": np.frombuffer(b"[", np.uint8)}, "no map of vectors"),
         ({"facts": np.frombuffer(b'{"format": 9}', np.uint8)}, "format 9, not 1"),
         ({"facts": np.array(["x", None], object)}, "no map of vectors"),
@@ -252,7 +251,7 @@ def test_bundled_maps_are_small_and_fit_their_vectors() -> None:
         found = VectorMap.of(name)
         assert found.vectors == name
         assert len(found.content()) <= 300_000
-        assert all(part in found.facts for part in ("sets", "licence", "held_out"))
+        assert all(part in found.facts for part in ("sets", "licence"))
     facts = describe_set("minilm-l6").facts
     assert (facts["map"], facts["map_licence"]) == (VectorMap.of("minilm-l6").fingerprint[:12], "Apache-2.0")
     assert facts["map_outputs"] == 11279
