@@ -11,6 +11,7 @@ from operator import attrgetter, itemgetter
 from typing import Literal, get_args, overload
 
 from softbleu.corpora.files import essay_heading, numbered_lines
+from softbleu.corpora.targets import begins_targets
 from softbleu.errors import InputError, Parameter, counted, known_name
 from softbleu.io.arguments import Limit
 from softbleu.io.progress import note
@@ -444,7 +445,8 @@ def _parse(lines: Iterator[tuple[str, str]]) -> Iterator[_Sentence]:
             else:
                 sentence.begin(where, int(target[1]), rest)
         elif line.strip() and mark != "I":
-            raise InputError(f"{where}: neither a sentence ('S …') nor an edit ('A …'): {line[:30]!r}")
+            instead = ": a table of targets is source and references" * begins_targets(line.encode())
+            raise InputError(f"{where}: neither a sentence ('S …') nor an edit ('A …'): {line[:30]!r}{instead}")
     if sentence is not None:
         yield sentence
 

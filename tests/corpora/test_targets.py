@@ -3,7 +3,7 @@
 import pytest
 from refusing import refused
 
-from softbleu.corpora import ParallelFiles
+from softbleu.corpora import ParallelFiles, read_m2
 from softbleu.errors import InputError
 from softbleu.io.progress import ProgressBar
 from softbleu.metrics.reading import read_metric
@@ -82,6 +82,7 @@ def test_a_table_with_several_targets_is_no_output(written):
         [table],
         [table],
     )
+    refused(InputError, "a table of targets is source and references", read_m2, table)
     result = scored([f"{table}:source"], [table], table, language="zh")
     assert (result.numbers.true_positives, result.numbers.false_positives) == (0, 0)
 
