@@ -1,5 +1,6 @@
 """Maps learned from files of judgements."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from softbleu import InputError
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.embeddings.maps import VectorMap
 from softbleu.embeddings.vectors import unit_rows
-from softbleu.meta.mapping import JudgedFile, judged_states, learn_map
+from softbleu.meta.mapping import JudgedFile, judged_states, learn_map, mapped_scores
 from softbleu.metrics.trained import Trained
 from softbleu.text.tokens import Whitespace
 
@@ -50,6 +51,18 @@ def test_a_map_of_an_encoder_is_learned_and_read_again(judged: Path, tmp_path: P
         Trained(vectors=encoder, map=each).sentence_score("cat sat", ["cats sat"]).score for each in (found, again)
     ]
     assert scores[0] == scores[1]
+
+
+def test_scores_of_states_are_those_of_trained(judged: Path) -> None:
+    """Else a study of maps measures another score than users get."""
+    encoder, file = MadeUpEncoder(), JudgedFile.read(str(judged))
+    made = replace(learn_map([str(judged)], encoder).map, prices=(0.2, 0.3, 0.5, 0.9))
+    with judged_states([file], VectorChoice(encoder).resolved(), Whitespace()) as states:
+        found = mapped_scores(states, np.arange(len(states)), made)
+    metric = Trained(vectors=encoder, map=made)
+    pairs = zip(file.candidates, file.references, strict=True)
+    expected = [metric.sentence_score(candidate, [reference]).score for candidate, reference in pairs]
+    assert 100 * found == pytest.approx(expected, abs=0.1)
 
 
 def test_states_are_those_of_the_encoder(judged: Path) -> None:
