@@ -104,7 +104,8 @@ def kind_summary(tables: KindTables, layout: Layout) -> Records:
                 if row.beside is not None:
                     cells[f"{row.score.system} adds"] = f"{row.beside.contribution:+z.{digits}f}"
             columns = columns or list(cells)
-            best = best_places([row.f for row in systems], digits, higher=True) if len(systems) > 1 else []
+            best = best_places([row.f for row in systems], digits, higher=True)
+            best = best if len(best) < sum(row.f is not None for row in systems) else []
             marked += [(len(rows), columns.index(systems[place].score.system)) for place in best]
             rows.append(list(cells.values()))
     names = 1 + (len(tables) > 1)
