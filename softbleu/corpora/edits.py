@@ -309,8 +309,9 @@ def split_essays(segments: Sequence[GoldSegment]) -> tuple[list[GoldSegment], li
 def write_m2(segments: Iterable[GoldSegment]) -> Iterator[str]:
     """Write sentences and their edits in the `.m2` format, one string per sentence; see `read_m2`.
 
-    An annotator without edits gets a line of type `noop`. Bars in a correction that would act as separators are
-    written as ``&verbar;``, which `read_m2` reads as bars.
+    An annotator without edits gets a line of type `noop`. Texts and variants (`Annotation.variants`) of a file of
+    ChERRANT are written in its form. Bars in a correction that would act as separators are written as ``&verbar;``,
+    which `read_m2` reads as bars.
 
     Examples
     --------
@@ -321,13 +322,22 @@ def write_m2(segments: Iterable[GoldSegment]) -> Iterator[str]:
     """
     for segment in segments:
         lines = [f"S {segment.source}"]
+        with_texts = any(one.text or one.unjudged for one in segment.annotations)
         for annotation in segment.annotations:
-            for edit in annotation.edits or (_NOOP,):
-                text = "||".join(_escaped(text) or NO_CORRECTION for text in edit.corrections) or NO_CORRECTION
-                text = "" if edit.corrections == ("",) else text
-                fields = (edit.kind, text, edit.required, edit.comment, str(annotation.annotator))
-                lines.append("|||".join((f"A {edit.start} {edit.end}", *fields)))
+            none = replace(_NOOP, kind=_UNJUDGED) if annotation.unjudged else _NOOP
+            ways = [annotation.edits or (none,), *([annotation.variants] if annotation.variants else [])]
+            for number, edits in enumerate(ways):
+                text = annotation.text or segment.source
+                lines += [f"T{annotation.annotator}-A{number} {text}"] if with_texts else []
+                lines += [_written(edit, annotation.annotator) for edit in edits]
         yield "\n".join((*lines, "", ""))
+
+
+def _written(edit: Edit, annotator: int) -> str:
+    """Write the line of an edit."""
+    text = "||".join(_escaped(text) or NO_CORRECTION for text in edit.corrections) or NO_CORRECTION
+    text = "" if edit.corrections == ("",) else text
+    return "|||".join((f"A {edit.start} {edit.end}", edit.kind, text, edit.required, edit.comment, str(annotator)))
 
 
 def _escaped(text: str) -> str:

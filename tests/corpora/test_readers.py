@@ -595,6 +595,13 @@ def test_annotators_without_a_line_are_noted_and_count_as_is_asked(written, caps
     refused(InputError, "unknown way to count absent annotators", read_m2, file, absent_annotators="right")
 
 
+def test_files_of_cherrant_are_written_as_they_are_read(written):
+    text = ANSWERS + "\nS 的 啊\nT0 无法标注\n" + LINE.format(-1, -1, "NA", "-NONE-", 0)
+    segments = read_m2(written(text))
+    assert segments[0].annotations[0].variants
+    assert read_m2(written("".join(write_m2(segments)))) == segments
+
+
 def test_sentences_without_a_correction_in_files_of_cherrant(written, capsys):
     """Texts without an error are the source; those that nobody could correct are not judged."""
     text = "S 我 去 了\nT0 没有错误\n" + LINE.format(-1, -1, "noop", "-NONE-", 0)
