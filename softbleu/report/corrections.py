@@ -121,7 +121,7 @@ def kind_rows(table: KindTable) -> list[dict[str, object]]:
             name: getattr(score, name) for name in ("kind", "system", "correct", "proposed", "gold")
         }
         cells |= {f"F{table.beta:g}": row.f, "interval": row.interval}
-        for name in ("difference", "interval", "p_value", "corrected", "contribution", "contribution_interval"):
+        for name in ("contribution", "contribution_interval", "difference", "interval", "corrected", "p_value"):
             key = "difference_interval" if name == "interval" else name
             cells[key] = None if beside is None else getattr(beside, name)
         rows.append(cells)

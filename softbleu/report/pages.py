@@ -65,8 +65,8 @@ _PAIRS = (
     "corrected for the number of tests; effect: Cohen's d over lines; wins, ties, losses: lines. "
 )
 _KINDS = (
-    "difference: of F from the baseline's, with its 95% interval; p_value: by the test, and corrected for all kinds; "
-    "contribution: points of the difference of F of all edits that come from the kind, with its 95% interval."
+    "contribution: points of the difference of F of all edits that come from the kind, with its 95% interval; "
+    "difference: of F from the baseline's, with its 95% interval; p_value: by the test, and corrected for all kinds."
 )
 _NO_ROWS = np.zeros((0, 0, 0), np.int64)
 
