@@ -450,7 +450,7 @@ def average(tasks: Sequence[CampaignTask], weights: Sequence[float]) -> Measured
     permuted = [
         sum(weight * one.difference(*pair) for weight, one in zip(weights, scaled, strict=True)) for pair in pairs
     ]
-    return Measured(values, np.array(permuted).reshape(len(permuted), -1))
+    return Measured(values, np.array(permuted).reshape(-1, tasks[0].measured.permuted.shape[1]))
 
 
 def p_value(differences: Floats) -> float | None:

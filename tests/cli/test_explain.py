@@ -264,6 +264,28 @@ def test_agreement_is_pooled(command: Any) -> None:
 
 
 @DIRECTIONS
+def test_metrics_are_ranked_over_directions(command: Any) -> None:
+    """On a page, in a picture, and the same by two processes; weights are of directions."""
+    options = ("--da", "esa.{direction}.tsv", "-m", "chrf", "bleu", "--table", "metrics", "--samples", 20)
+    done = command(
+        "metaeval", "--folders", "wmt", *options, "-f", "json", "--plot", "ranks.svg", "--weights", "en-cs=3"
+    )
+    (rows, alone) = (
+        table_of(done),
+        table_of(command("metaeval", "--folders", "mtme", *options, "-f", "json", "-j", 2)),
+    )
+    tasks = ["spa en-cs", "acc_eq en-cs", "spa en-zh", "acc_eq en-zh"]
+    assert [*rows[0]] == ["metric", *(f"{name}{end}" for name in ("average", *tasks) for end in ("", " cluster"))]
+    by_metric = {row["metric"]: row for row in alone}
+    for row in rows:
+        assert {name: row[name] for name in tasks} == {name: by_metric[row["metric"]][name] for name in tasks}
+        weighed = sum(weight * row[name] for weight, name in zip((3, 3, 1, 1), tasks, strict=True)) / 8
+        assert row["average"] == pytest.approx(weighed)
+    assert "acc_eq en-zh" in Path("ranks.svg").read_text(encoding="utf-8")
+    assert "<h1>2 metrics, 4 tasks</h1>" in command("metaeval", "--folders", "wmt", *options, "-f", "html").out
+
+
+@DIRECTIONS
 @pytest.mark.parametrize("question", ["outputs", "williams"])
 def test_one_direction_has_the_table_of_its_files(command: Any, question: str) -> None:
     options = ("--da", "esa.en-cs.tsv", "-m", "chrf", "bleu", "--samples", 20, "--table", question, "-f", "csv")

@@ -220,6 +220,11 @@ def test_tasks_that_the_judgements_do_not_have_are_refused() -> None:
         "metrics", human=human, scores=tables, tasks=["systems_kendall"], samples=9
     ).records()
     assert [*alone] == ["metric", "systems_kendall", "systems_kendall cluster"]
+    every = ["spa", "acc_eq", "pearson", "systems_pearson", "systems_kendall", "systems_accuracy"]
+    for exchange in ("outputs", "segments"):
+        given = {"assessments": assessed, "samples": 9, "tasks": every, "exchange": exchange}
+        (only,) = softbleu.metaeval("metrics", scores=tables[:1], **given).records()
+        assert {value for name, value in only.items() if name.endswith("cluster")} == {1}
     for more, said in (
         ({"human": human, "tasks": ["spa"]}, "spa needs judgements of single outputs"),
         ({"assessments": assessed, "samples": 0}, "sign flips"),
