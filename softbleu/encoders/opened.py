@@ -7,6 +7,7 @@ from softbleu.encoders.device import Device
 from softbleu.encoders.kept import EncodedLines
 from softbleu.errors import optional
 from softbleu.io.platform import lock
+from softbleu.io.progress import note
 
 
 def encoded_lines(encoder: str | Encoder, layers: tuple[int, ...], device: Device | None = None) -> EncodedLines:
@@ -27,6 +28,14 @@ def _opened(encoder: str | Encoder, layers: tuple[int, ...], device: Device | No
     with optional("gpu", f"device {device.name!r}"):
         from softbleu.encoders.torch_backend import DeviceLines, TorchEncoder
     return DeviceLines(TorchEncoder.of(opened, device), layers)
+
+
+def note_memory() -> None:
+    """Note the memory that encoders in this process have taken of a card."""
+    for lines in [*_OPEN.values()]:
+        said = getattr(lines.encoder, "memory", str)()
+        if said:
+            note(said)
 
 
 _OPENING = lock()

@@ -119,6 +119,13 @@ class TorchEncoder(StoredEncoder):
         """The device of torch."""
         return open_device(self.device)
 
+    def memory(self) -> str:
+        """Describe the most memory of the card that this process has taken; empty for other devices."""
+        if self.place.type != "cuda":
+            return ""
+        taken = peak_memory(self.place) / 1e9
+        return f"{torch.cuda.get_device_name(self.place)}: at most {taken:.2f} GB of memory taken"
+
     def encode(self, pieces: Pieces, layers: tuple[int, ...]) -> NDArray[np.float32]:
         """Compute hidden states; see `Encoder.encode`."""
         found: NDArray[np.float32] = self.states(pieces, layers).cpu().numpy()

@@ -75,11 +75,12 @@ def _failure(error: RuntimeError) -> WorkerError:
 class DeviceRows:
     """Vectors on a device, (rows, dimension): states in float32, directions and products in float64, as in NumPy.
 
-    Indexed as an array they come back as float64. Where a device has no float64 (mps), all is float32.
+    Indexed as an array they come back as float64. Where a device has no float64 (mps), all is float32. Rows that have
+    `lengths`, (rows, 1), are divided by them when they are used, for float64 takes twice the memory.
     """
 
-    def __init__(self, tensor: torch.Tensor) -> None:
-        self.tensor = tensor
+    def __init__(self, tensor: torch.Tensor, lengths: torch.Tensor | None = None) -> None:
+        self.tensor, self.lengths = tensor, lengths
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -100,7 +101,7 @@ class DeviceRows:
     @cached_property
     def host(self) -> Floats:
         """All rows, in memory."""
-        return self._back(self.tensor)
+        return self._back(self._at(np.arange(len(self))))
 
     @computing()
     def mapped(self, matrix: NDArray[np.float32]) -> DeviceRows:
@@ -110,14 +111,14 @@ class DeviceRows:
     @computing()
     def unit(self) -> DeviceRows:
         """Scale each row to length 1; a zero row stays zero."""
-        rows = self.tensor.to(self._exact)
-        lengths = torch.linalg.vector_norm(rows, dim=1, keepdim=True)
-        return DeviceRows(rows / torch.where(lengths > 0, lengths, 1.0))
+        lengths = torch.linalg.vector_norm(self.tensor, dim=1, keepdim=True, dtype=self._exact)
+        return DeviceRows(self.tensor, torch.where(lengths > 0, lengths, 1.0))
 
     @computing()
     def chosen(self, places: Integers) -> DeviceRows:
         """Return the rows at some places."""
-        return DeviceRows(self.tensor[self._there(places)])
+        index = self._there(places)
+        return DeviceRows(self.tensor[index], None if self.lengths is None else self.lengths[index])
 
     @computing()
     def of_words(self, pieces: Pieces, starts: Integers, words: int) -> DeviceRows:
@@ -141,7 +142,9 @@ class DeviceRows:
     @computing()
     def along(self, direction: NDArray[np.floating[Any]]) -> Floats:
         """Multiply each row by one vector: (rows,)."""
-        return self._back(self.tensor @ self._there(direction).to(self.tensor.dtype))
+        step, along = max(1, _FLOATS // self.shape[1]), self._there(direction).to(self._exact)
+        parts = [np.arange(start, min(start + step, len(self))) for start in range(0, len(self), step)]
+        return np.concatenate([np.zeros(0), *(self._back(self._at(part) @ along) for part in parts)])
 
     @computing()
     def tables(self, left: Integers, right: Integers) -> Floats:
@@ -161,7 +164,7 @@ class DeviceRows:
         products = np.empty(len(left))
         for start in range(0, len(left), step):
             some = slice(start, start + step)
-            one, other = (self.tensor[self._there(part[some])] for part in (left, right))
+            one, other = (self._at(part[some]) for part in (left, right))
             products[some] = self._back((one * other).sum(1))
         return products
 
@@ -211,7 +214,7 @@ class DeviceRows:
     def _products(self, left: Integers, other: DeviceRows, right: Integers) -> torch.Tensor:
         """Multiply rows at `left` with rows of the other at `right`: (batch, left, right); of -1 there is no row."""
         sides = (self, left), (other, right)
-        one, two = (rows.tensor[self._there(np.maximum(places, 0))] for rows, places in sides)
+        one, two = (rows._at(np.maximum(places, 0)) for rows, places in sides)
         return one @ two.transpose(1, 2)
 
     def _batches(
@@ -235,6 +238,12 @@ class DeviceRows:
             )
             yield numbers, left, right
             start = end
+
+    def _at(self, places: Integers) -> torch.Tensor:
+        """Return the rows at places of any shape."""
+        index = self._there(places)
+        rows = self.tensor[index].to(self._exact)
+        return rows if self.lengths is None else rows / self.lengths[index]
 
     def _there(self, values: NDArray[Any]) -> torch.Tensor:
         return torch.from_numpy(np.ascontiguousarray(values)).to(self.tensor.device)

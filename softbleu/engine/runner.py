@@ -18,6 +18,7 @@ from softbleu.corpora.corpus import BLOCK
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.validation import usual_blank
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
+from softbleu.encoders.opened import note_memory
 from softbleu.engine.checkpoint import EVERY, BlockStatistics, Checkpoint
 from softbleu.engine.encode import BlockCoder, ListCorpus, task_batches
 from softbleu.engine.notes import note_delays, note_text
@@ -379,6 +380,7 @@ def running(
         if not lists and options.notes:
             note_text(whole, [metric for metric in metrics if not isinstance(metric, ReadsRows)])
             note_delays(whole, metrics)
+        stack.callback(note_memory)
         yield Runner(whole, plan, chosen, name, checkpoint, options.progress, stack, _asked=asked)
 
 

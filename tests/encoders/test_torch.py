@@ -275,6 +275,22 @@ def test_a_run_goes_on_from_its_checkpoint(monkeypatch, tmp_path):
     assert found.score == pytest.approx(score_corpus(corpus, softbleu.BertScore())[0].score, abs=1e-5)
 
 
+def test_the_memory_of_a_card_is_noted_after_the_run(monkeypatch, capsys):
+    monkeypatch.setattr(TorchEncoder, "memory", lambda self: f"{self.name} took it")
+    corpus = Segments.of(["a cat"], [["the cat"]])
+    with ProgressBar(quiet=False):
+        score_corpus(corpus, softbleu.BertScore(device="cpu"))
+        score_corpus(corpus, softbleu.BertScore())
+    assert capsys.readouterr().err.count("note: minilm-l6 took it\n") == 1
+    encoder = TorchEncoder.of(open_encoder("minilm-l6"), CPU)
+    monkeypatch.undo()
+    assert encoder.memory() == ""
+    encoder.__dict__["place"] = torch.device("cuda")
+    monkeypatch.setattr(torch.cuda, "max_memory_allocated", lambda device: 1_234_000_000)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "Card")
+    assert encoder.memory() == "Card: at most 1.23 GB of memory taken"
+
+
 def test_a_lower_precision_is_signed_and_less_exact():
     exact = softbleu.score(CANDIDATES, REFERENCES, metrics="bertscore", level="segment", device="cpu")
     assert "precision" not in parse_signature(exact[0].signature)
