@@ -210,7 +210,7 @@ class TorchEncoder(StoredEncoder):
     def _attend(self, qkv: torch.Tensor, groups: Sequence[tuple[torch.Tensor, ...]]) -> torch.Tensor:
         dtype = _TYPES.get(self.device.precision, torch.float32)
         out = torch.zeros((len(qkv), self.dimension), device=self.place)
-        for places, there, bias in groups:
+        for places, there, inside, rows, bias in groups:
             # (3, lines, heads, length, dimension of a head)
             split = qkv[places].to(dtype).unflatten(2, (3, self.architecture.heads, -1)).permute(2, 0, 3, 1, 4)
             # How arrays lie in memory would depend on the number of lines, and rounding on it.
@@ -220,11 +220,15 @@ class TorchEncoder(StoredEncoder):
                 scores += bias
             scores.masked_fill_(~there[:, None, None, :], -torch.inf)
             attended = (torch.softmax(scores, 3).to(dtype) @ split[2]).float()
-            out[places[there]] = attended.transpose(1, 2).flatten(2)[there]
+            out[rows] = attended.transpose(1, 2).flatten(2).flatten(0, 1)[inside]
         return out
 
     def _group(self, starts: Integers, first: int, end: int) -> tuple[torch.Tensor, ...]:
-        """Return places of the pieces of some lines, filled up; which of them are pieces; and biases of distances."""
+        """Return places of the pieces of some lines, filled up; which of them are pieces; and biases of distances.
+
+        Between these stand the numbers of the pieces among the places, and their rows, so that the device need not
+        wait to count them.
+        """
         lengths = np.diff(starts)[first:end]
         within = np.arange(-(-int(lengths.max()) // _GRAIN) * _GRAIN)
         there = within < lengths[:, None]
@@ -233,7 +237,8 @@ class TorchEncoder(StoredEncoder):
         if self.architecture.distances:
             classes = distance_classes(within[None, :] - within[:, None], self.architecture.distances)
             bias = self._distances[self.there(classes)].permute(2, 0, 1)
-        return self.there(places), self.there(there), bias
+        inside = np.flatnonzero(there)
+        return *(self.there(part) for part in (places, there, inside, places.reshape(-1)[inside])), bias
 
     @property
     def _compiled(self) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +35,7 @@ def computing(precision: str = "highest") -> Iterator[None]:
     fails, or has too little memory.
     """
     with _COMPUTING:
-        before = torch.get_float32_matmul_precision(), torch.get_num_threads()
+        restore, threads = _restoring_precision(), torch.get_num_threads()
         # "highest" keeps TF32, whose numbers have 10 bits, from products of float32.
         torch.set_float32_matmul_precision(precision)
         torch.set_num_threads(1)
@@ -46,8 +47,18 @@ def computing(precision: str = "highest") -> Iterator[None]:
                 raise
             raise _failure(error) from error
         finally:
-            torch.set_float32_matmul_precision(before[0])
-            torch.set_num_threads(before[1])
+            restore()
+            torch.set_num_threads(threads)
+
+
+def _restoring_precision() -> Callable[[], None]:
+    """Return a function that sets the precision of products as it is now."""
+    try:
+        return partial(torch.set_float32_matmul_precision, torch.get_float32_matmul_precision())
+    except RuntimeError:
+        # A program that set it in the way that torch has from 2.9 on cannot be asked in the old way.
+        matmul = torch.backends.cuda.matmul
+        return partial(setattr, matmul, "fp32_precision", matmul.fp32_precision)
 
 
 def is_short_of_memory(error: RuntimeError) -> bool:

@@ -330,9 +330,13 @@ def test_settings_of_torch_are_restored_after_encoding(on_device, monkeypatch):
     try:
         encoder.encode(encoder.tokenize([WORDS]), (2,))
         assert torch.get_float32_matmul_precision() == "medium"
+        # A program may have set it in the way that torch has from 2.9 on, which forbids to ask in the old way.
+        torch.backends.cuda.matmul.fp32_precision = "tf32"
+        encoder.encode(encoder.tokenize([WORDS]), (2,))
+        assert torch.backends.cuda.matmul.fp32_precision == "tf32"
     finally:
         torch.set_float32_matmul_precision("highest")
-    assert during == ["highest"]
+    assert during == ["highest", "highest"]
     assert torch.is_grad_enabled()
 
 
