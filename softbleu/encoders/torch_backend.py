@@ -121,7 +121,7 @@ class TorchEncoder(StoredEncoder):
 
     def memory(self) -> str:
         """Describe the most memory of the card that this process has taken; empty for other devices."""
-        if self.place.type != "cuda":
+        if "place" not in vars(self) or self.place.type != "cuda":
             return ""
         taken = peak_memory(self.place) / 1e9
         return f"{torch.cuda.get_device_name(self.place)}: at most {taken:.2f} GB of memory taken"
