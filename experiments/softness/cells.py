@@ -91,6 +91,8 @@ OF_LANGUAGES: dict[str, Metric] = {  # Of the study of languages; {language} is 
     "chrF3": "chrf(beta=3)",
     "softbleu --language": "softbleu(language={language})",
 }
+MULTILINGUAL = "BERTScore, multilingual"
+BEYOND_ENGLISH: dict[str, Metric] = {MULTILINGUAL: "bertscore(vectors=multilingual-e5-small)"}
 ENGLISH: dict[str, Metric] = {
     "METEOR, exact and stem": "meteor(stages=exact+stem)",
     "VLEU .8": PLAIN,
@@ -180,6 +182,7 @@ class Contrast:
     weights: np.ndarray
     sign: str = ""
     english: bool = False  # Whether it needs English resources
+    beyond: bool = False  # Whether it is for other languages only
 
     @property
     def of_metrics(self) -> str:
@@ -193,7 +196,10 @@ def of_languages() -> list[Contrast]:
     effects = [Contrast(f"L: {one.name}", [*LANGUAGE.values()], one.of([*LANGUAGE]), one.sign) for one in IN_L]
     beside = [Contrast(f"V: {name}", pair, np.array([1.0, -1.0])) for name, pair in BESIDE.items()]
     pairs = (_minus(one, other, OF_LANGUAGES) for other, one in combinations(OF_LANGUAGES, 2))
-    return [*alone, *pairs, *effects, *beside]
+    named = {**OF_LANGUAGES, **BEYOND_ENGLISH}
+    vectors = [_minus(MULTILINGUAL, other, named, beyond=True) for other in ("chrF", "softbleu --language")]
+    vectors.append(Contrast(MULTILINGUAL, [named[MULTILINGUAL]], np.ones(1), beyond=True))
+    return [*alone, *pairs, *effects, *beside, *vectors]
 
 
 def _minus(one: str, other: str, named: Mapping[str, Metric], **rest: bool) -> Contrast:

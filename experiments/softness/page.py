@@ -254,27 +254,32 @@ def settings() -> tuple[list[str], Cells]:
 DEFAULT = "softbleu --language"
 
 
+VECTORS = "BERTScore, multilingual"
+
+
 def targets() -> tuple[list[str], Cells]:
     """Agreement out of English by set, and what is expected of any other; two digits are what sets carry."""
-
-    def rows_by(key: str, effects: Sequence[str], **chosen: str) -> list[Row]:
-        return [found for each in effects if (found := one(key, measure="r", effect=each, **chosen))]
-
-    shown = ("chrF", DEFAULT, f"{DEFAULT} − chrF")
-    header = ["target language", "set", "outputs", "`chrf`, r", f"`{DEFAULT}`, r", "difference (95%)", "take"]
+    spelt, vectors = f"{DEFAULT} − chrF", f"{VECTORS} − {DEFAULT}"
+    header = ["target language", "set", "outputs", "`chrf`, r", f"`{DEFAULT}`, r", "minus `chrf` (95%)", "take"]
+    header += ["`bertscore`, r", f"minus `{DEFAULT}` (95%)"]
     table = []
     sets = {row["set"]: row for row in rows("languages") if row["language"] != "en"}
     for name, row in sorted(sets.items(), key=lambda item: TARGET_NAMES[item[1]["language"]]):
-        found = rows_by("languages", shown, set=name)
-        low, high = float(found[2]["low"]), float(found[2]["high"])
+        found = {row["effect"]: row for row in rows("languages") if (row["set"], row["measure"]) == (name, "r")}
+        low, high = float(found[spelt]["low"]), float(found[spelt]["high"])
         take = "`softbleu`" if low > 0 else "`chrf`" if high < 0 else "either"
-        cells = [number(each["value"], 2) for each in found[:2]]
         about = [TARGET_NAMES[row["language"]], name.removesuffix(", 13a"), f"{int(row['outputs']):,}"]
-        table.append([*about, *cells, interval(found[2], digits=2), take])
-    for targets, kind in (("one output", "one output per segment"), ("several outputs", "several outputs")):
-        found = rows_by("moderators", shown, targets=f"not English, {targets}", model="mean")
-        cells = [f"{number(row['value'], 2)} ({new_of(row)})" for row in found]
-        table.append(["*any other*", kind, "", *cells, "measure"])
+        cells = [number(found[effect]["value"], 2) for effect in ("chrF", DEFAULT)]
+        cells += [interval(found[spelt], digits=2), take]
+        cells += [number(found[VECTORS]["value"], 2) if VECTORS in found else ""]
+        table.append([*about, *cells, interval(found.get(vectors), digits=2)])
+    for name in ("one output", "several outputs"):
+        cells = []
+        for effect in ("chrF", DEFAULT, spelt, VECTORS, vectors):
+            pooled = one("moderators", measure="r", effect=effect, targets=f"not English, {name}", model="mean")
+            assert pooled is not None
+            cells.append(f"{number(pooled['value'], 2)} ({new_of(pooled)})")
+        table.append(["*any other*", f"{name} per segment", "", *cells[:3], "both", *cells[3:]])
     return header, table
 
 
