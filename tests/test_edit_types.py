@@ -11,7 +11,7 @@ from tables import each_row
 
 from softbleu.corpora.edits import apply_edits, read_m2
 from softbleu.metrics.edit_types import rule_types
-from softbleu.metrics.edits import extract_edits, placed
+from softbleu.metrics.edits import edit_texts, extract_edits, form_types, placed
 from softbleu.metrics.word_tags import readings_of, tag_words
 
 CLASSIFY = rule_types()
@@ -23,6 +23,13 @@ def test_edits_have_types_by_the_rules(source: str, output: str, types: list[str
     source, output = source.split(), output.split()
     edits = [(edit.start, edit.end, tuple(edit.corrections[0].split())) for edit in extract_edits(source, output)]
     assert CLASSIFY(source, output, list(placed(edits))) == types
+
+
+def test_edits_of_texts_get_types_by_rules_or_by_form() -> None:
+    texts = ["two apple now a days"], ["two apples nowadays"]
+    for types, expected in ((CLASSIFY, ["R:NOUN:NUM", "R:ORTH"]), (form_types("en"), ["R:STEM", "R:SPACE"])):
+        (segment,) = edit_texts(*texts, types=types)
+        assert [edit.kind for edit in segment.annotations[0].edits] == expected
 
 
 @given(WORDS, WORDS)

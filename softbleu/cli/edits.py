@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Tokenize
 from softbleu.cli.options import Encoded, Output
 from softbleu.config.languages import find_language
 from softbleu.corpora import ParallelFiles, write_m2
 from softbleu.engine.notes import foreign_text
-from softbleu.errors import Parameter
+from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note
-from softbleu.metrics.edits import Extraction, edit_texts
+from softbleu.metrics.edit_types import rule_types
+from softbleu.metrics.edits import Extraction, edit_texts, form_types
 
 
 class EditsOptions(Tokenize, Encoded, Output):
@@ -24,6 +27,8 @@ class EditsOptions(Tokenize, Encoded, Output):
         The same, corrected; of several texts each becomes an annotator
     extraction
         Edits by softbleu's own alignment, or by ERRANT (needs softbleu[errant])
+    types
+        Types of the edits: by form, in any language, or ERRANT's, by rules for English, which need no other package
     language
         Language of the text (any usual code, such as cs, zho_Hans or en-zh, the target): chooses the tokenizer and
         the rules that find edits, which get types by their form: case, punctuation, order, blanks, stem
@@ -32,6 +37,7 @@ class EditsOptions(Tokenize, Encoded, Output):
     source_text: str = setting(argument=True, metavar="SOURCE", file="read")
     texts: tuple[str, ...] = setting(argument=True, metavar="OUTPUT", file="read")
     extraction: Extraction = setting("own", panel="Input")
+    types: Literal["form", "rules"] | None = setting(None, unset="form with --language, else none", panel="Input")
     language: str | None = setting(None, metavar="CODE", panel="Input")
 
 
@@ -52,5 +58,13 @@ def edits(options: EditsOptions) -> None:
         if english and (foreign := foreign_text(dict(zip(names, texts, strict=False)))):
             said = f"{foreign}, but its edits are found by rules for English: name the language ("
             note(said, Parameter("language"), ")")
-        found = edit_texts(*texts, extraction=options.extraction, language=options.language, split=split)
+        if options.types == "rules" and not english:
+            raise InputError("types by rules are for English; for other languages take ", Parameter("types", "form"))
+        makers = {None: lambda: None, "form": lambda: form_types(options.language), "rules": rule_types}
+        how: dict[str, Any] = {
+            "extraction": options.extraction,
+            "language": options.language,
+            "types": makers[options.types](),
+        }
+        found = edit_texts(*texts, split=split, **how)
         target.write(write_m2(found))

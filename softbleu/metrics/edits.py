@@ -80,6 +80,7 @@ def edit_texts(
     extraction: Extraction = "own",
     language: str | None = None,
     split: Callable[[str], Sequence[str]] = str.split,
+    types: Classify | None = None,
 ) -> list[GoldSegment]:
     """Find the edits of texts, as in a `.m2` file: the edits of each output are an annotator's.
 
@@ -94,6 +95,8 @@ def edit_texts(
         without types.
     split
         Makes words of a line, at blanks unless given.
+    types
+        Names the types of edits, such as `rule_types()`, in the place of types by form; ERRANT names its own.
 
     Returns
     -------
@@ -114,8 +117,11 @@ def edit_texts(
     known_name("extraction", extraction, get_args(Extraction))
     if extraction == "errant" and language not in (None, "en"):
         raise InputError("ERRANT is for English: leave out ", Parameter("extraction"))
+    if extraction == "errant" and types is not None:
+        raise InputError("ERRANT names the types of its edits: leave out ", Parameter("types"))
     find = errant_edits() if extraction == "errant" else partial(extract_edits, language=language)
-    classify = None if language is None or extraction == "errant" else form_types(language)
+    by_form = None if language is None or extraction == "errant" else form_types(language)
+    classify = types or by_form
     texts = [listed("source lines", source), *(listed("output lines", output) for output in outputs)]
     for number, lines in enumerate(texts):
         check_texts(f"output {number}" if number else "source", lines)
