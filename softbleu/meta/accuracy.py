@@ -132,7 +132,7 @@ _MOST_SEGMENTS = 1500  # Segments of which all pairs are compared
 _NOTHING = 1e-12
 """Accuracies that differ by no more are the same: the last bits do not decide which tie threshold is best."""
 
-_LITTLE = 0.001  # Of accuracy, as much as tables of three digits show
+LITTLE = 0.001  # Of accuracy, as much as tables of three digits show
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +150,7 @@ class Accuracy(Estimate):
     @property
     def doubt(self) -> str:
         """Explain why the accuracy may be chance; empty if it is above chance."""
-        if self.value is None or self.value < self.chance + _LITTLE:
+        if self.value is None or self.value < self.chance + LITTLE:
             return "not above chance"
         return "above chance, but its interval is not" if (self.interval or (1.0,))[0] <= self.chance else ""
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
-from softbleu.meta.accuracy import JudgedPairs, flip_p_values
+from softbleu.meta.accuracy import LITTLE, JudgedPairs, flip_p_values
 from softbleu.meta.agreement import FEWEST_POINTS, correlate
 from softbleu.meta.evidence import Evidence, IntervalSettings
 from softbleu.tables import Records, Value
@@ -89,6 +89,7 @@ class Measured:
     permuted: Floats
     """Agreement of the first metric minus that of the second of every two, (pairs, 1 + permutations), the observed
     first; pairs are those of `itertools.combinations`, of the metrics with values."""
+    chance: float | None = None  # Agreement of a metric that knows nothing, of accuracies of outputs and soft ones
 
     def difference(self, one: str, other: str) -> Floats:
         """Return the differences of two metrics, (1 + permutations,)."""
@@ -136,7 +137,8 @@ def soft_accuracies(judged: JudgedPoints, permutations: Permutations) -> Measure
         found.append(pairs.exchanged(scores * kept, scores * (1 - kept), by_judges))
         if permutations.progress is not None:
             permutations.progress(number, permutations.count)
-    return Measured(dict(zip(judged.metrics, values, strict=True)), _differences(np.array(found)))
+    chance = 1 - float(np.abs(said - 0.5).mean())
+    return Measured(dict(zip(judged.metrics, values, strict=True)), _differences(np.array(found)), chance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +193,7 @@ def tied_accuracies(judged: JudgedPoints, permutations: Permutations) -> Measure
     """
     assert judged.segments is not None
     values: dict[str, float | None] = {}
-    right, weights, segments = [], np.zeros(0), np.zeros(0, np.int64)
+    right, weights, segments, chance = [], np.zeros(0), np.zeros(0, np.int64), 0.0
     for name, scores in judged.metrics.items():
         pairs = JudgedPairs.within(judged.judges, scores, judged.segments)
         if pairs is None:
@@ -199,10 +201,10 @@ def tied_accuracies(judged: JudgedPoints, permutations: Permutations) -> Measure
         values[name], epsilon = pairs.accuracy(calibrated=True) or (0.0, 0.0)
         said = np.where(np.abs(pairs.differences) <= epsilon, 0, np.sign(pairs.differences))
         right.append((said == pairs.judges).astype(np.int8))
-        weights, segments = pairs.base / pairs.base.sum(), pairs.one
+        weights, segments, chance = pairs.base / pairs.base.sum(), pairs.one, pairs.chance
     if permutations.exchanged == "segments":
         kept, taken = _exchanged_sums(np.array(right) * weights, segments, permutations)
-        return Measured(values, _differences(kept[:, :, None] + taken[:, None]))
+        return Measured(values, _differences(kept[:, :, None] + taken[:, None]), chance)
     generator = permutations.generator()
     sizes, kinds = np.unique(weights, return_inverse=True)
     permuted = []
@@ -211,7 +213,7 @@ def tied_accuracies(judged: JudgedPoints, permutations: Permutations) -> Measure
         apart = np.bincount(kinds[one != other], minlength=len(sizes))
         signs = 2 * generator.binomial(apart, 0.5, (permutations.count, len(sizes))) - apart
         permuted.append(np.append((one - other) @ weights, signs @ sizes))
-    return Measured(values, np.array(permuted).reshape(-1, 1 + permutations.count))
+    return Measured(values, np.array(permuted).reshape(-1, 1 + permutations.count), chance)
 
 
 def _exchanged_sums(columns: Floats, units: Integers, permutations: Permutations) -> tuple[Floats, Floats]:
@@ -397,7 +399,11 @@ def measure_tasks(evidence: Evidence, settings: IntervalSettings) -> tuple[list[
         judged = systems if name in SYSTEM_MEASURES else outputs
         if judged is None:
             raise InputError(f"{name} needs judgements of single outputs: give ", Parameter("assessments"))
-        tasks.append(CampaignTask(name, evidence.direction, TASK_MEASURES[name](judged, draws)))
+        measured = TASK_MEASURES[name](judged, draws)
+        if (chance := measured.chance) is not None:
+            blind = [metric for metric, value in measured.values.items() if (value or 0.0) < chance + LITTLE]
+            notes += [f"{name}: not above chance, {chance:.3f}: {', '.join(blind)}"] * bool(blind)
+        tasks.append(CampaignTask(name, evidence.direction, measured))
     return tasks, notes
 
 

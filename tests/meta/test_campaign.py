@@ -211,6 +211,21 @@ def test_outputs_that_a_metric_lacks_are_left_out_for_all_with_a_note() -> None:
     assert found.records() == again.records()
 
 
+def test_a_note_names_metrics_that_are_not_above_chance() -> None:
+    """Chance is that of the other tables; a metric that is turned is below it."""
+    assessed, tables = made_up()
+    turned = {name: -scores for name, scores in tables[0].segments.items()}
+    given = {"assessments": assessed, "scores": [*tables, ScoreTable("turned", {}, turned)], "samples": 100}
+    found = softbleu.metaeval("metrics", **given)
+    accuracies = softbleu.metaeval("accuracy", **given).records()
+    for name, of in (("spa", "systems softly"), ("acc_eq", "outputs by segment")):
+        rows = [row for row in accuracies if row["of"] == of]
+        chance = rows[0]["chance"]
+        below = [row["metric"] for row in rows if row["accuracy"] < chance + 0.001]
+        assert "turned" in below
+        assert f"{name}: not above chance, {chance:.3f}: {', '.join(below)}" in found.notes
+
+
 def test_tasks_that_the_judgements_do_not_have_are_refused() -> None:
     assessed, tables = made_up()
     human = {"people": {f"S{k}": float(k) for k in range(6)}}
