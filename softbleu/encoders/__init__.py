@@ -1,4 +1,4 @@
-"""Encoders in NumPy: from lines of text to hidden states of their pieces. Heavy modules are imported on use."""
+"""Encoders, in NumPy or on a device: from lines of text to hidden states. Heavy modules are imported on use."""
 
 from __future__ import annotations
 
