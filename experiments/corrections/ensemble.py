@@ -13,7 +13,6 @@ named by a member are its weights.
 from __future__ import annotations
 
 import argparse
-import csv
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -22,19 +21,19 @@ from functools import cached_property
 from itertools import combinations, product
 
 import numpy as np
+from controls import SOURCE as COPIED
+from controls import Honest, all_edits, make_controls, with_noise
 from make import (
-    DATA,
     FLUENT,
     HERE,
     Set,
-    all_edits,
     conll14,
+    conll_with_errors,
     counts_of,
-    lines_of,
-    made_up,
+    gmeg_judged,
+    gmeg_with_errors,
     scores_of,
     seeda,
-    with_noise,
     write_rows,
 )
 from scipy.optimize import nnls
@@ -107,18 +106,12 @@ class Judged:
 
 def gmeg(kind: str) -> Judged:
     """One half of GMEG."""
-    with (DATA / "gmeg-dev" / f"{kind}-segment-scores.csv").open(encoding="utf-8") as stream:
-        rows = [*csv.DictReader(stream)]
-    judged = {name: np.array([float(row[name] or "nan") for row in rows]) for name in rows[0] if name != "ref"}
-    systems = {name: lines_of(f"gmeg-dev/{kind}/{name}") for name in (*judged, "source+error")}
-    honest = [name for name in judged if name != "source"]
-    systems["union"] = [
-        all_edits(*lines) for lines in zip(systems["source"], *(systems[name] for name in honest), strict=True)
-    ]
-    systems["noise"] = list(map(with_noise, range(len(rows)), systems["source"]))
-    files = [f"gmeg-dev/{kind}/{name}" for name in ("source", *(f"ref{number}" for number in range(4)))]
-    comparisons, places = Comparisons.of_scores(judged), tuple(range(len(rows)))
-    texts = Set(kind.upper(), places, systems, comparisons, {}, tuple(files[1:]), files[0])
+    given, spoilt = gmeg_with_errors(kind)
+    judged, honest, source = gmeg_judged(kind), given.honest, given.systems[COPIED]
+    edited = zip(source, *(given.systems[name] for name in honest), strict=True)
+    union = [all_edits(*lines) for lines in edited]
+    noise = list(map(with_noise, range(len(source)), source))
+    texts = given.with_systems({**given.systems, "source+error": spoilt, "union": union, "noise": noise})
     return judged_by(texts, honest, np.stack([judged[name] for name in honest]))
 
 
@@ -274,7 +267,13 @@ def main() -> None:
     scored = vars(parser.parse_args())["scores"]
     conll, base = conll14(), seeda("sent")
     honest = {name: lines for name, lines in conll.systems.items() if name != "INPUT"}
-    gaming = replace(conll, references=("conll14/ref0.txt",), systems={**honest, **made_up(conll)})
+    ((_, spoilt_source), _) = conll_with_errors()
+    people = next(iter(conll.people.values()))
+    made_up = make_controls(
+        Honest(conll.texts.source or (), honest, max(honest, key=lambda n: people[n]), spoilt_source)
+    )
+    controls_of = {f"{name} {way}".strip(): lines for name, ways in made_up.items() for way, lines in ways.items()}
+    gaming = replace(conll, references=("conll14/ref0.txt",), systems={**honest, **controls_of})
     sets = [gmeg("fce"), gmeg("wiki")]
     sets.append(replace(judged_by(base, [n for n in base.systems if n not in (*FLUENT, "INPUT")]), name="SEEDA"))
     sets.append(judged_by(conll, [*conll.systems]))

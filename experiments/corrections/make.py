@@ -12,9 +12,10 @@ Writes beside this file, with 95% intervals of 1,000 samples where a table has `
 - williams.csv: Williams' tests of each metric against GLEU+.
 - chosen.csv: settings chosen without the systems that they are then tried on.
 - answers.csv: scores on CoNLL-2014 of outputs that no honest system writes.
-- gaming.csv (by `--gaming`): the same of more such outputs, all edits of all systems together, noise and a
-  paraphrase among them; and in how many sentences of GMEG a source with errors beats the source, in per cent.
-  For M2 the gold edits of GMEG are found in its texts.
+- gaming.csv (by `--gaming`): the controls of `controls.toml` on CoNLL-2014, SEEDA and both halves of GMEG, with all
+  references and with the first alone. A control with variants has the one with the greatest score. Of `errors` score
+  and rival are per cent of the sentences. `lines` are fewer for metrics that encode each edit. For metrics of gold
+  edits those of GMEG are found in its texts.
 
 Scores are kept in build/, so that a second run scores only what is new. `--only NAME…` scores these metrics alone.
 """
@@ -24,8 +25,7 @@ from __future__ import annotations
 import argparse
 import csv
 import hashlib
-import random
-from collections import Counter
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -34,10 +34,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from controls import (
+    CONSTANT,
+    CONSTANTS,
+    CONTROLS,
+    ERRORS,
+    ERRORS_WIN,
+    SOURCE,
+    TRIED_ON,
+    Honest,
+    make_controls,
+    reversed_edits,
+    with_errors,
+)
 
 import softbleu
 from softbleu.corpora import Segments
-from softbleu.corpora.edits import Edit, GoldSegment, apply_edits, read_m2
+from softbleu.corpora.edits import Edit, GoldSegment, read_m2
 from softbleu.corpora.judgements import Comparisons, ScoreTable, read_rankings
 from softbleu.meta.accuracy import output_accuracies, preference_taus, tau_of
 from softbleu.meta.evidence import IntervalSettings, aggregate_scores
@@ -47,7 +60,7 @@ from softbleu.metrics.edits import extract_edits
 HERE = Path(__file__).resolve().parent
 DATA = HERE.parents[2] / "shared" / "data"
 KEPT = HERE.parents[1] / "build" / "corrections"
-HONEST, CONSTANT = "AMU", "This is a sentence ."
+HONEST, TIED = "AMU", 1e-9
 FLUENT = ("GPT-3.5", "REF-F")
 WAYS = (None, "expected-wins", "trueskill")
 SMOOTH = "segment_smoothing=true"
@@ -93,29 +106,18 @@ GOLD = {  # Metrics over gold edits
 }
 ALONE = {  # Metrics of the source and the output
     "refless": "refless",
-    "refless, fluency": "refless(alpha=0, beta=1, gamma=0)",
+    "refless, sum": "refless(least_meaning=0)",
+    "refless, fluency": "refless(least_meaning=0, alpha=0, beta=1, gamma=0)",
 }
 METRICS = TEXTS | GOLD | ALONE
 SEEDA_ONLY = tuple(name for name in METRICS if any(f" 0.{each} in context" in name for each in (3, 4, 6, 7, 9)))
 REFERENCE_FREE = tuple(ALONE)
-SAME = dict(
-    pair.strip().split(" = ")
-    for pair in """
-however = nevertheless / therefore = thus / many = numerous / important = significant / help = assist
-helps = assists / because of = owing to / because = as / for example = for instance / in order to = so as to
-such as = like / also = likewise / although = though / a lot of = plenty of / get = obtain
-gets = obtains / need to = have to / needs to = has to / show = demonstrate / shows = demonstrates / big = large
-large = big / hence = thus / thus = hence / for instance = for example / children = kids / kids = children
-maybe = perhaps / perhaps = maybe / often = frequently / nowadays = these days / in addition = moreover
-moreover = furthermore / furthermore = moreover / besides = in addition / usually = normally / buy = purchase
-begin = start / start = begin / whole = entire / entire = whole / problem = difficulty / problems = difficulties
-disease = illness / diseases = illnesses / illness = disease / allow = permit / allows = permits / enough = sufficient
-wants to = wishes to / want to = wish to / should = ought to / finally = in the end / in conclusion = to conclude
-quickly = rapidly / rapidly = quickly / choose = select / way = manner / ways = manners / tell = inform
-""".replace("\n", " / ").split(" / ")
-    if pair.strip()
+GAMED = tuple(  # Settings that the guide names, and those of other metrics; all of Transport takes too long
+    name
+    for name in METRICS
+    if name == "softbleu" or not re.search(r"vleu .* in context$|\.[3-79] in|soft|Transport|by (sim|len)", name)
 )
-"""Words and phrases that others can replace in most texts, without another meaning and without an error."""
+EACH = {"M2": 8, "in context|BERTScore": 6}  # Of slow metrics every so many lines are scored, with all references
 BEST = "GLEU+ xleu 0.5 in context"
 BASE, EDITS = "GLEU+", ("CLEME", "Transport")
 
@@ -132,6 +134,20 @@ class Set:
     references: tuple[str, ...] = ("conll14/ref0.txt", "conll14/ref1.txt")
     source: str = "conll14/source.txt"
 
+    @property
+    def honest(self) -> list[str]:
+        """Systems that change something and rewrite nothing."""
+        return [name for name in self.systems if name not in (*FLUENT, "INPUT", SOURCE)]
+
+    def with_systems(self, systems: Mapping[str, Sequence[str]]) -> Set:
+        """Return the set with other outputs."""
+        return replace(self, systems=systems)
+
+    def every(self, step: int) -> Set:
+        """Take every so many segments, of texts; judgements stay as they are."""
+        systems = {name: lines[::step] for name, lines in self.systems.items()}
+        return replace(self, segments=self.segments[::step], systems=systems)
+
     @cached_property
     def texts(self) -> Segments:
         """With references as they were published."""
@@ -142,7 +158,8 @@ class Set:
     def gold(self) -> Segments:
         """With gold edits, of as many annotators as there are references."""
         count = len(self.references)
-        segments = [replace(each, annotations=each.annotations[:count]) for each in self.chosen(gold_segments())]
+        every = gold_segments() if self.source.startswith("conll14") else edit_texts(self.source, *self.references)
+        segments = [replace(each, annotations=each.annotations[:count]) for each in self.chosen(every)]
         return Segments.of_gold(dict(self.systems), segments)
 
     def chosen(self, lines: Sequence[Any]) -> list[Any]:
@@ -159,6 +176,12 @@ def lines_of(name: str) -> list[str]:
 def gold_segments() -> list[GoldSegment]:
     """Gold edits of all segments."""
     return read_m2(str(DATA / "conll14" / "gold.m2"))
+
+
+@cache
+def edit_texts(source: str, *references: str) -> list[GoldSegment]:
+    """Edits that make the references, by files of the data."""
+    return [*softbleu.edit_texts(lines_of(source), *map(lines_of, references))]
 
 
 def outputs_of(folder: str) -> dict[str, list[str]]:
@@ -190,26 +213,47 @@ def seeda(kind: str) -> Set:
     return Set(f"SEEDA, {kind}", tuple(judged.tolist()), chosen, numbered, people)
 
 
+def gmeg(kind: str) -> Set:
+    """One half of GMEG (Napoles et al. 2019), `fce` or `wiki`: its systems and the source."""
+    judged = gmeg_judged(kind)
+    systems = {name: lines_of(f"gmeg-dev/{kind}/{name}") for name in judged}
+    references = tuple(f"gmeg-dev/{kind}/ref{number}" for number in range(4))
+    people = {"mean": {name: float(np.nanmean(values)) for name, values in judged.items()}}
+    places, comparisons = tuple(range(len(systems[SOURCE]))), Comparisons.of_scores(judged)
+    return Set(kind.upper(), places, systems, comparisons, people, references, f"gmeg-dev/{kind}/source")
+
+
+def gmeg_judged(kind: str) -> dict[str, np.ndarray]:
+    """Mean scores by people of each sentence of the systems of a half of GMEG, and of its source."""
+    with (DATA / "gmeg-dev" / f"{kind}-segment-scores.csv").open(encoding="utf-8") as stream:
+        rows = [*csv.DictReader(stream)]
+    return {name: np.array([float(row[name] or "nan") for row in rows]) for name in rows[0] if name != "ref"}
+
+
 def scores_of(given: Set, names: Sequence[str], metrics: Mapping[str, str] = METRICS) -> list[ScoreTable]:
     """Scores of all systems and segments by metrics, those of before read from build/."""
-    found = []
-    sides = [sorted(given.systems.items()), given.segments, *([given.references] if metrics is not METRICS else [])]
+    sides = [sorted(given.systems.items()), given.segments, given.references, given.source]
     content = hashlib.sha256(repr(sides).encode()).hexdigest()[:12]
+    places = {
+        name: KEPT / f"{content}-{hashlib.sha256(metrics[name].encode()).hexdigest()[:12]}.npz" for name in names
+    }
+    for gold in (False, True):
+        new = {name: metrics[name] for name in names if not places[name].exists() and (name in GOLD) == gold}
+        if not new:
+            continue
+        # At once, so that lines are encoded once.
+        tables, _ = make_score_tables(given.gold if gold else given.texts, read_metrics(new), level="segment")
+        KEPT.mkdir(parents=True, exist_ok=True)
+        for table in tables:
+            systems = np.array([table.systems[each] for each in given.systems])
+            segments = np.array([*map(table.segments.get, given.systems)])
+            np.savez_compressed(places[table.name], systems=systems, segments=segments)
+    found = []
     for name in names:
-        place = KEPT / f"{content}-{hashlib.sha256(metrics[name].encode()).hexdigest()[:12]}.npz"
-        if not place.exists():
-            corpus = given.gold if name in GOLD else given.texts
-            (table,), _ = make_score_tables(corpus, read_metrics({name: metrics[name]}), level="segment")
-            place.parent.mkdir(parents=True, exist_ok=True)
-            both = (
-                np.array([table.systems[each] for each in given.systems]),
-                [*map(table.segments.get, given.systems)],
-            )
-            np.savez_compressed(place, systems=both[0], segments=np.array(both[1]))
-        with np.load(place) as kept:
+        with np.load(places[name]) as kept:
             systems = dict(zip(given.systems, kept["systems"].tolist(), strict=True))
             found.append(ScoreTable(name, systems, dict(zip(given.systems, kept["segments"], strict=True))))
-        print(given.name, name, flush=True)  # noqa: T201
+    print(given.name, len(given.systems), "outputs by", *names, flush=True)  # noqa: T201
     return found
 
 
@@ -365,7 +409,7 @@ def outcomes(comparisons: Comparisons, systems: Sequence[str], segments: Mapping
 def answers(given: Set, names: Sequence[str], written: dict[str, list[list[Any]]]) -> None:
     """Score what no honest system writes, beside honest systems."""
     honest, source = scores_of(given, names), lines_of("conll14/source.txt")
-    made = {"constant": [CONSTANT] * len(source), "source": source, "reference": lines_of("conll14/ref0.txt")}
+    made = {"constant": CONSTANTS[:1] * len(source), "source": source, "reference": lines_of("conll14/ref0.txt")}
     made["reversed"] = list(map(reversed_edits, source, given.systems[HONEST]))
     for one, other in zip(honest, scores_of(replace(given, systems=made), names), strict=True):
         split = [score_edits(one.name, each) for each in (False, True)] if one.name.startswith(EDITS) else ["", ""]
@@ -374,94 +418,66 @@ def answers(given: Set, names: Sequence[str], written: dict[str, list[list[Any]]
         written["answers"].append([one.name, *other.systems.values(), *split, *ends])
 
 
-def gaming(conll: Set, names: Sequence[str]) -> None:
-    """Score outputs that are made to score, beside the best honest system."""
-    made = made_up(conll)
-    honest = {name: lines for name, lines in conll.systems.items() if name != "INPUT"}
-    single = replace(conll, references=("conll14/ref0.txt",), systems={**honest, **made})
-    rows = []
-    for table in scores_of(single, names):
-        wins = [errors_that_pay(table.name, kind) for kind in ("fce", "wiki")]
-        best = max(table.systems[name] for name in honest)
-        rows.append([table.name, best, *(table.systems[name] for name in made), *wins])
-    head = ["metric", "honest_best", *made, "source_with_errors_fce", "source_with_errors_wiki"]
+def gaming(names: Sequence[str]) -> None:
+    """Score outputs that are made to score, beside honest systems, on all sets."""
+    rows: list[list[object]] = []
+    steps = {name: next((n for kind, n in EACH.items() if re.search(kind, name)), 1) for name in names}
+    sets = [*conll_with_errors(), *(gmeg_with_errors(kind) for kind in ("fce", "wiki"))]
+    for single, step, (given, spoilt) in product((False, True), dict.fromkeys(steps.values()), sets):
+        texts = replace(given, references=given.references[:1]) if single else given
+        some = [name for name in names if steps[name] == step]
+        if not single or step == 1:
+            rows += gamed(texts, spoilt, [name for name in some if not (single and name in REFERENCE_FREE)], step)
+    head = ["set", "references", "lines", "metric", "control", "variant", "score", "rival", "rival_score"]
     write_rows("gaming", [head, *rows])
 
 
-def made_up(conll: Set) -> dict[str, list[str]]:
-    """Make outputs that no honest system writes."""
-    source, honest = lines_of("conll14/source.txt"), {k: v for k, v in conll.systems.items() if k != "INPUT"}
-    made = {"constant": [CONSTANT] * len(source), "source": source, "other_reference": lines_of("conll14/ref1.txt")}
-    made["reversed"] = list(map(reversed_edits, source, honest[HONEST]))
-    made["union"] = [all_edits(*lines) for lines in zip(source, *honest.values(), strict=True)]
-    made["noise"] = list(map(with_noise, range(len(source)), source))
-    made["paraphrase"] = list(map(paraphrased, source))
-    return made
+def gamed(given: Set, spoilt: Sequence[str], names: Sequence[str], step: int) -> Iterator[list[object]]:
+    """Score the controls of a set by some metrics, on each `step`-th line."""
+    honest = given.honest
+    people = next(iter(given.people.values()))
+    best = max(honest, key=lambda name: people[name])
+    texts = Honest(given.texts.source or (), {name: given.systems[name] for name in honest}, best, spoilt)
+    made = make_controls(texts)
+    systems = {(name, variant): lines for name, variants in made.items() for variant, lines in variants.items()}
+    named = {**texts.systems, **{" ".join(key).strip(): lines for key, lines in systems.items()}}
+    tables = scores_of(given.with_systems(named).every(step), names)
+    few = given.with_systems({each: [each] * len(given.segments) for each in CONSTANTS})
+    tried = scores_of(few.every(max(step, len(given.segments) // TRIED_ON)), names)
+    worst = {table.name: max(table.systems, key=lambda each: table.systems[each]) for table in tried}
+    constants: dict[str, float] = {}
+    for line in dict.fromkeys(worst.values()):
+        whole = few.with_systems({line: few.systems[line]}).every(step)
+        alike = scores_of(whole, [name for name in names if worst[name] == line])
+        constants |= {table.name: table.systems[line] for table in alike}
+    pair = given.with_systems({SOURCE: made[SOURCE][""], ERRORS: made[ERRORS][""]})
+    whole = {table.name: table for table in scores_of(pair, [name for name in names if step > 1 and name in GOLD])}
+    for table in tables:
+        scores = {key: table.systems[" ".join(key).strip()] for key in systems}
+        scores[CONSTANT, worst[table.name]] = constants[table.name]
+        top = max(honest, key=lambda name: table.systems[name])
+        for name in CONTROLS:
+            ways = ((way, score) for (control, way), score in scores.items() if control == name)
+            variant, score = max(ways, key=lambda pair: pair[1])
+            rival = (variant or SOURCE) if CONTROLS[name]["rival"] == "base" else top
+            other, lines = table.systems[rival], len(table.segments[SOURCE])
+            if name == ERRORS:
+                compared = whole.get(table.name, table).segments
+                changed, lines = compared[ERRORS] - compared[SOURCE], len(compared[SOURCE])
+                score, other = 100 * float(np.mean(changed > TIED)), ERRORS_WIN
+            yield [given.name, len(given.references), lines, table.name, name, variant, score, rival, other]
 
 
-def all_edits(source: str, *outputs: str) -> str:
-    """Make the edits of all outputs, of those that overlap the one that most have."""
-    found = Counter(
-        (edit.start, edit.end, tuple(edit.corrections[0].split()))
-        for output in outputs
-        for edit in set(extract_edits(source.split(), output.split()))
-    )
-    taken: list[tuple[int, int, tuple[str, ...]]] = []
-    for start, end, words in (edit for edit, _ in found.most_common()):
-        if all((end <= first or last <= start) and (start, end) != (first, last) for first, last, _ in taken):
-            taken.append((start, end, words))
-    return " ".join(apply_edits(source.split(), taken))
+def conll_with_errors() -> Iterator[tuple[Set, list[str]]]:
+    """CoNLL-2014 and SEEDA, with errors of their own in the source."""
+    spoilt = [*with_errors(gold_segments())]
+    for given in (conll14(), seeda("sent")):
+        yield given, given.chosen(spoilt)
 
 
-def with_noise(seed: int, source: str) -> str:
-    """Put a comma somewhere, and swap two words."""
-    words, draw = source.split(), random.Random(seed)
-    if len(words) > 1:
-        words.insert(draw.randrange(len(words) + 1), ",")
-        place = draw.randrange(len(words) - 1)
-        words[place : place + 2] = words[place + 1], words[place]
-    return " ".join(words)
-
-
-def paraphrased(source: str) -> str:
-    """Say the same in other words, by `SAME`; errors stay.
-
-    >>> paraphrased("However , it help many people because of this , for example")
-    'Nevertheless , it assist numerous people owing to this , for instance'
-    """
-    words, place = source.split(), 0
-    while place < len(words):
-        for size in (3, 2, 1):
-            found = " ".join(words[place : place + size])
-            other = SAME.get(found.lower(), "").split()
-            if other:
-                capital = found[0].isupper()
-                words[place : place + size] = [other[0].capitalize() if capital else other[0], *other[1:]]
-                place += len(other) - 1
-                break
-        place += 1
-    return " ".join(words)
-
-
-def errors_that_pay(name: str, kind: str) -> float:
-    """In how many sentences of GMEG the source with errors beats the source, in per cent."""
-    files = [f"ref{number}" for number in range(4)]
-    references = list(zip(*(lines_of(f"gmeg-dev/{kind}/{file}") for file in files), strict=True))
-    source = lines_of(f"gmeg-dev/{kind}/source")
-    systems = {"source": source, "error": lines_of(f"gmeg-dev/{kind}/source+error")}
-    metric, given = softbleu.read_metric(METRICS[name]), dict[str, Any](references=references, source=source)
-    if metric.requires.gold:
-        given = {"gold": softbleu.edit_texts(source, *zip(*references, strict=True))}
-    clean, spoilt = softbleu.score(systems, **given, metrics=metric, level="segment")
-    pairs = zip(map(float, clean.segments or ()), map(float, spoilt.segments or ()), strict=True)
-    wins = [(other > one) if metric.higher_is_better else (one > other) for one, other in pairs]
-    return 100 * float(np.mean(wins))
-
-
-def reversed_edits(source: str, output: str) -> str:
-    """Make a system's edits with what it writes spelt backwards."""
-    words, edits = source.split(), extract_edits(source.split(), output.split())
-    return " ".join(apply_edits(words, [(e.start, e.end, tuple(e.corrections[0][::-1].split())) for e in edits]))
+def gmeg_with_errors(kind: str) -> tuple[Set, list[str]]:
+    """One half of GMEG, with the errors in the source that it comes with."""
+    return gmeg(kind), lines_of(f"gmeg-dev/{kind}/source+error")
 
 
 def score_edits(name: str, split: bool) -> float:
@@ -520,7 +536,7 @@ def main() -> None:
     parser.add_argument("--gaming", action="store_true", help="make gaming.csv only")
     names, gaming_only = (vars(parser.parse_args())[name] for name in ("only", "gaming"))
     if gaming_only:
-        gaming(conll14(), [name for name in names if name not in SEEDA_ONLY and not name.startswith("M2, soft")])
+        gaming([name for name in GAMED if name in names])
         return
     written: dict[str, list[list[Any]]] = {name: [] for name in COLUMNS}
     for given in (seeda("sent"), seeda("edit"), conll14()):

@@ -18,6 +18,9 @@ import tempfile
 import tomllib
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from filling import fill
+
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parents[1] / "docs" / "study" / "papers.md"
 SHARED = Path(os.environ.get("SOFTBLEU_SHARED", HERE.parents[2] / "shared"))
@@ -163,17 +166,6 @@ def intervals(rows: Rows) -> dict[str, str]:
 
 
 TABLES = {"readings": readings, "intervals": intervals}
-
-
-def fill(page: str, made: dict[str, str]) -> str:
-    """Put tables between their marks."""
-    for name, text in made.items():
-        start, end = f"<!-- made: {name} -->\n", f"<!-- end: {name} -->"
-        before, mark, rest = page.partition(start)
-        if not mark:
-            raise SystemExit(f"no place for the table {name!r} in {PAGE.name}")
-        page = f"{before}{start}\n{text}\n\n{end}{rest.partition(end)[2]}"
-    return page
 
 
 if __name__ == "__main__":

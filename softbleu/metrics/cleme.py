@@ -266,6 +266,7 @@ class Cleme(ChunkMetric):
     language: str | None = edit_language()
     partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "cleme"
+    also_rewards: ClassVar[str] = "all edits of all systems"
 
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> ClemeScore:
         """Score sums of weights by kind."""
@@ -301,7 +302,7 @@ class Cleme2(ChunkMetric):
     language: str | None = edit_language()
     partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "cleme2"
-    also_rewards: ClassVar[str] = "the source, before systems that change much"
+    also_rewards: ClassVar[str] = "all edits of all systems"
 
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> Cleme2Score:
         """Score sums of weights by kind."""

@@ -21,7 +21,6 @@ from softbleu.metrics.edits import common_ends
 from softbleu.metrics.protocols import CANDIDATE, REFERENCE, SOURCE, Mark
 from softbleu.metrics.requirements import Requirements, needed
 from softbleu.metrics.score import Score, ScoreColumns, column
-from softbleu.metrics.settings import UNCORRECTED
 from softbleu.types import Words
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class IMeasure(Metric):
     weight: float = setting(2.0, "Weight of changed tokens", least=1e-6, most=1e6, flags=("--lambda",))
     partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "imeasure"
-    also_rewards: ClassVar[str] = UNCORRECTED
+    also_rewards: ClassVar[str] = "the source left as it is"
     requires: ClassVar[Requirements] = Requirements(source=True)
     label: ClassVar[str] = "I-measure"
 

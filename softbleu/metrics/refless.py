@@ -310,9 +310,7 @@ class Refless(Metric):
     )
     partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "refless"
-    also_rewards: ClassVar[str] = (
-        "errors added to the source (11% of sentences); one good sentence for all lines, with fluency alone"
-    )
+    also_rewards: ClassVar[str] = "errors added to the source (up to 15% of sentences)"
     language: ClassVar[str] = "en"  # type: ignore[misc]  # it has no other
     label: ClassVar[str] = "Refless"
 

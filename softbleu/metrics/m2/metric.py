@@ -87,7 +87,6 @@ class M2(Metric):
     characters: float = setting(0.0, "Weight of the similarity of spellings", least=0, most=1, metavar="0..1")
     partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "m2"
-    also_rewards: ClassVar[str] = "one sentence for all lines"
 
     @property
     def requires(self) -> Requirements:
