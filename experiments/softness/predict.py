@@ -23,6 +23,8 @@ from cells import contrast
 from measures import judge, measured
 from sets import DATA, HERE, KEPT, Definition, Set, read_definitions, read_set
 
+from softbleu.errors import MissingExtraError
+
 FILES = ("sets", "languages", "kept-aside")
 FOUND = ("found", "found_low", "found_high", "verdict", "why")
 
@@ -82,7 +84,10 @@ def outcome(
         return "", "", "", "not measured", f"no file {Path(str(error.filename)).name}"
     except ValueError as error:  # No outputs
         return "", "", "", "not measured", str(error)
-    value, low, high, _ = judge(measure_prediction(prediction, sets))
+    try:
+        value, low, high, _ = judge(measure_prediction(prediction, sets))
+    except MissingExtraError as error:
+        return "", "", "", "not measured", str(error)
     return value, low, high, *prediction.verdict(value)
 
 
