@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from softbleu.io.progress import note
 from softbleu.io.reading import read_toml
 from softbleu.types import Keywords
 
+_AGAINST = re.compile(r"-(ref[^-]*|src|all)$", re.IGNORECASE)  # Texts that a metric compares with, in names of files
 _OUTPUTS, _SCORES = "system-outputs", "metric-scores"
 _KEYS = {"candidates": list, "references": list, "scores": list, "source": str, "language": str}
 
@@ -142,7 +144,7 @@ def _folders(place: Path) -> Iterator[Direction]:
 def _by_metric(files: Sequence[Path]) -> list[str]:
     """Name score files after the metric, without the reference of BLEU-refA.seg.score if no other was used, too."""
     variants = {file: file.name.removesuffix(".score").rpartition(".")[0] for file in files}
-    metrics = {variant: variant.rpartition("-")[0] or variant for variant in variants.values()}
+    metrics = {variant: _AGAINST.sub("", variant) for variant in variants.values()}
     counts = Counter(metrics.values())
     named = {variant: metric if counts[metric] == 1 else variant for variant, metric in metrics.items()}
     return [f"{named[variants[file]]}={file}" for file in files]

@@ -258,8 +258,9 @@ def write_folder(place: Path, directions: dict[str, int]) -> None:
         people = ScoreTable("", {}, dict(zip(tables[0].segments, assessed.scores.reshape(6, 30), strict=True)))
         files = {place / "human-scores" / f"{direction}.mqm.seg.score": people}
         folder = place / "metric-scores" / direction
+        texts = ("-refA", "-src", "", "-refA.refB")
         files |= {
-            folder / f"{table.name}-{'src' if n else 'refA'}.seg.score": table for n, table in enumerate(tables)
+            folder / f"x-{table.name}{name}.seg.score": table for table, name in zip(tables, texts, strict=True)
         }
         for file, table in files.items():
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -272,18 +273,18 @@ def test_folders_of_mt_metrics_eval_are_read(tmp_path: Path) -> None:
     read = read_directions([str(tmp_path / "wmt")])
     found = metaeval_directions(read, "metrics", samples=50)
     assert [task.name for task in found.tasks] == ["spa en-de", "acc_eq en-de", "spa ja-zh", "acc_eq ja-zh"]
-    assert {row["metric"] for row in found.records()} == {"m0", "m1", "m2", "m3"}
+    assert {row["metric"] for row in found.records()} == {"x-m0", "x-m1", "x-m2", "x-m3"}
     assessed, tables = made_up(seed=2)
     (alone, _) = softbleu.metaeval(
         "metrics", assessments=assessed, scores=tables, samples=50, direction="ja-zh"
     ).tasks
     assert (alone.measured.permuted == found.tasks[2].measured.permuted).all()
-    assert alone.measured.values == found.tasks[2].measured.values
+    assert [*alone.measured.values.values()] == [*found.tasks[2].measured.values.values()]
     pairs = metaeval_directions(read, "metric-pairs", samples=50, weights=["ja-zh=0"]).records()
     assert len(pairs) == 6 * 5
     by_task = {(row["task"], row["better"], row["worse"]): row for row in pairs}
-    weighed, single = by_task["average", "m0", "m1"], by_task["spa en-de", "m0", "m1"]
-    verdicts = by_task["acc_eq en-de", "m0", "m1"]
+    weighed, single = by_task["average", "x-m0", "x-m1"], by_task["spa en-de", "x-m0", "x-m1"]
+    verdicts = by_task["acc_eq en-de", "x-m0", "x-m1"]
     assert weighed["difference"] == pytest.approx((single["difference"] + verdicts["difference"]) / 2)
     (tmp_path / "wmt" / "human-scores" / "ja-zh.esa.seg.score").write_text("S0\t1\n")
     with pytest.raises(InputError, match="ja-zh: several human scores: give one of"):
