@@ -80,7 +80,7 @@ if TYPE_CHECKING:
 
 TextBefore = tuple[tuple[int, ...], ...]  # Codes of the words of some lines
 _WORDS = "words.json"
-_WORDS_AT_ONCE = 1 << 10  # Words whose pieces are looked for together: few enough for the memory
+_WORDS_AT_ONCE = 1 << 12  # Words whose pieces are looked for together: few enough for the memory
 
 
 @dataclass(frozen=True)
