@@ -407,9 +407,11 @@ def _streaming(metric: Metric, level: Level) -> SegmentRows | None:
 
 def segments_at_once(metrics: Sequence[Metric], corpus: Corpus) -> int:
     """Count the segments of a batch: fewer where metrics encode them, or where the corpus has documents."""
-    choices = [metric.vector_choice for metric in metrics if metric.requires.vectors]
-    # A device has more to do at once.
-    slow = any(choice.in_context and choice.computes_on is None for choice in choices)
+    choices = [
+        metric.vector_choice for metric in metrics if metric.requires.vectors and metric.vector_choice.in_context
+    ]
+    # A card has more to do at once.
+    slow = any(choice.computes_on is None or choice.computes_on.name == "cpu" for choice in choices)
     most = SLOW_BLOCK if slow else BLOCK
     if slow and any(metric.requires.edits and metric.requires.pieces for metric in metrics):
         most //= 16  # A line is encoded for every edit.

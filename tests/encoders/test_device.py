@@ -5,7 +5,9 @@ from made_up_encoder import MadeUpEncoder
 from refusing import refused
 
 import softbleu
+from softbleu.corpora.corpus import BLOCK, Segments
 from softbleu.encoders.device import Device
+from softbleu.engine.runner import segments_at_once
 from softbleu.errors import InputError, MissingExtraError
 
 
@@ -64,3 +66,10 @@ def test_a_metric_is_the_same_on_any_device():
     assert other.vector_choice.computes_on == Device("cuda")
     assert softbleu.Trained(device="cuda", map="minilm-l6").vector_choice.device == "cuda"
     assert softbleu.BertScore(precision="bfloat16") != plain
+
+
+@pytest.mark.usefixtures("_torch")
+def test_a_card_is_given_more_lines_at_once():
+    corpus = Segments.of(["a cat"] * 3, [["the cat"]] * 3)
+    sizes = [segments_at_once([softbleu.BertScore(device=name)], corpus) for name in (None, "cpu", "cuda")]
+    assert sizes == [64, 64, BLOCK]

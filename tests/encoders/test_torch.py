@@ -245,7 +245,7 @@ def test_batches_are_halved_until_they_fit(on_device, monkeypatch, capsys):
 
 def test_a_run_goes_on_from_its_checkpoint(monkeypatch, tmp_path):
     """What was done before a device failed is there for the next run, also for one in NumPy."""
-    count = 2 * 1024 + 5
+    count = 1024 + 5
     texts = [WORDS[number % 7] for number in range(count)]
     corpus = Segments.of(texts, [[WORDS[number % 5]] for number in range(count)])
     settings = {"checkpoint": tmp_path / "kept", "level": "corpus"}
@@ -271,7 +271,7 @@ def test_a_run_goes_on_from_its_checkpoint(monkeypatch, tmp_path):
     monkeypatch.setattr(DeviceRows, "greatest", greatest)
     done = []
     (found,) = score_corpus(corpus, softbleu.BertScore(), progress=lambda *now: done.append(now), **settings)
-    assert done[0][0] > 1024
+    assert done[0][0] > 3 * 64
     assert found.score == pytest.approx(score_corpus(corpus, softbleu.BertScore())[0].score, abs=1e-5)
 
 
