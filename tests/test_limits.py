@@ -105,7 +105,8 @@ def test_input_above_a_limit_is_refused_until_more_is_allowed(case: str, monkeyp
 
 def test_limits_are_ten_times_what_people_have() -> None:
     names = [module.name for module in walk_packages(softbleu.__path__, "softbleu.")]
-    modules = [import_module(name) for name in names if not name.endswith(("__main__", "numba_soft"))]
+    # Those of torch, which may not be installed, have no limits.
+    modules = [import_module(name) for name in names if not re.search("__main__|numba_soft|torch_", name)]
     found = {each for module in modules for each in vars(module).values() if isinstance(each, Limit)}
     assert len(found) > 20
     for limit in found:
