@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from softbleu.cli.command import command, setting
@@ -9,6 +11,8 @@ from softbleu.cli.inputs import Tokenize
 from softbleu.cli.options import Encoded, Output
 from softbleu.config.languages import find_language
 from softbleu.corpora import ParallelFiles, write_m2
+from softbleu.corpora.edits import GoldSegment
+from softbleu.corpora.files import has_texts, list_texts
 from softbleu.engine.notes import foreign_text
 from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note
@@ -24,7 +28,7 @@ class EditsOptions(Tokenize, Encoded, Output):
     source_text
         Text before correction, tokenised, a segment per line; - is standard input
     texts
-        The same, corrected; of several texts each becomes an annotator
+        The same, corrected; of several texts, or targets of a table as in MuCGEC, each becomes an annotator
     extraction
         Edits by softbleu's own alignment, or by ERRANT (needs softbleu[errant])
     types
@@ -50,10 +54,15 @@ def edits(options: EditsOptions) -> None:
     language = None if options.language is None else find_language(options.language)
     split = options.tokenizer((language and language.tokenize) or "none").splitter
     target = options.open_target()
-    names = [options.source_text, *options.texts]
-    named = {f"{number} {name}": name for number, name in enumerate(options.texts)}
-    with ParallelFiles.open(named, [], options.source_text, encoding=options.encoding) as corpus:
-        texts = [list(file.all_lines()) for file in (corpus.source, *corpus.candidates) if file is not None]
+    source, targets = options.source_text, [*options.texts]
+    several = any(list_texts(name, "reference", options.encoding) for name in targets)
+    # Of tables with several targets, rows lack some: references may be missing, and candidates not.
+    outputs = [f"{source}:source" if has_texts(source) else source] if several else targets
+    named = {f"{number} {name}": name for number, name in enumerate(outputs)}
+    with ParallelFiles.open(named, targets if several else [], source, encoding=options.encoding) as corpus:
+        files = (corpus.source, *(corpus.references if several else corpus.candidates))
+        names = [file.name for file in files if file is not None]
+        texts = [list(file.all_lines()) for file in files if file is not None]
         english = language is None or language.code == "en"
         if english and (foreign := foreign_text(dict(zip(names, texts, strict=False)))):
             said = f"{foreign}, but its edits are found by rules for English: name the language ("
@@ -67,4 +76,11 @@ def edits(options: EditsOptions) -> None:
             "types": makers[options.types](),
         }
         found = edit_texts(*texts, split=split, **how)
-        target.write(write_m2(found))
+        target.write(write_m2(_without_missing(found, texts[1:]) if several else found))
+
+
+def _without_missing(segments: Sequence[GoldSegment], outputs: Sequence[Sequence[str]]) -> Iterator[GoldSegment]:
+    """Leave out the annotators whose text of a segment is missing."""
+    for segment, *lines in zip(segments, *outputs, strict=True):
+        kept = tuple(one for one in segment.annotations if lines[one.annotator].strip())
+        yield replace(segment, annotations=kept)

@@ -127,6 +127,7 @@ class TextFile:
     bounds: NDArray[np.int64]  # Byte at which each block starts, and the end of the file
     keys: Mapping[SegmentKey, int] | None = None
     """Position in the markup of each line's document and segment, for a file with markup."""
+    rows: int = 0  # Number of segments in the markup, also those that this text lacks
 
     @classmethod
     def open(
@@ -155,9 +156,9 @@ class TextFile:
         role
             Text to take of a file with markup: candidate, reference or source.
         """
-        place, keys = _plain(name, encoding, folder, role)
+        place, keys, rows = _plain(name, encoding, folder, role)
         lines, bounds = _cut(name, place, block, executor)
-        return cls(name, place, lines, block, bounds, keys)
+        return cls(name, place, lines, block, bounds, keys, rows)
 
     def state(self) -> tuple[object, ...]:
         """Return values that change whenever the file changes: size and time, a hash, or the state of a URL."""
@@ -337,29 +338,29 @@ def _stream(name: str) -> Iterator[tuple[io.BufferedReader[Any], Path | str | No
 
 def _plain(
     name: str, encoding: str, folder: Path, role: str | None = None
-) -> tuple[Path | str, Mapping[SegmentKey, int] | None]:
-    """Return the place of the text in plain UTF-8, the file itself or a copy in the folder, and `TextFile.keys`."""
+) -> tuple[Path | str, Mapping[SegmentKey, int] | None, int]:
+    """Return the place of the text in plain UTF-8 (the file or a copy in the folder), `TextFile.keys` and `rows`."""
     encoding = encoding_of(encoding)
     with decoding(name, encoding), _stream(name) as (stream, place):
         marked = _has_texts(stream, role)
         if place is not None and encoding in UTF8 and not marked:
             if isinstance(place, Path) and stream.peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
                 raise InputError(f"{name}: text in UTF-16, not UTF-8: give ", Parameter("encoding", "utf-16"))
-            return place, None
-        copy, keys = folder / f"{len(list(folder.iterdir()))}.txt", None
+            return place, None, 0
+        copy, keys, rows = folder / f"{len(list(folder.iterdir()))}.txt", None, 0
         with copy.open("wb") as out:
             if marked:
                 path, label = split_text(name)
                 sets = _test_sets(path, stream, encoding)
                 text = sets.choose(role, label)
-                keys = {key: sets.places[key] for key in text}
+                keys, rows = {key: sets.places[key] for key in text}, len(sets.places)
                 out.writelines(f"{line}\n".encode() for line in text.values())
             elif encoding in UTF8:
                 _copy(name, iter(lambda: stream.read(_BLOCK), b""), out)
             else:
                 with text_reader(stream, encoding) as reader:
                     _copy(name, (block.encode() for block in iter(lambda: reader.read(_BLOCK), "")), out)
-        return copy, keys
+        return copy, keys, rows
 
 
 def _copy(name: str, blocks: Iterator[bytes], out: IO[bytes]) -> None:

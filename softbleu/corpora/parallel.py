@@ -107,7 +107,6 @@ def _in_order(files: Sequence[TextFile], references: slice) -> tuple[list[list[s
         places = {**(files[number].keys or {}), **places}
     order = sorted(places, key=places.__getitem__)
     first, made, left_out = files[leading[0]], list[list[str] | None](), 0
-    sources = max((file.keys or {} for file in files), key=len)
     for number, file in enumerate(files):
         keys = file.keys or {}
         if keys and number not in leading:
@@ -116,9 +115,10 @@ def _in_order(files: Sequence[TextFile], references: slice) -> tuple[list[list[s
                 _check_segments(first.name, file.name, keys, places)
             left_out = max(left_out, len(keys) - len(order))
         lines = dict(zip(keys, file.all_lines(), strict=True)) if keys and list(keys) != order else {}
-        if first.from_table and not keys and file.lines == len(sources) > len(order):
+        if first.from_table and not keys and file.lines == first.rows > len(order):
             # A line for each row of the table, also for those without a reference.
-            lines = {key: line for line, key in zip(file.all_lines(), sources, strict=True)}
+            written = list(file.all_lines())
+            lines = {key: written[place] for key, place in places.items()}
         made.append([lines.get(key, "") for key in order] if lines else None)
     if left_out:
         note(f"{first.name}: {counted(left_out, 'segment')} without a reference left out")

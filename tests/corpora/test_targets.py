@@ -1,13 +1,17 @@
 """Tables of sources and corrections, as MuCGEC has them, and headings, as in UA-GEC; all texts are made up."""
 
 import pytest
+from cli.conftest import command
 from refusing import refused
 
+import softbleu
 from softbleu.corpora import ParallelFiles, read_m2
 from softbleu.errors import InputError
 from softbleu.io.progress import ProgressBar
 from softbleu.metrics.reading import read_metric
 from softbleu.results.api import score_corpus
+
+__all__ = ["command"]
 
 ROWS = "1\t我昨天去学校了。\t我昨天去了学校。\t没有错误\n2\t啊的吗。\t无法标注\n"
 ROWS += "3\t天气好。\t天气很好。\t天气真好。\t天气好了。\n"
@@ -71,6 +75,20 @@ def test_rows_without_targets_and_repeated_numbers(written, row, says):
     rows = "".join(f"{number}\ta\tb\n" for number in range(1, 2000))
     table = written(rows + row, "t.para")
     refused(InputError, says, scored, [table], [table], table)
+
+
+def test_edits_of_a_table_are_those_of_all_targets(written, command, tmp_path):
+    """Each target is an annotator, with no line where its row has none; the result is gold for other metrics."""
+    table, made = written(ROWS, "dev.txt"), tmp_path / "made.m2"
+    source = written("我昨天去学校了。\n啊的吗。\n天气好。\n", "source.txt")
+    for before in (table, source):
+        assert command("edits", before, table, "--language", "zh", "-o", made, "--quiet").code == 0
+        gold = read_m2(str(made))
+        assert [[one.annotator for one in segment.annotations] for segment in gold] == [[0, 1], [0, 1, 2]]
+        assert [edit.corrections for edit in gold[0].annotations[0].edits] == [("了 学 校",)]
+        assert gold[0].annotations[1].edits == ()
+        result = softbleu.score([OUTPUT[0], OUTPUT[2]], gold=gold, metrics="m2")
+        assert result.score == 100
 
 
 def test_a_table_with_several_targets_is_no_output(written):
