@@ -205,6 +205,7 @@ _SMALL_WEIGHTS, _WEIGHTS = (0.65, 0.1, 0.25), (0.2, 0.6, 0.2)  # With the small 
 _EARLIER_WEIGHTS = (0.5, 0.2, 0.3)  # With the small model, where no meaning is the least
 _ANY = "surrogatepass"  # Characters that are none, as they stand in broken text, are kept as they are
 _LEAST_SHOWN = 0.005  # Points
+_MOST_UNLIKELY = 5  # Words that are named, the least likely first
 _CRITERIA = ("grammaticality", "fluency", "meaning", "little meaning")
 _MARKED = {"misspelt": "wrong", "error": "wrong", "unlikely": "minor"}  # Kinds of marks of findings
 Aggregate = Literal["mean", "share"]
@@ -364,9 +365,11 @@ class Refless(Metric):
             grammar = [_named("misspelt", by_kind["misspelt"]), _named("errors", by_kind["error"])]
             grammar += [fault for fault, is_there in surface.items() if is_there]
             new, gone = self._unmatched(line.split(), source.split())
+            likely = sorted((each.value or 0, each.text) for each in found if each.kind == "unlikely")
+            unlikely = [text for _, text in likely[:_MOST_UNLIKELY]]
             said = (
                 "; ".join(filter(None, grammar)) or "no fault found: length and fluency",
-                _named("unlikely here", by_kind["unlikely"]) or "no word is unlikely here",
+                _named("unlikely here", unlikely) or "no word is unlikely here",
                 "; ".join(filter(None, (_named("not in the source", new), _named("gone", gone)))),
                 f"meaning below {100 * self.least_meaning:g}%",
             )

@@ -194,7 +194,7 @@ def test_explain_says_what_speaks_against_a_line(command, files):
     lost = [line.split(None, 3) for line in lines if line.startswith("  lost")]
     assert {each[1]: each[3] for each in lost} == {
         "grammaticality": "misspelt: recieve, informations",
-        "fluency": "unlikely here: recieve, good",
+        "fluency": "unlikely here: good, recieve",
     }
     assert sum(float(each[2]) for each in lost) == pytest.approx(100 - found.score, abs=0.01)
     named = [each.split()[:2] for each in lines[5:7]]
