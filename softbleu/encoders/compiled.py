@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     States = NDArray[np.float32]
 
 _FIRST_VERSION = 17  # Of LLVM, in which pointers have no types
-_LANES = (
-    16  # Scores that are looked at together, whatever the processor: the order of their sum does not depend on it
-)
+_LANES = 16
+"""Scores that are added together, on any processor, so that the order of their sum does not depend on it."""
 _LEAST = -87.0  # Differences of scores below count as this one: exp of it is 1e-38
 _MULTIPLY, _ATTEND = "pipiipipiiii", "ppppppiiiiiii"  # Arguments: pointers and integers
 _TERMS = 7  # Last term of the series of exp; its error between -ln(2) / 2 and ln(2) / 2 is 5e-9

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,6 +41,7 @@ _GRAIN = 8
 _KEPT = {"cuda": 1 << 30, "mps": 1 << 28, "cpu": 1 << 27}
 """Bytes of states that are kept on a device, unless one chunk of lines has more."""
 _SHARE = 4  # At most a quarter of the memory that is free keeps states
+_GELU_TANH = partial(torch.nn.functional.gelu, approximate="tanh")
 _TYPES = {"float16": torch.float16, "bfloat16": torch.bfloat16}
 
 
@@ -159,11 +160,9 @@ class TorchEncoder(StoredEncoder):
                 raise VectorError(f"{self.name}: a hidden state is NaN or infinite; {advice}")
         return out
 
-    @contextmanager
-    def computing(self) -> Iterator[None]:
+    def computing(self) -> AbstractContextManager[None]:
         """Compute in the precision of the device; see `softbleu.encoders.torch_rows.computing`."""
-        with computing("high" if self.device.precision == "tf32" else "highest"):
-            yield
+        return computing("high" if self.device.precision == "tf32" else "highest")
 
     def _take_less(self, pieces: int, lines: int) -> None:
         """Encode half as many pieces together from now on; raise WorkerError if a line alone is too much."""
@@ -194,7 +193,7 @@ class TorchEncoder(StoredEncoder):
     def _run(self, rows: torch.Tensor, starts: Integers, layers: Sequence[int]) -> torch.Tensor:
         """Compute states of embeddings; see `softbleu.encoders.stored.Transformer.run`."""
         groups = [self._group(starts, *ends) for ends in _lengths_alike(np.diff(starts))]
-        activations = {"relu": torch.relu, "gelu": torch.nn.functional.gelu, "gelu_tanh": _gelu_tanh}
+        activations = {"relu": torch.relu, "gelu": torch.nn.functional.gelu, "gelu_tanh": _GELU_TANH}
         activate = activations[self.architecture.activation]
         rows = self._first_norm(rows)
         total = torch.zeros_like(rows)
@@ -291,10 +290,6 @@ class TorchEncoder(StoredEncoder):
         # Arrays of a store cannot be written to, which torch warns of.
         array = np.ascontiguousarray(values)
         return torch.from_numpy(array if array.flags.writeable else array.copy()).to(self.place)
-
-
-def _gelu_tanh(rows: torch.Tensor) -> torch.Tensor:
-    return torch.nn.functional.gelu(rows, approximate="tanh")
 
 
 def _lengths_alike(lengths: Integers) -> Iterator[tuple[int, int]]:

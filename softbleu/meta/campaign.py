@@ -181,8 +181,8 @@ class _SystemPairs:
 def tied_accuracies(judged: JudgedPoints, permutations: Permutations) -> Measured:
     """Compute tie-calibrated accuracy of outputs by segment (Deutsch, Foster and Freitag 2023).
 
-    Each metric keeps its tie threshold. Where outputs are exchanged, permutations exchange what two metrics say of
-    two outputs, as mt-metrics-eval does.
+    Each metric keeps its tie threshold. With `exchanged="outputs"` permutations exchange the verdicts of two metrics
+    on a pair of outputs, as in mt-metrics-eval; with `"segments"`, those on all pairs of a segment.
 
     Parameters
     ----------
@@ -338,11 +338,8 @@ SYSTEM_MEASURES: dict[str, TaskMeasure] = {
 }
 TASK_MEASURES = {**OUTPUT_MEASURES, **SYSTEM_MEASURES}
 """Measures of agreement by name: of single outputs, and of scores of systems."""
-_CORRELATIONS = (
-    "pearson",
-    "systems_pearson",
-    "systems_kendall",
-)  # From -1 to 1; other measures are shares, from 0 to 1
+_CORRELATIONS = ("pearson", "systems_pearson", "systems_kendall")
+"""Measures from -1 to 1; the others are shares, from 0 to 1."""
 AVERAGE = "average"
 CLUSTER = " cluster"  # Ending of the columns of clusters
 
@@ -493,7 +490,7 @@ def rank(measured: Measured) -> dict[str, int | None]:
 
 
 def task_weights(tasks: Sequence[CampaignTask], given: Sequence[str] | Mapping[str, float]) -> list[float]:
-    """Weigh each task by its measure and its set, 1 unless told otherwise; the weights add up to 1.
+    """Multiply the weights of each task's measure and set, 1 unless given, and scale them to add up to 1.
 
     Parameters
     ----------
@@ -503,8 +500,9 @@ def task_weights(tasks: Sequence[CampaignTask], given: Sequence[str] | Mapping[s
         Weights by name of a measure or set, also as texts ``NAME=WEIGHT``.
     """
     weights: dict[str, float] = {}
+    known = dict.fromkeys(part for task in tasks for part in (task.measure, task.set) if part)
     for name, said in given.items() if isinstance(given, Mapping) else (text.rpartition("=")[::2] for text in given):
-        if name not in (known := dict.fromkeys(part for task in tasks for part in (task.measure, task.set) if part)):
+        if name not in known:
             raise UnknownNameError("measure or set", name, known)
         try:
             weights[name] = float(said)
@@ -567,11 +565,7 @@ def tests_table(tasks: Sequence[CampaignTask], settings: IntervalSettings) -> Re
 def _facts(tasks: Sequence[CampaignTask], weights: Sequence[float], settings: IntervalSettings) -> dict[str, Value]:
     equal = len(set(weights)) == 1
     shown = {f"weight of {task.name}": weight for task, weight in zip(tasks, weights, strict=True)}
-    facts: dict[str, Value] = {
-        "permutations": settings.samples,
-        "exchanged": settings.exchange,
-        "seed": settings.seed,
-    }
+    facts = dict[str, Value](permutations=settings.samples, exchanged=settings.exchange, seed=settings.seed)
     if len(tasks) > 1 and any(task.measure in _CORRELATIONS for task in tasks):
         facts[AVERAGE] = "of shares, and of correlations as (r + 1) / 2"
     return facts | ({} if equal else shown)

@@ -139,7 +139,7 @@ class Regression:
         slope = _slope(self.bounds)
         middle = float(at @ [term.value / slope for term in self.terms])
         error = float(at @ self.covariance @ at)
-        width = slope if self.bounds is None else float(_slope_at(middle, self.bounds))
+        width = _slope(self.bounds, middle)
         sampled = self.deviation if deviation is None else deviation / width
         quantile = float(t.ppf(0.975, self.sets - len(at)))
         half = quantile * error**0.5
@@ -213,13 +213,10 @@ def regress(
     return Regression(len(effects), terms, between**0.5, scale * inverse, scale, deviation, bounds)
 
 
-def _slope(bounds: tuple[float, float] | None) -> float:
-    """Return the units of the measure in a unit of the scale, at the middle."""
-    return 1.0 if bounds is None else (bounds[1] - bounds[0]) / 4
-
-
-def _slope_at(place: float, bounds: tuple[float, float]) -> float:
-    """Return the units of the measure in a unit of the scale, at a place on the scale."""
+def _slope(bounds: tuple[float, float] | None, place: float = 0.0) -> float:
+    """Return the units of the measure in a unit of the scale, at a place on it: the middle, unless given."""
+    if bounds is None:
+        return 1.0
     share = 1 / (1 + np.exp(-place))
     return float((bounds[1] - bounds[0]) * share * (1 - share))
 
