@@ -320,9 +320,9 @@ class _Naming:
 
     @classmethod
     def of(cls, by: By, language: str | None) -> Self:
-        """Find what names kinds; where ERRANT is asked for and not there, rules do, and a note says so."""
+        """Choose the function that names kinds. Where ERRANT is not installed, rules name its types, with a note."""
         if by not in get_args(By):
-            raise UnknownNameError("kind of kinds", by, get_args(By))
+            raise UnknownNameError("grouping of edits", by, get_args(By))
         if by not in ("errant", "rules"):
             return cls(by, form_types(language) if by == "form" else None)
         if language is not None and find_language(language).code != "en":
@@ -385,12 +385,12 @@ class _KindCounts:
 
     def _counted(self, line: JudgedEdits) -> Iterator[tuple[int, int, int]]:
         """Kinds and counts that the edits of a line add to, and how much."""
-        told = [
+        added = [
             (edit.kind, name, 1) for edit in line.edits for name in ("proposed", edit.verdict) if name in _OF_EDITS
         ]
-        told += [(edit.kind, _OF_GOLD.get(name, name), 1) for edit in line.gold for name in ("gold", edit.verdict)]
-        told += [(line.gold[number].kind, "correct", round(SCALE * share)) for _, number, share in line.links]
-        for kind, name, amount in told:
+        added += [(edit.kind, _OF_GOLD.get(name, name), 1) for edit in line.gold for name in ("gold", edit.verdict)]
+        added += [(line.gold[number].kind, "correct", round(SCALE * share)) for _, number, share in line.links]
+        for kind, name, amount in added:
             yield self.kinds.setdefault(kind, len(self.kinds)), _COUNTS.index(name), amount
 
     def scores(self, system: int, name: str, beta: float) -> list[KindScore]:
@@ -432,12 +432,12 @@ _OF_GOLD = {"hit": "hits"}
 
 
 def _kind_score(system: str, kind: str, counts: Sequence[int], beta: float) -> KindScore:
-    shares, proposed, gold, *told = counts
+    shares, proposed, gold, *verdicts = counts
     whole, part = divmod(shares, SCALE)
     correct = whole + part / SCALE if part else whole
     precision, recall = (100 * (correct / number if number else 1.0) for number in (proposed, gold))
     f = float(M2(beta=beta).columns(np.array([[correct, proposed, gold]])).score[0])
-    return KindScore(system, kind, correct, proposed, gold, precision, recall, f, *told)
+    return KindScore(system, kind, correct, proposed, gold, precision, recall, f, *verdicts)
 
 
 def _terms(counts: Floats, beta: float) -> tuple[Floats, Floats]:
@@ -485,16 +485,15 @@ def _table(
 ) -> KindTable:
     """Test the kinds of every system against a baseline's."""
     systems, base = statistics.systems, statistics.systems.index(baseline)
-    others = [number for number in range(len(systems)) if number != base]
     settings = settings.settled(len(systems), len(counts.kinds))
     samples, documents = settings.samples or 0, settings.documents
-    scores = _f_of(counts.plain(0, 1)[:, 0], beta)  # (systems, all and kinds), as what follows
+    whole = counts.plain(0, 1)[:, 0]
+    scores = _f_of(whole, beta)  # As the arrays below: (systems, all kinds together and each)
     resampled, added = np.empty((2, *scores.shape, samples))
     for start, stop, sums in resampled_sums(counts, counts.segments, samples, settings.seed, documents):
         resampled[..., start:stop] = np.moveaxis(_f_of(sums, beta), 1, -1)
         added[:, 1:, start:stop] = np.moveaxis(contributions(sums, sums[[base]], beta), 1, -1)
     added[:, 0] = resampled[:, 0] - resampled[base, 0]
-    whole = counts.plain(0, 1)[:, 0]
     shares = contributions(whole, whole[[base]], beta)
     shares = np.concatenate([shares.sum(axis=1, keepdims=True), shares], axis=1)
     p_values = _p_values(counts, scores, resampled, beta, base, settings)
@@ -536,7 +535,7 @@ def _table(
     how = {**settings.signed(baseline), "test-by": naming.by, **({"types": naming.types} if naming.types else {})}
     signature, short = (statistics.signature("corpus", short=short, **how) for short in (False, True))
     metric = statistics.metric
-    tests = int((~np.isnan(p_values[others, 1:])).sum())
+    tests = int((~np.isnan(p_values[:, 1:])).sum())
     label = metric.called or metric.label
     own = [metric.aggregation.score(rows, statistics.offsets).score for rows in statistics.rows]
     is_score = bool(np.allclose(own, [kinds[0].f for kinds in every], atol=0.005))
@@ -548,7 +547,7 @@ def _known(value: float) -> float | None:
 
 
 def _ends(drawn: Floats, units: int, least: int = _LEAST) -> _Ends:
-    """Ends of the interval of 95% of what is drawn; None of kinds in few segments, and where nothing varies."""
+    """Return the 95% interval of drawn values; None where a kind has fewer than `least` units, or nothing varies."""
     known = drawn[~np.isnan(drawn)]
     if units < least or not known.size or not np.ptp(known):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Tokenize
@@ -60,22 +60,19 @@ def edits(options: EditsOptions) -> None:
     outputs = [f"{source}:source" if has_texts(source) else source] if several else targets
     named = {f"{number} {name}": name for number, name in enumerate(outputs)}
     with ParallelFiles.open(named, targets if several else [], source, encoding=options.encoding) as corpus:
-        files = (corpus.source, *(corpus.references if several else corpus.candidates))
-        names = [file.name for file in files if file is not None]
-        texts = [list(file.all_lines()) for file in files if file is not None]
+        opened = (corpus.source, *(corpus.references if several else corpus.candidates))
+        files = [file for file in opened if file is not None]
+        texts = [list(file.all_lines()) for file in files]
         english = language is None or language.code == "en"
-        if english and (foreign := foreign_text(dict(zip(names, texts, strict=False)))):
+        by_name = {file.name: lines for file, lines in zip(files, texts, strict=True)}
+        if english and (foreign := foreign_text(by_name)):
             said = f"{foreign}, but its edits are found by rules for English: name the language ("
             note(said, Parameter("language"), ")")
         if options.types == "rules" and not english:
             raise InputError("types by rules are for English; for other languages take ", Parameter("types", "form"))
-        makers = {None: lambda: None, "form": lambda: form_types(options.language), "rules": rule_types}
-        how: dict[str, Any] = {
-            "extraction": options.extraction,
-            "language": options.language,
-            "types": makers[options.types](),
-        }
-        found = edit_texts(*texts, split=split, **how)
+        types = form_types(options.language) if options.types == "form" else None
+        types = rule_types() if options.types == "rules" else types
+        found = edit_texts(*texts, extraction=options.extraction, language=options.language, split=split, types=types)
         target.write(write_m2(_without_missing(found, texts[1:]) if several else found))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusing import refused
 from shared_data import shared
@@ -41,6 +41,7 @@ def corrected(draw: Any) -> tuple[dict[str, list[str]], list[GoldSegment]]:
     return systems, gold
 
 
+@settings(max_examples=30)
 @given(corrected(), st.sampled_from(["m2", "errant", "cleme", "m2(beta=2)"]), st.sampled_from(["type", "operation"]))
 def test_kinds_add_up_to_the_difference_of_all(given_texts: Any, metric: str, by: Any) -> None:
     systems, gold = given_texts
