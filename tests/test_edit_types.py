@@ -56,7 +56,10 @@ def test_words_have_parts_of_speech_by_their_place(sentence: str, parts: str) ->
 
 @pytest.mark.parametrize(
     ("word", "forms"),
-    [("went", "VBD"), ("stopped", "VBD VBN"), ("cities", "NNS"), ("become", "VB VBN"), ("improves", "VBZ NNS")],
+    [
+        *(("went", "VBD"), ("stopped", "VBD VBN"), ("cities", "NNS"), ("become", "VB VBN"), ("improves", "VBZ NNS")),
+        ("overemphasises", "VBZ"),  # Of overemphasise, in any process
+    ],
 )
 def test_words_are_forms_of_others(word: str, forms: str) -> None:
     assert " ".join(reading.form for reading in readings_of(word)) == forms

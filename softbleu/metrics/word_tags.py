@@ -78,7 +78,7 @@ _LISTED = {
         ill dead alone alive aware proper popular modern next last past recent future present male female double
         simple complex deep wide broad huge tiny nice kind mature mild severe pure quick rapid vast wise mental equal
         due prone online inner outer lazy guilty wealthy funny angry ready pretty lucky crazy scary tight thick thin
-        brief mere secret early likely unlikely friendly daily lovely costly elderly lonely deadly ugly silly
+        brief mere secret likely unlikely friendly daily lovely costly elderly lonely deadly ugly silly
         false warm sick single
     """,
     "number": "one two three four five six seven eight nine ten hundred thousand million",
@@ -105,6 +105,16 @@ _FORMS_OF_HAVE = {"have": _PRESENT, "has": _THIRD, "had": _PAST, "having": _ING,
 _FORMS_OF_DO = {"do": _PRESENT, "does": _THIRD, "did": _PAST}
 _MODALS, _SUBJECTS = _LISTS["modal"], _LISTS["subject"]
 _AUXILIARIES = {**dict.fromkeys(_MODALS, _MODAL), **_FORMS_OF_BE, **_FORMS_OF_HAVE, **_FORMS_OF_DO}
+_BY_WORD: dict[str, tuple[Reading, ...]] = {
+    **dict.fromkeys(_LISTS["plural"], (_PLURAL,)),
+    **dict.fromkeys(_LISTS["number"], (_NUMBER,)),
+    **dict.fromkeys(_LISTS["adverb"], (_ADVERB,)),
+    **{word: (reading,) for word, reading in _AUXILIARIES.items()},
+    **dict.fromkeys(("'s", "'"), (_POSSESSIVE,)),
+    **dict.fromkeys(("what", "which", "whose"), (_RELATIVE,)),
+    **{"to": (_INFINITIVE,), "done": (_PARTICIPLE,), "doing": (_ING,), "being": (_ING, _NOUN)},
+}
+"""Readings of listed words."""
 _BY_CLASS = {
     "determiner": _DETERMINER,
     "pronoun": Reading("PRON", "PRP"),
@@ -207,14 +217,8 @@ def _without_s(word: str) -> set[str]:
     """Singulars of a plural, or bases of a verb of the third person, that are words."""
     if not word.endswith("s") or word.endswith("ss"):
         return set()
-    ends = {
-        "s": "",
-        "es": "",
-        "ies": "y",
-        "ves": "f",
-    }
-    made = {word.removesuffix(end) + new for end, new in ends.items() if word.endswith(end)}
-    made |= {f"{word[:-3]}fe"} if word.endswith("ves") else set()
+    ends = (("s", ""), ("es", ""), ("ies", "y"), ("ves", "f"), ("ves", "fe"))
+    made = {word.removesuffix(end) + new for end, new in ends if word.endswith(end)}
     return {each for each in made if each in english_words() and len(each) > 1}
 
 
@@ -299,7 +303,8 @@ def _inflected(word: str) -> tuple[Reading, ...]:
     singulars = _without_s(word)
     if singulars:
         verbs = [each for each in singulars if _is_verb(each)]
-        likeliest = min(verbs, key=_scarcity, default="")
+        # Of two bases that are not in the list of ranks, the longer: overemphasise, not overemphasis.
+        likeliest = min(sorted(verbs, reverse=True), key=_scarcity, default="")
         only_verb = likeliest in _LISTS["verb"] or _VERB_ENDING.search(likeliest)
         first = bool(verbs) and (not any(map(_is_noun, singulars)) or _verb_first(likeliest))
         plural = [] if only_verb else [_PLURAL]
@@ -323,19 +328,12 @@ def _uninflected(word: str) -> tuple[Reading, ...]:
 
 def _listed_readings(word: str, written: str, *, first: bool) -> tuple[Reading, ...]:
     """Readings of a word in its sentence, by itself; `first` words may be capitalised."""
-    by_word = {"'s": _POSSESSIVE, "'": _POSSESSIVE, "to": _INFINITIVE, "whose": _RELATIVE, "which": _RELATIVE}
-    by_word |= {"what": _RELATIVE, "one": _NUMBER, "done": _PARTICIPLE, "doing": _ING}
-    if word == "being":
-        return (_ING, _NOUN)
-    if word in by_word or word in _AUXILIARIES:
-        return (by_word.get(word) or _AUXILIARIES[word],)
+    if word in _BY_WORD:
+        return _BY_WORD[word]
     if not any(map(str.isalnum, word)):
         return (_MARK,)
-    for name, reading in (("adverb", _ADVERB), ("number", _NUMBER)):
-        if word in _LISTS[name]:
-            return (reading,)
-    if word in _LISTS["plural"] or any(map(str.isdigit, word)):
-        return (_PLURAL if word in _LISTS["plural"] else _NUMBER,)
+    if any(map(str.isdigit, word)):
+        return (_NUMBER,)
     # Of `his/her` the first word says what both are.
     known = WORD_CLASSES.get(word.partition("/")[0])
     if known in _BY_CLASS:
