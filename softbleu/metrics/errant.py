@@ -142,14 +142,7 @@ class Errant(KindMetric):
                 ": give .m2 files of systems and of gold edits, as softbleu edits makes them with ",
                 Parameter("extraction", "errant"),
             )
-        joined = _is_unspaced(segment.source)
-        if self.counting == "correction" and self.edit_size == "any" and not joined:
-            return [
-                (edit, edit, number)
-                for number, edit in enumerate(edits)
-                if not kinds or kinds[number] not in self._left_out
-            ]
-        return self._items(edits, kinds, joined=joined)
+        return self._items(edits, kinds, joined=_is_unspaced(segment.source))
 
     def _items(self, edits: Sequence[TextEdit], kinds: Sequence[str], *, joined: bool) -> list[Compared]:
         """Parts of each edit that counts which are compared.
