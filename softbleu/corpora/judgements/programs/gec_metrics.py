@@ -15,16 +15,16 @@ _METRIC = re.compile(
     r"(?i)(sacre)?bleu|chrf(\+\+)?|ter|meteor|[gt]leu|comet|metricx|bert_?score|bleurt|(pt-?)?(errant|m2)|green|impara"
     r"|some|scribendi|cleme2?|rouge\w*|f1|precision|recall|accuracy|scores?"
 )
-"""Names that are of metrics, and of no system."""
+"""Names of metrics, which no system has."""
 
 
 def is_evaluation(text: Sequence[str]) -> bool:
-    """Whether some lines are scores of systems as `gecmetrics-eval` prints them, others may stand between."""
+    """Whether any line is a score of a system as `gecmetrics-eval` prints it; other lines are passed over."""
     return any(map(_PRINTED.fullmatch, text))
 
 
 def evaluation_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
-    """Read scores of systems, which are called as their files."""
+    """Read scores of systems, which are named after their files."""
     found = [(number, match) for number, line in enumerate(text, start=1) if (match := _PRINTED.fullmatch(line))]
     systems = {path: system for system, path in name_files([*dict.fromkeys(match[3] for _, match in found)]).items()}
     for number, match in found:
@@ -32,7 +32,7 @@ def evaluation_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
 
 
 def is_by_system(value: object) -> bool:
-    """Whether a value is an object of lists of numbers, those of the segments of systems.
+    """Whether a value is an object with a list of the scores of segments per system.
 
     >>> is_by_system({"A": [0.1, None], "B": [0.2, 0.3]}), is_by_system({"A": 0.5}), is_by_system({"A": ["x"]})
     (True, False, False)
@@ -47,7 +47,7 @@ def is_gap_or_number(value: object) -> bool:
 
 
 def rows_by_system(name: str, systems: Mapping[str, Sequence[object]]) -> Iterator[TableRow]:
-    """Read lists of the scores of segments by system. InputError: a system is called as a metric."""
+    """Read lists of the scores of segments by system. Raises `InputError`: a system has the name of a metric."""
     if metrics := [system for system in systems if _METRIC.fullmatch(system)]:
         said = f"{name}: lists of scores by metric ({', '.join(metrics[:3])}), not by system"
         raise InputError(f"{said}: write a file for each metric, with the systems as keys")
@@ -76,8 +76,8 @@ def number_rows(
 ) -> Iterator[TableRow]:
     """Read numbers alone, as in SEEDA: of the systems `names`, in order, or of the segments of one of them.
 
-    They are of segments where `system`, the name of the file, is one of the names, or these are None; then `metric`
-    names the scores. Raises `InputError`: no names, or another number of scores.
+    A file has the scores of segments if `names` is None or has `system`, the name of the file; `metric` then names
+    the scores. Raises `InputError`: no names, or another number of scores.
     """
     written = "\n".join(text).rstrip().split("\n")  # A blank line between others is a missing score
     lines = [(f"{name}, line {number}", line) for number, line in enumerate(written, start=1)]
@@ -86,9 +86,8 @@ def number_rows(
             yield where, {"system": system, "segment": number, "score": score, "metric": metric}
         return
     if len(lines) != len(names):
-        said = f"{name}: {counted(len(lines), 'score')} without names" + f" for {counted(len(names), 'name')}" * bool(
-            names
-        )
-        raise InputError(f"{said}: name the systems, in order, with ", Parameter("names"))
-    for (where, score), called in zip(lines, names, strict=True):
-        yield where, {"system": called, "score": score}
+        wanted = f" for {counted(len(names), 'name')}" if names else ""
+        said = f"{name}: {counted(len(lines), 'score')} without names{wanted}: name the systems, in order, with "
+        raise InputError(said, Parameter("names"))
+    for (where, score), one in zip(lines, names, strict=True):
+        yield where, {"system": one, "score": score}
