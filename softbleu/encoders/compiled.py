@@ -30,6 +30,7 @@ _LANES = 16
 """Scores that are added together, on any processor, so that the order of their sum does not depend on it."""
 _LEAST = -87.0  # Differences of scores below count as this one: exp of it is 1e-38
 _MULTIPLY, _ATTEND = "pipiipipiiii", "ppppppiiiiiii"  # Arguments: pointers and integers
+_ATTRIBUTES = 'attributes #0 = { nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512" }'
 _TERMS = 7  # Last term of the series of exp; its error between -ln(2) / 2 and ln(2) / 2 is 5e-9
 
 
@@ -92,7 +93,7 @@ class Compiled:
         )
         functions = (_multiply(tile), _softmax(), _attend(tile), _gelu(tile.width, log_tail, end))
         widths = {tile.width, _LANES}
-        module = binding.parse_assembly("\n".join(chain(*functions, *map(_declared, widths), _attributes())))
+        module = binding.parse_assembly("\n".join(chain(*functions, *map(_declared, widths), [_ATTRIBUTES])))
         module.verify()
         self._engine: Any = binding.create_mcjit_compiler(module, processor)
         self._engine.finalize_object()
@@ -449,10 +450,6 @@ def _declared(width: int) -> Iterator[str]:
     kind = _kind(width)
     yield f"declare {kind} @llvm.fma.v{width}f32({kind}, {kind}, {kind})"
     yield from (f"declare {kind} @llvm.{name}.v{width}f32({kind})" for name in ("fabs", "rint"))
-
-
-def _attributes() -> Iterator[str]:
-    yield 'attributes #0 = { nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512" }'
 
 
 def _kind(width: int) -> str:
