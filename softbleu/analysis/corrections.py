@@ -474,6 +474,63 @@ def contributions(one: Floats, base: Floats, beta: float) -> Floats:
     return added / np.where(weight > 0, weight, 1)
 
 
+@dataclass(frozen=True, eq=False)
+class _Tested:
+    """Kinds of systems, tested against a baseline; shapes begin with (systems, all kinds together and each)."""
+
+    base: int
+    scores: Floats
+    resampled: Floats  # F of each sample, in the third dimension, as `added`
+    contributions: Floats
+    added: Floats  # Contributions of each sample
+    p_values: Floats
+    corrected: Floats
+    units: Sequence[Integers]  # Segments, or documents, in which a system has edits
+    units_of_both: Sequence[Integers]  # In which a system or the baseline has edits
+
+    @classmethod
+    def of(cls, counts: _KindCounts, systems: int, base: int, beta: float, settings: SignificanceSettings) -> Self:
+        """Score, resample and test the kinds of every system."""
+        samples, documents = settings.samples or 0, settings.documents
+        whole = counts.plain(0, 1)[:, 0]
+        scores = _f_of(whole, beta)
+        resampled, added = np.empty((2, *scores.shape, samples))
+        for start, stop, sums in resampled_sums(counts, counts.segments, samples, settings.seed, documents):
+            resampled[..., start:stop] = np.moveaxis(_f_of(sums, beta), 1, -1)
+            added[:, 1:, start:stop] = np.moveaxis(contributions(sums, sums[[base]], beta), 1, -1)
+        added[:, 0] = resampled[:, 0] - resampled[base, 0]
+        shares = contributions(whole, whole[[base]], beta)
+        shares = np.concatenate([shares.sum(axis=1, keepdims=True), shares], axis=1)
+        p_values = _p_values(counts, scores, resampled, beta, base, settings)
+        corrected = np.full_like(p_values, np.nan)
+        for part in (slice(0, 1), slice(1, None)):
+            known = ~np.isnan(p_values[:, part])
+            corrected[:, part][known] = correct(p_values[:, part][known].tolist(), settings.correction)
+        units = [counts.units([number], documents) for number in range(systems)]
+        of_both = [counts.units([number, base], documents) for number in range(systems)]
+        return cls(base, scores, resampled, shares, added, p_values, corrected, units, of_both)
+
+    def row(self, system: int, kind: int, score: KindScore, baseline: KindScore) -> KindRow:
+        """Make the row of a system and kind, with its counts and the baseline's."""
+        at = system, kind
+        interval = _ends(self.resampled[at], self.units[system][kind])
+        if system == self.base:
+            return KindRow(score, interval, None)
+        of_both = self.units_of_both[system][kind]
+        beside = KindDifference(
+            _known(self.scores[at] - self.scores[self.base, kind]),
+            _ends(self.resampled[at] - self.resampled[self.base, kind], of_both, _LEAST_APART),
+            _known(self.p_values[at]),
+            _known(self.corrected[at]),
+            float(self.contributions[at]),
+            _ends(self.added[at], of_both),
+            score.correct - baseline.correct,
+            score.proposed - baseline.proposed,
+            score.gold - baseline.gold,
+        )
+        return KindRow(score, interval, beside)
+
+
 @single_threaded_blas()
 def _table(
     counts: _KindCounts,
@@ -486,56 +543,17 @@ def _table(
     """Test the kinds of every system against a baseline's."""
     systems, base = statistics.systems, statistics.systems.index(baseline)
     settings = settings.settled(len(systems), len(counts.kinds))
-    samples, documents = settings.samples or 0, settings.documents
-    whole = counts.plain(0, 1)[:, 0]
-    scores = _f_of(whole, beta)  # As the arrays below: (systems, all kinds together and each)
-    resampled, added = np.empty((2, *scores.shape, samples))
-    for start, stop, sums in resampled_sums(counts, counts.segments, samples, settings.seed, documents):
-        resampled[..., start:stop] = np.moveaxis(_f_of(sums, beta), 1, -1)
-        added[:, 1:, start:stop] = np.moveaxis(contributions(sums, sums[[base]], beta), 1, -1)
-    added[:, 0] = resampled[:, 0] - resampled[base, 0]
-    shares = contributions(whole, whole[[base]], beta)
-    shares = np.concatenate([shares.sum(axis=1, keepdims=True), shares], axis=1)
-    p_values = _p_values(counts, scores, resampled, beta, base, settings)
-    corrected = np.full_like(p_values, np.nan)
-    for part in (slice(0, 1), slice(1, None)):
-        tested = ~np.isnan(p_values[:, part])
-        corrected[:, part][tested] = correct(p_values[:, part][tested].tolist(), settings.correction)
+    tested = _Tested.of(counts, len(systems), base, beta, settings)
     every = [counts.scores(number, name, beta) for number, name in enumerate(systems)]
-
-    def row(system: int, kind: int) -> KindRow:
-        score, interval = every[system][kind], _ends(resampled[system, kind], held[system][kind])
-        if system == base:
-            return KindRow(score, interval, None)
-        one, other = score, every[base][kind]
-        apart = resampled[system, kind] - resampled[base, kind]
-        return KindRow(
-            score,
-            interval,
-            KindDifference(
-                _known(scores[system, kind] - scores[base, kind]),
-                _ends(apart, together[system][kind], _LEAST_APART),
-                _known(p_values[system, kind]),
-                _known(corrected[system, kind]),
-                float(shares[system, kind]),
-                _ends(added[system, kind], together[system][kind]),
-                one.correct - other.correct,
-                one.proposed - other.proposed,
-                one.gold - other.gold,
-            ),
-        )
-
-    held = [counts.units([number], documents) for number in range(len(systems))]
-    together = [counts.units([number, base], documents) for number in range(len(systems))]
-    size = whole[:, :, 1:].sum(axis=(0, 2))
-    order = sorted(
-        range(len(counts.kinds)), key=lambda kind: (-round(np.abs(shares[:, kind + 1]).max(), 9), -size[kind])
-    )
-    rows = [row(system, kind) for kind in (0, *(number + 1 for number in order)) for system in range(len(systems))]
+    greatest = np.abs(tested.contributions).max(axis=0).round(9)
+    size = counts.totals[:, :, 1 : len(_SCORED)].sum(axis=(0, 2))
+    order = sorted(range(1, 1 + len(counts.kinds)), key=lambda kind: (-greatest[kind], -size[kind - 1]))
+    numbers = ((system, kind) for kind in (0, *order) for system in range(len(systems)))
+    rows = [tested.row(system, kind, every[system][kind], every[base][kind]) for system, kind in numbers]
     how = {**settings.signed(baseline), "test-by": naming.by, **({"types": naming.types} if naming.types else {})}
     signature, short = (statistics.signature("corpus", short=short, **how) for short in (False, True))
     metric = statistics.metric
-    tests = int((~np.isnan(p_values[:, 1:])).sum())
+    tests = int((~np.isnan(tested.p_values[:, 1:])).sum())
     label = metric.called or metric.label
     own = [metric.aggregation.score(rows, statistics.offsets).score for rows in statistics.rows]
     is_score = bool(np.allclose(own, [kinds[0].f for kinds in every], atol=0.005))
