@@ -331,7 +331,7 @@ class _Naming:
             try:
                 return cls(by, errant_types(), "errant")
             except (InputError, MissingExtraError) as error:
-                warn(f"types are named by rules, in 1 of 10 edits other than by ERRANT (types:rules); {error}")
+                warn(f"types are named by rules, which differ from ERRANT in 1 of 10 edits (types:rules); {error}")
         from softbleu.metrics.edit_types import rule_types
 
         return cls(by, rule_types(), "rules")
@@ -359,7 +359,7 @@ def _tier(edit: JudgedEdit, by: By) -> str:
 
 
 class _KindCounts:
-    """Counts of edits by system, kind and segment; `correct` in units of `SCALE`. They add up as `DrawnSums` do."""
+    """Counts of edits by system, kind and segment; `correct` in units of `SCALE`. See `DrawnSums`."""
 
     def __init__(self, judged: Sequence[Sequence[JudgedEdits]]) -> None:
         from scipy.sparse import csr_array
@@ -384,7 +384,7 @@ class _KindCounts:
         self._by_system = [self._by_cell[number * width : (number + 1) * width] for number in range(len(judged))]
 
     def _counted(self, line: JudgedEdits) -> Iterator[tuple[int, int, int]]:
-        """Kinds and counts that the edits of a line add to, and how much."""
+        """Yield the number of a kind and of a count, and what a line adds to it."""
         added = [
             (edit.kind, name, 1) for edit in line.edits for name in ("proposed", edit.verdict) if name in _OF_EDITS
         ]

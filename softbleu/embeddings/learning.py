@@ -78,7 +78,7 @@ class MapParameters:
 
     @classmethod
     def averaged(cls, learned: Sequence[MapParameters], factor: float = 1) -> MapParameters:
-        """Average what was learned from several kinds of judgements, times a factor, with prices that add up to 1.
+        """Average parameters learned from several kinds of judgements, times a factor, with prices that add up to 1.
 
         >>> start = MapParameters.start(2, 1)
         >>> start.matrix[0, 1], start.prices[:] = 1, (2, 1, 1)
@@ -119,7 +119,7 @@ def map_rows(states: NDArray[Any], matrix: NDArray[Any]) -> tuple[NDArray[Any], 
 
 
 def lengths_apart(candidates: Integers, references: Integers) -> Floats:
-    """Compute how different lengths are: the logarithm of their ratio, 0 or more, of numbers of tokens: (pairs,).
+    """Compute |log((references + 1) / (candidates + 1))| of lengths in tokens: (pairs,).
 
     >>> lengths_apart(np.array([4, 9]), np.array([9, 9])).round(3).tolist()
     [0.693, 0.0]

@@ -131,7 +131,7 @@ class VectorMap(Content):
         return token_weights(rows.astype(np.float64, copy=False), self.direction.astype(np.float64), self.constant)[0]
 
     def losses(self, lacks: Floats) -> Floats:
-        """Compute points lost, of 100, by what precision, recall and F lack of 1, and other lengths: (pairs, 4).
+        """Multiply 1 − precision, 1 − recall, 1 − F and `lengths_apart` by 100 times their prices: (pairs, 4).
 
         >>> vector_map = VectorMap("", "", None, None, None, 0.0, (0.25, 0.25, 0.5, 0.05), {})
         >>> vector_map.losses(np.array([[0.2, 0.4, 0.3, 0.5]])).round(6).tolist()
@@ -175,7 +175,7 @@ def map_names() -> tuple[str, ...]:
 
 
 def low_rank(matrix: NDArray[np.floating[Any]], rank: int = RANK) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Find the product nearest to a matrix, of two with that rank at most, in values that a file of a map can hold.
+    """Factor the nearest matrix of a rank, by singular values; factors are rounded to float16, as in a map's file.
 
     >>> left, right = low_rank(np.array([[0.0, 2.0], [0.0, 0.0]]), 1)
     >>> (left @ right).astype(float).round(3).tolist()

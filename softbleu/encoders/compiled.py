@@ -49,7 +49,7 @@ class Tile(NamedTuple):
 
 @cache
 def widest_vector() -> int:
-    """Return the length of the processor's vectors in numbers; 0 if nothing can be compiled, or is compiled here.
+    """Return the length of the processor's vectors in numbers; 0 where layers are not compiled.
 
     NumPy's libraries for other processors than x86 were not measured.
     """
@@ -171,7 +171,7 @@ class CompiledLinear:
 
 
 def _multiply(tile: Tile) -> Iterator[str]:
-    """Yield a function that adds products of rows and columns of weights to what it starts from.
+    """Yield a function that computes starts + rows × weights.
 
     It goes through columns and rows by tiles, and adds the products of a tile number by number of its rows. Names on
     `.by` are the distances of the rows of an array. The weights of the next tile's columns lie `%apart` numbers on.
@@ -241,9 +241,9 @@ end:
 
 
 def _softmax() -> Iterator[str]:
-    """Yield a function that makes shares of the scores of a row, of which it looks at `_LANES` at a time.
+    """Yield a function that computes the softmax of a row of scores in place, `_LANES` at a time.
 
-    Numbers after the first `%length` are left out, and overwritten by any others.
+    It leaves out numbers after the first `%length`, and overwrites them.
     """
     kind, counts = _kind(_LANES), f"<{_LANES} x i64>"
     counted = ", ".join(f"i64 {lane}" for lane in range(_LANES))
@@ -462,14 +462,14 @@ def _all(width: int, number: float) -> str:
 
 
 def _spread(name: str, number: str, width: int) -> Iterator[str]:
-    """Yield a vector of one number."""
+    """Yield a vector with one number in each lane."""
     kind = _kind(width)
     yield f"  %{name}.one = insertelement {kind} poison, float {number}, i32 0"
     yield f"  %{name} = shufflevector {kind} %{name}.one, {kind} poison, <{width} x i32> zeroinitializer"
 
 
 def _moved(name: str, vector: str, step: int) -> Iterator[str]:
-    """Yield a vector whose numbers are those of another at a distance, in a circle."""
+    """Yield a vector rotated by some lanes."""
     places = ", ".join(f"i32 {(lane + step) % _LANES}" for lane in range(_LANES))
     kind = _kind(_LANES)
     yield f"  %{name} = shufflevector {kind} {vector}, {kind} poison, <{_LANES} x i32> <{places}>"

@@ -305,7 +305,7 @@ def _lengths_alike(lengths: Integers) -> Iterator[tuple[int, int]]:
 class DeviceLines(EncodedLines):
     """Hidden states of lines that stay on a device; each distinct line is encoded once, until memory is full.
 
-    They are rounded as those that are kept on disk are. On disk no states are kept: to encode a line anew is faster.
+    They are rounded as states on disk are. None are kept on disk, because encoding a line again is faster.
     """
 
     encoder: TorchEncoder

@@ -78,7 +78,7 @@ def _failure(error: RuntimeError) -> WorkerError:
     said = " ".join(str(error).split("\n")[0].split())[:200]
     if is_short_of_memory(error):
         return WorkerError(
-            f"the device has too little memory ({said}): leave it to fewer programs or fewer ", Parameter("jobs")
+            f"the device has too little memory ({said}): run fewer programs on it, or fewer ", Parameter("jobs")
         )
     return WorkerError(f"the device failed ({said}): run again, or without ", Parameter("device"))
 

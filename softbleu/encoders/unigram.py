@@ -138,7 +138,7 @@ class Unigram:
         return Tokenizer.from_str(json.dumps({**self.shell, "model": model}, ensure_ascii=False))
 
     def needed(self, chosen: Iterable[int]) -> list[int]:
-        """Return the numbers, ascending, of some pieces and of those that every text needs."""
+        """Return the numbers, ascending, of some pieces and of the pieces that every text needs."""
         unknown = self.shell["model"]["unk_id"]
         # The least score of all is that of an unknown character, less 10.
         return sorted({*chosen, int(self.scores.argmin()), *([] if unknown is None else [unknown])})

@@ -1,4 +1,4 @@
-"""Score corpora: the one place where blocks are handed out, and what workers make of them is collected."""
+"""Score corpora: hand out blocks to workers, and collect their statistics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Score chunks of a corpus: what a worker does with a batch, and its rows put together or summed."""
+"""Score batches of a corpus in a worker, and join or sum the rows of its chunks."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Worker:
     needed: Requirements  # What all metrics together look at
     kernels: KernelName
     tables: tuple[Broadcast, ...] = ()
-    words: Broadcast | None = None  # Those that tables count, where whoever does the work does not know them
+    words: Broadcast | None = None  # Words that tables count, for workers that do not know them
 
     def __call__(self, batch: TaskBatch, coder: BlockCoder | None = None) -> list[BlockStatistics]:
         """Compute the statistics of a batch, by every metric; a coder knows lines from batches before."""

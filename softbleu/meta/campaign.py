@@ -366,7 +366,7 @@ class CampaignTask:
 
 
 def measure_tasks(evidence: Evidence, settings: IntervalSettings) -> tuple[list[CampaignTask], list[str]]:
-    """Measure the agreement of metrics in each task of a set; also return notes on what was left out.
+    """Measure the agreement of metrics in each task of a set; also return notes on outputs left out.
 
     Only outputs that all metrics scored count. Human scores of systems are those given, or means of judged outputs.
 

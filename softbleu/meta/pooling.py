@@ -122,7 +122,7 @@ class Regression:
     bounds: tuple[float, float] | None
 
     def expect(self, moderators: Sequence[float] = (), deviation: float | None = None, sets: int = 1) -> Pooled:
-        """Return the mean at some moderators with its interval, and the interval of what a new set shows there.
+        """Return the mean at some moderators with its interval, and the prediction interval of a new set there.
 
         Parameters
         ----------

@@ -95,7 +95,7 @@ def _type_of(source: list[_Word], corrected: list[_Word]) -> str:
 
 
 def _of_one_side(words: Sequence[_Word]) -> str:
-    """Name what is inserted or deleted."""
+    """Name the type of an insertion or a deletion."""
     parts = {word.part for word in words}
     if len(words) == 1:
         if words[0].form == "POS":
@@ -149,7 +149,7 @@ def _as_contraction(source: _Word, corrected: _Word) -> str:
 
 
 def _as_misspelt(source: _Word, corrected: _Word) -> str:
-    """Name the replacement of what is no word."""
+    """Name the replacement of a misspelled word."""
     if not source.text.isalpha() or source.low in english_words():
         return ""
     same = source.part == corrected.part
@@ -235,7 +235,7 @@ def _suffix() -> re.Pattern[str]:
 
 @lru_cache(1 << 14)
 def _derived(word: str, other: str) -> bool:
-    """Whether one word is derived from another, or both from a third: by stems, or what is left without endings."""
+    """Whether one word is derived from another, or both from a third: by stems, or by roots without endings."""
     if stem(word) == stem(other):
         return True
     shared, _ = common_ends(word, other)

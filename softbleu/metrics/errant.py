@@ -130,7 +130,7 @@ class Errant(KindMetric):
         return frozenset((*named, *([UNKNOWN] if self.counting in _CORRECTED else []))) - {""}
 
     def _side(self, segment: EditedSegment, reference: int | None = None) -> list[Compared]:
-        """Parts of edits that are compared, of one of the references or of the candidate."""
+        """Return the parts of edits that are compared, of one of the references or of the candidate."""
         place = 0 if reference is None else reference + 1
         edits = segment.candidate if reference is None else segment.references[reference]
         edits = (*edits, *segment.variants[place]) if segment.variants else edits
@@ -145,7 +145,7 @@ class Errant(KindMetric):
         return self._items(edits, kinds, joined=_is_unspaced(segment.source))
 
     def _items(self, edits: Sequence[TextEdit], kinds: Sequence[str], *, joined: bool) -> list[Compared]:
-        """Parts of each edit that counts which are compared.
+        """Return the parts of edits that are compared, without edits that do not count.
 
         `kinds` are the types of the edits, if they are known; `joined` ignores blanks in corrections.
         """

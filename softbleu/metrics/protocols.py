@@ -189,7 +189,7 @@ class JudgesLines(Capability):
 
 
 class NamesFaults(JudgesLines):
-    """Says in words what pulls the score of a candidate down."""
+    """Names the faults that lower the score of a candidate."""
 
     @abstractmethod
     def faults(self, line: str, source: str, row: Integers) -> tuple[Finding, ...]:

@@ -352,7 +352,7 @@ class Refless(Metric):
         return self._judge().language.find(line)
 
     def faults(self, line: str, source: str, row: Integers) -> tuple[Finding, ...]:
-        """Name what costs a candidate points, in words and the most first, then its faults one by one."""
+        """Name the costs of a candidate, in points and the greatest first, with their causes; then each fault."""
         found, said = self.find(line), ("empty line",) * len(_CRITERIA)
         if line.strip():
             by_kind = {kind: [each.text for each in found if each.kind == kind] for kind in _MARKED}
@@ -410,7 +410,7 @@ class Refless(Metric):
             yield list(marks.values())
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """1, grammaticality, fluency, meaning, 1 if better, and what the score lost: (segments, 6), in millionths."""
+        """1, grammaticality, fluency, meaning, 1 if better, loss by little meaning: (segments, 6), in millionths."""
         original, words = needed(chunk.source, self.name, "source"), needed(words, self.name, "words")
         _LIMIT.check_sum(candidate=chunk.candidates.lengths, source=original.lengths)
         candidates, sources = (surface_forms(text, words) for text in (chunk.candidates, original))
@@ -466,13 +466,13 @@ class Refless(Metric):
         return ScoreColumns(ReflessScore, scores, grammar=grammar, fluency=fluency, meaning=meaning, better=better)
 
 
-def _named(what: str, words: Sequence[str]) -> str:
-    """Write words behind what they are.
+def _named(label: str, words: Sequence[str]) -> str:
+    """Write words behind a label, each once; empty without words.
 
     >>> _named("gone", ["dogs", "cats", "dogs"]), _named("gone", [])
     ('gone: dogs, cats', '')
     """
-    return f"{what}: {', '.join(dict.fromkeys(words))}" if words else ""
+    return f"{label}: {', '.join(dict.fromkeys(words))}" if words else ""
 
 
 def surface_forms(tokens: Tokens, words: WordTable) -> list[list[str]]:

@@ -392,7 +392,7 @@ def _as_rows(losses: Floats, known: Flags) -> Integers:
 
 
 def _matched_pieces(single: Chunk, words: WordTable) -> Floats:
-    """Match the pieces of each pair, weighed by a map: what precision, recall and F lack, and lengths: (pairs, 4)."""
+    """Match the pieces of each pair, weighed by a map; see `VectorMap.losses` for the columns: (pairs, 4)."""
     vectors = words.vectors
     one, other = (vectors.weigh(vectors.pieces(text)) for text in (single.candidates, single.references))
     lines = np.arange(len(single))

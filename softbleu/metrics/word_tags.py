@@ -97,7 +97,7 @@ _LISTED = {
     "irregular adjective": "good bad far",
     "not a form": "a not datum medium person",
 }
-"""Words by what they are: `verb` has those that are hardly ever nouns, `not a form` bases that are passed over."""
+"""Words by list: `verb` has verbs that are hardly ever nouns, `not a form` bases that are passed over."""
 _LISTS = {name: frozenset(text.split()) for name, text in _LISTED.items()}
 _FORMS_OF_BE = {"be": _BASE, "am": _PRESENT, "is": _THIRD, "are": _PRESENT, "was": _PAST, "were": _PAST}
 _FORMS_OF_BE |= {"been": _PARTICIPLE, "being": _ING, "'re": _PRESENT, "'m": _PRESENT}
@@ -467,7 +467,7 @@ def _there(here: _Context) -> Reading | None:
 
 
 def _clitic(here: _Context) -> Reading:
-    """`'s` is a verb behind pronouns, and before what a verb is before."""
+    """`'s` is a verb behind pronouns, and before articles, `not`, `been` and words in -ing."""
     verb = here.last in _SUBJECTS | {"what", "where", "how", "let"} or _ING in here.then
     return _THIRD if verb or here.next in ("a", "the", "not", "been") else _POSSESSIVE
 

@@ -549,7 +549,7 @@ def resampled_sums(
     counted: Integers | None = None,
     columns: int = 1,
 ) -> Iterator[tuple[int, int, Floats]]:
-    """Draw segments, or documents, with replacement: the first sample, the one after the last, and their sums.
+    """Draw segments, or documents, with replacement; yield the first sample, that after the last, and their sums.
 
     `counted` numbers the segments that are drawn, all unless given. The more `columns`, the fewer samples at a time.
     """
@@ -570,7 +570,7 @@ def resampled_sums(
 def exchanged_sums(
     chosen: DrawnSums, segments: int, trials: int, seed: int, documents: Documents | None = None
 ) -> Iterator[tuple[int, Floats, Floats]]:
-    """Draw segments, or documents, to exchange: the trials done, the sums of these segments, and of all."""
+    """Draw segments, or documents, to exchange; yield the trials done, the sums of these segments, and of all."""
     generator = np.random.default_rng(seed)
     units = None if documents is None else documents.fitting(segments)
     size = segments if units is None else int(units.max()) + 1
