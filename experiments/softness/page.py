@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import csv
 import re
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+from filling import fill  # noqa: E402
+
 ROOT = HERE.parents[1]
-STUDY = [f"study/softness{part}.md" for part in ("", "-method", "-tables")]
-PAGES = (*STUDY, "study/agreement.md", "guide/metrics.md", "guide/languages.md")
+PAGES = ("study/softness-tables.md", "study/agreement.md", "guide/metrics.md", "guide/languages.md")
 PAPER = ROOT / "docs" / "paper" / "tables.tex"
 JUDGED = {  # Sets of whole systems' outputs, as columns
     "WMT21 zh-en": "WMT21 zh-en",
@@ -428,13 +431,9 @@ def latex(header: Sequence[str], cells: Cells) -> str:
 
 
 def filled(page: str) -> str:
-    """Put the tables between their marks."""
-    for name, table in TABLES.items():
-        start, end = f"<!-- made: {name} -->\n", f"<!-- end: {name} -->"
-        before, mark, rest = page.partition(start)
-        if mark:
-            page = f"{before}{start}\n{markdown(*table())}\n\n{end}{rest.partition(end)[2]}"
-    return page
+    """Put tables between the marks of a page, which may have some of them."""
+    wanted = (name for name in TABLES if f"<!-- made: {name} -->" in page)
+    return fill(page, {name: markdown(*TABLES[name]()) for name in wanted})
 
 
 def paper() -> str:
