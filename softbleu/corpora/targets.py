@@ -15,15 +15,14 @@ _NO_ERROR, _NOT_CORRECTED = "没有错误", "无法标注"  # Stand for a target
 
 
 def begins_targets(head: bytes) -> bool:
-    r"""Whether a file begins with rows of a number, from 0 or 1 on, a source and one target or more, between tabs.
+    r"""Whether a file begins with rows of a number of their own, a source and one target or more, between tabs.
 
-    >>> begins_targets("1\t我去了\t我去过\n2\t书\t书\t一本书\n".encode()), begins_targets(b"1\ta cat\n2\ta dog\n")
+    >>> begins_targets("7\t我去了\t我去过\n2\t书\t书\t一本书\n".encode()), begins_targets(b"1\ta cat\n2\ta dog\n")
     (True, False)
     """
     lines = head.removeprefix(b"\xef\xbb\xbf").decode(errors="replace").split("\n")
     rows = [_ROW.fullmatch(line) for line in lines[: max(1, len(lines) - 1)]]
-    numbers = [int(row[1]) for row in rows if row is not None]
-    return numbers in (list(range(len(rows))), list(range(1, 1 + len(rows))))
+    return len({int(row[1]) for row in rows if row is not None}) == len(rows)
 
 
 def parse_targets(lines: Iterable[str], name: str) -> TestSets:

@@ -48,9 +48,15 @@ def test_source_targets_and_outputs_are_read_by_their_part(written, capsys):
         assert (result.score, "blank:missing" in result.signature) == (pytest.approx(100), True), metric
 
 
+def test_rows_of_a_part_and_in_another_order_are_paired_by_number(written):
+    table = written("1002\t天气好。\t天气很好。\n1001\t他喜欢读书，\t他喜欢读书。\n", "part.txt")
+    answers = written("1001\t他喜欢读书，\t他喜欢读书。\n1002\t天气好。\t天气好。\n", "answers.txt")
+    assert scored([answers], [table], table, language="zh").score == pytest.approx(1.25 * 50 / 0.75)  # P 1, R 1/2
+
+
 def test_other_lines_are_text(written):
-    """Rows are numbered one after the other, and have a target each, as far as the beginning of a file shows."""
-    for text in ("3\tg\tg h\n1\ta b\ta c\n", "1\ta\n2\tb\n", "1\ta\tb\n2\tb\n", "a\tb\tc\n", "5\ta\tb\n", ""):
+    """Each row has a number of its own and a target, as far as the beginning of a file shows."""
+    for text in ("3\tg\tg h\n3\ta b\ta c\n", "1\ta\n2\tb\n", "1\ta\tb\n2\tb\n", "a\tb\tc\n", ""):
         lines = written(text, "lines.txt")
         if text:
             with ParallelFiles.open([lines], [lines]) as corpus:
