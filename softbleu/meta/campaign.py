@@ -39,7 +39,7 @@ class JudgedPoints:
 
     def standardised(self) -> Floats:
         """Return the metrics' scores with mean 0 and variance 1, (metrics, points), so that they can be exchanged."""
-        scores = np.array([*self.metrics.values()])
+        scores = np.array([*self.metrics.values()]).reshape(len(self.metrics), len(self.judges))
         scores -= scores.mean(axis=1, keepdims=True)
         spread = scores.std(axis=1, keepdims=True)
         made: Floats = np.divide(scores, spread, out=scores, where=spread > _NOISE)
@@ -222,7 +222,9 @@ def _exchanged_sums(columns: Floats, units: Integers, permutations: Permutations
     Points with the same number in `units` are exchanged together. Returns (1 + permutations, columns) twice.
     """
     numbers = np.unique(units, return_inverse=True)[1]
-    sums = np.stack([np.bincount(numbers, column) for column in columns], axis=1)
+    sums = np.empty((int(numbers.max()) + 1, len(columns)))
+    for place, column in enumerate(columns):
+        sums[:, place] = np.bincount(numbers, column)
     kept: Floats = np.concatenate([batch.astype(np.float64) @ sums for batch in permutations.draw(len(sums))])
     return kept, sums.sum(axis=0) - kept
 
@@ -400,6 +402,8 @@ def measure_tasks(evidence: Evidence, settings: IntervalSettings) -> tuple[list[
         if (chance := measured.chance) is not None:
             blind = [metric for metric, value in measured.values.items() if (value or 0.0) < chance + LITTLE]
             notes += [f"{name}: not above chance, {chance:.3f}: {', '.join(blind)}"] * bool(blind)
+        undefined = [metric for metric, value in measured.values.items() if value is None]
+        notes += [f"{name}: undefined, as all scores are the same: {', '.join(undefined)}"] * bool(undefined)
         tasks.append(CampaignTask(name, evidence.direction, measured))
     return tasks, notes
 

@@ -103,6 +103,18 @@ def test_values_are_those_of_the_other_tables() -> None:
     assert list(by_name) == sorted(by_name, key=lambda name: -by_name[name]["average"])
 
 
+def test_metrics_that_give_one_score_to_all_have_no_correlation() -> None:
+    assessed, tables = made_up(metrics=2)
+    for flat in (tables[:1], tables):  # One of two, and both
+        same = [ScoreTable(t.name, {}, {s: np.ones(30) for s in t.segments}) if t in flat else t for t in tables]
+        found = softbleu.metaeval(
+            "metrics", assessments=assessed, scores=same, tasks=["pearson", "systems_kendall"], samples=20
+        )
+        names = ", ".join(table.name for table in flat)
+        assert f"pearson: undefined, as all scores are the same: {names}" in found.notes
+        assert {row["metric"] for row in found.records() if row["average"] is None} == {t.name for t in flat}
+
+
 @pytest.mark.parametrize("exchange", ["outputs", "segments"])
 def test_exchanged_verdicts_vary_as_coins_do(exchange: str) -> None:
     """The variance under permutation is the sum of squares of what coins decide."""
