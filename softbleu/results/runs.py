@@ -23,12 +23,10 @@ def broken_promises(promised: Mapping[str, str], made: str, but: Collection[str]
     signed = parse_signature(made)
     earlier = {key: setting.key for setting in settings_of(signed) for key in setting.earlier}
     promised = {earlier.get(key, key): value for key, value in promised.items()}
-    if "vectors" in promised and promised["vectors"] != signed.get("vectors"):
-        raise InputError(
-            f"the signature is of vectors {promised['vectors']}, these are {signed.get('vectors', 'none')}: "
-            "name the same ones with ",
-            Parameter("vectors"),
-        )
+    for named in (Parameter("vectors"), Parameter("map")):
+        if (key := named.name) in promised and promised[key] != signed.get(key):
+            here = signed.get(key, "none")
+            raise InputError(f"the signature is of {key} {promised[key]}, here is {here}: name the same with ", named)
     for key, value in promised.items():
         if signed.get(key) != value and key not in but:
             here = f"{signed[key]} here" if key in signed else "not said here"

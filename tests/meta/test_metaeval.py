@@ -284,6 +284,9 @@ def test_signatures_say_what_outputs_are_compared_with_and_of_which_vectors_they
     signature = softbleu.score(["a"], ["a"], metrics="vleu", vectors=str(vectors)).signature
     signature = signature.replace("vectors:v.txt#", f"vectors:{vectors}#0")
     refused(InputError, "the signature is of vectors", softbleu.metaeval, metrics=[signature], **GIVEN)
+    signature = softbleu.score(["a"], ["a"], metrics="trained", map="minilm-l6").signature
+    signature = signature.replace("map:minilm-l6#", "map:minilm-l6#0")
+    refused(InputError, "the signature is of map minilm-l6#0", softbleu.metaeval, metrics=[signature], **GIVEN)
 
 
 def test_scores_of_which_less_is_better_are_turned_and_negated_ones_stay(monkeypatch: pytest.MonkeyPatch) -> None:
