@@ -7,10 +7,11 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
+from softbleu.analysis.corrections import By
 from softbleu.corpora.labels import read_labels
 from softbleu.engine.encode import CodedBlock
 from softbleu.engine.plan import GivenMetrics, make_plan
@@ -90,7 +91,8 @@ def bucket_scores(
     labels: list[str] | None = None
     if by not in ("length", "order", "document"):
         if not Path(by).is_file() and ":" not in by:
-            raise InputError(f"{by}: no such file, nor one of length, rarity, coverage, order, document")
+            parts = f"length, rarity, coverage, order, document, nor a kind of edits ({', '.join(get_args(By))})"
+            raise InputError(f"{by}: no such file, nor one of {parts}")
         labels = read_labels(by, len(corpus), encoding)
         if len(set(labels)) > MOST_LABELS:
             raise InputError(f"{by} has {len(set(labels))} different labels: at most {MOST_LABELS} make a table")
