@@ -304,6 +304,7 @@ def _language_settings(
         # A head or a map that is named chose the vectors.
         untaught = getattr(made, "head", None) is None and ("head" not in names or made.vector_choice.map is None)
         usual = metric.vector_choice.vectors == DEFAULT_ENCODER and untaught
+        usual = usual and settings.get("similarity") in (None, "none")
         spoken |= {"vectors": MULTILINGUAL_ENCODER} if usual else {}
     return {name: value for name, value in spoken.items() if name not in settings}
 
