@@ -50,6 +50,8 @@ GOES_WITH: dict[str, dict[str, Any]] = {
     "penalty": {"matcher": "vleu"},
     "m2 characters": {"threshold": 0.5},
     "uot language": {"vectors": "none"},
+    "merging": {"language": "zh"},
+    "uot merging": {"vectors": "none"},
 }
 """What must be given beside a setting, or a setting of one metric."""
 
@@ -103,7 +105,7 @@ def values_of(setting: Setting) -> st.SearchStrategy[Any]:
         found = st.integers(math.ceil(least), math.floor(most))
     else:
         found = st.floats(least, most)
-    return found | st.none() if setting.optional and setting.name != "penalty" else found
+    return found | st.none() if setting.optional and setting.name not in ("penalty", "merging") else found
 
 
 def wrong_values(setting: Setting) -> list[Any]:
@@ -168,6 +170,7 @@ def measures(draw: st.DrawFn) -> Metric:
         start |= GOES_WITH.get(f"{metric.name} language", {})
     lacking = {
         "smooth_value": start.get("smooth") not in ("floor", "add-k"),
+        "merging": start.get("language") != "zh",
         "characters": metric.name == "m2" and start.get("threshold") is None,
         **dict.fromkeys(("stages", "task", "weights"), foreign),
         "vectors": start.get("similarity") is not None,

@@ -394,6 +394,27 @@ def test_rules_of_a_language_find_edits() -> None:
     refused(InputError, message, softbleu.compare, {"one": texts[0], "two": texts[1]}, *texts[1:], metrics=both)
 
 
+@pytest.mark.parametrize(
+    ("metric", "then", "now"), [("errant", 1500 / 17, 100 / 3), ("cleme", 200 / 3, 500 / 13), ("cleme2", 65, 140 / 3)]
+)
+def test_edits_of_chinese_are_merged_as_in_errant_or_cherrant(metric: str, then: float, now: float) -> None:
+    """`then` is what version 0.7.0 printed with its signature, which has no key for it."""
+    texts = ["他们去学校了。", "去那里好。"], ["他俩去学校了。", "去那里玩好。"], ["我们去学校。", "玩去那里好。"]
+    earlier = metric_from_signature(f"metric:{metric}|language:zh|tokenize:zh|lowercase:no")
+    usual = METRICS.find(metric)(language="zh", tokenizer=earlier.tokenizer)
+    ways = {"errant": (earlier, then), "cherrant": (usual, now)}
+    for merging, (made, score) in ways.items():
+        found = softbleu.score(*texts, metrics=made)
+        assert found.score == pytest.approx(score)
+        assert f"|merging:{merging}|" in found.short_signature
+        assert metric_from_signature(found.short_signature) == made == usual.replaced(merging=merging)
+        assert made.replaced(language="zh") == made
+    assert usual.replaced(language="de") == METRICS.find(metric)(language="de", tokenizer=earlier.tokenizer)
+    assert METRICS.find(metric)(merging="errant").replaced(language="zh").requires == earlier.requires
+    refused(InputError, "in one way, not as cherrant and errant", softbleu.score, *texts, metrics=[earlier, usual])
+    refused(InputError, "merging=.cherrant. is for Chinese", METRICS.find(metric), merging="cherrant")
+
+
 # GREEN has the numbers of gec-metrics, and those of the literal oracle for any text.
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "green.json").read_text(encoding="utf-8"))
 LINES = st.lists(st.sampled_from(["a", "a", "b", "c"]), max_size=6)

@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
+from cli.conftest import command
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles.edits import cheapest_steps
@@ -18,6 +19,8 @@ from softbleu.corpora.corpus import make_corpus
 from softbleu.corpora.edits import Annotation, apply_edits
 from softbleu.metrics.edits import alignment_steps, edit_texts, extract_edits, rules_of, substitution_costs
 from softbleu.metrics.reading import read_metric
+
+__all__ = ["command"]
 
 WORDS = st.lists(
     st.sampled_from(["the", "The", "to", "is", "was", "depends", "depend", "will", "a", ",", "'s", "a-s", "x"])
@@ -93,6 +96,17 @@ def test_edits_of_conll_are_those_of_errant(texts, annotator, bounds, edits, our
 def test_texts_that_cannot_be_compared_are_refused(texts, said):
     refused(InputError, said, edit_texts, *texts)
     refused(InputError, "ERRANT is for English", edit_texts, *texts, language="cs", extraction="errant")
+
+
+def test_edits_of_chinese_are_merged_as_one_says(command, tmp_path):
+    texts = [tmp_path / name for name in ("source", "output")]
+    for path, text in zip(texts, ("我们去学校。", "他俩去学校。"), strict=True):
+        path.write_text(f"{text}\n", encoding="utf-8")
+    for options, number in (((), 1), (("--merging", "cherrant"), 1), (("--merging", "errant"), 2)):
+        made = command("edits", *texts, "--language", "zh", *options, "--quiet")
+        assert made.out.count("\nA ") == number
+    assert "is for Chinese" in command("edits", *texts, "--language", "de", "--merging", "cherrant").err
+    refused(InputError, "is for Chinese", edit_texts, [], [], extraction="errant", merging="cherrant")
 
 
 def test_edits_of_long_texts_make_the_text():

@@ -16,6 +16,7 @@ from softbleu.corpora.files import has_texts, list_texts
 from softbleu.engine.notes import foreign_text
 from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note
+from softbleu.metrics.chinese import Merging
 from softbleu.metrics.edit_types import rule_types
 from softbleu.metrics.edits import Extraction, edit_texts, form_types
 
@@ -36,6 +37,8 @@ class EditsOptions(Tokenize, Encoded, Output):
     language
         Language of the text (any usual code, such as cs, zho_Hans or en-zh, the target): chooses the tokenizer and
         the rules that find edits, which get types by their form: case, punctuation, order, blanks, stem
+    merging
+        Rules by which changes in a row are one edit: ERRANT's, or in Chinese ChERRANT's
     """
 
     source_text: str = setting(argument=True, metavar="SOURCE", file="read")
@@ -43,6 +46,7 @@ class EditsOptions(Tokenize, Encoded, Output):
     extraction: Extraction = setting("own", panel="Input")
     types: Literal["form", "rules"] | None = setting(None, unset="form with --language, else none", panel="Input")
     language: str | None = setting(None, metavar="CODE", panel="Input")
+    merging: Merging | None = setting(None, unset="cherrant in Chinese, else errant", panel="Input")
 
 
 @command
@@ -72,7 +76,14 @@ def edits(options: EditsOptions) -> None:
             raise InputError("types by rules are for English; for other languages take ", Parameter("types", "form"))
         types = form_types(options.language) if options.types == "form" else None
         types = rule_types() if options.types == "rules" else types
-        found = edit_texts(*texts, extraction=options.extraction, language=options.language, split=split, types=types)
+        found = edit_texts(
+            *texts,
+            extraction=options.extraction,
+            language=options.language,
+            split=split,
+            types=types,
+            merging=options.merging,
+        )
         target.write(write_m2(_without_missing(found, texts[1:]) if several else found))
 
 

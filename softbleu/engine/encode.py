@@ -36,6 +36,7 @@ from softbleu.text.tokens import TextTokenizer, Tokenizer, Tokenizer13a
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.edits import CodedGold
+    from softbleu.metrics.chinese import Merging
     from softbleu.metrics.requirements import Requirements
     from softbleu.types import Array, Integers
 
@@ -271,16 +272,18 @@ def _with_room(array: Array, size: int) -> Array:
     return grown
 
 
-def edits_of(segments: Segments, split: Split, language: str | None) -> tuple[Sequence[EditedSegment], ...]:
+def edits_of(
+    segments: Segments, split: Split, language: str | None, merging: Merging | None
+) -> tuple[Sequence[EditedSegment], ...]:
     """Edits of each system of some segments, and of the references, in the words that `split` makes of a text.
 
-    Edits that are not given are found by the rules of a `language`, None: English.
+    Edits that are not given are found by the rules of a `language` (None: English) and of `merging`.
     """
     sources = [tuple(split(text)) for text in segments.source or ()]
     texts = [] if segments.gold is not None else segments.present()
     lines = segments.source or ()
     references = [
-        tuple(_extracted(line, text, split, language) for text in many)
+        tuple(_extracted(line, text, split, language, merging) for text in many)
         for line, many in zip(lines, texts, strict=False)
     ]
     edited = []
@@ -288,7 +291,7 @@ def edits_of(segments: Segments, split: Split, language: str | None) -> tuple[Se
         given = segments.edits.get(system) or repeat(None)
         parts = zip(lines, candidates, given, segments.gold or repeat(None), strict=False)
         found = [
-            _edits_of_one(line, text, own, None if gold is None else gold.annotations, split, language)
+            _edits_of_one(line, text, own, None if gold is None else gold.annotations, split, language, merging)
             for line, text, own, gold in parts
         ]
         if segments.gold is None:
@@ -304,6 +307,7 @@ def _edits_of_one(
     annotations: Sequence[Annotation] | None,
     split: Split,
     language: str | None,
+    merging: Merging | None,
 ) -> EditedSegment:
     """Edits of a candidate, given or found in its text, and of the annotators, if any.
 
@@ -312,7 +316,7 @@ def _edits_of_one(
     joined, gold = "".join(text.split()), annotations or ()
     known = given or next((one for one in gold if one.text and "".join(one.text.split()) == joined), None)
     known = gold[0] if gold and gold[0].unjudged else known
-    candidate = _extracted(source, text, split, language) if known is None else known.in_words(split)
+    candidate = _extracted(source, text, split, language, merging) if known is None else known.in_words(split)
     texts = [candidate, *(one.in_words(split, candidate) for one in gold)]
     sides = [Annotation(0, ()) if one is None else one for one in (known, *gold)]
     blanks = given is not None and any(one.blanks for one in sides)
@@ -327,9 +331,11 @@ def _edits_of_one(
 
 
 @lru_cache(1 << 14)
-def _extracted(source: str, text: str, split: Split, language: str | None) -> tuple[TextEdit, ...]:
+def _extracted(
+    source: str, text: str, split: Split, language: str | None, merging: Merging | None
+) -> tuple[TextEdit, ...]:
     # A corpus is read several times.
-    edits = extract_edits(split(source), split(text), language)
+    edits = extract_edits(split(source), split(text), language, merging)
     return tuple((edit.start, edit.end, tuple(edit.corrections[0].split())) for edit in edits)
 
 
@@ -362,7 +368,7 @@ class CodedBlock:
             offsets,
             coder.encode(segments.source) if needed.source and segments.source is not None else None,
             None if gold is None else [edits.coded(coder.words) for edits in gold],
-            edits_of(segments, coder.split, needed.language) if needed.edits else (),
+            edits_of(segments, coder.split, needed.language, needed.merging) if needed.edits else (),
         )._in_documents(segments, coder, needed)
 
     def _in_documents(self, segments: Segments, coder: LineCoder, needed: Requirements) -> CodedBlock:

@@ -156,7 +156,8 @@ def _gold_notes(first: Segments, metrics: Sequence[Metric]) -> Iterator[Note]:
     counts, others = np.zeros(3, np.int64), 0
     for words, annotation in looked_at:
         made = apply_edits(words, annotation.in_words())
-        found = {*Annotation(0, extract_edits(words, made, by_edits[0].language)).in_words()}
+        edits = extract_edits(words, made, by_edits[0].language, by_edits[0].merging)
+        found = {*Annotation(0, edits).in_words()}
         gold = {edit for edit in annotation.in_words() if words[edit[0] : edit[1]] != [*edit[2]]}
         counts += len(gold & found), len(found - gold), len(gold - found)
         others += gold != found

@@ -77,6 +77,11 @@ class Plan:
         if len(languages) > 1:
             said = f"a run finds edits by the rules of one language, not of {' and '.join(languages)}: give all one "
             raise InputError(said, Parameter("language"))
+        ways = sorted({each.requires.merging for each in metrics if each.requires.merging})
+        if len(ways) > 1:
+            raise InputError(
+                f"a run merges edits in one way, not as {' and '.join(ways)}: give all one ", Parameter("merging")
+            )
         source = corpus.source is not None or corpus.gold is not None
         prepared = Requirements(references=corpus.has_references, source=source) if whole else None
         return replace(self, metrics=metrics, level=level, keep_rows=keep_rows, prepared=prepared)

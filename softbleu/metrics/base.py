@@ -18,6 +18,7 @@ from softbleu.errors import Parameter
 from softbleu.io.platform import cached_property
 from softbleu.matching.matchers import Matcher
 from softbleu.metrics.aggregation import SumOfRows
+from softbleu.metrics.chinese import merging_of
 from softbleu.metrics.declared import DeclaredMetric
 from softbleu.metrics.guards import checked_columns, is_ours, scored_by_row
 from softbleu.metrics.requirements import Requirements
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.metrics.aggregation import Aggregation
+    from softbleu.metrics.chinese import Merging
     from softbleu.metrics.keywords import MatcherFields
     from softbleu.metrics.result import Result, Results
     from softbleu.types import Floats, Integers, Progress
@@ -189,17 +191,19 @@ class EditMetric(Metric):
     """A metric of edits, which are given, or else found in the texts by the rules of its `language`."""
 
     language: str | None
+    merging: Merging | None
     by_bounds: ClassVar[bool] = True  # Whether an edit counts for less if another one makes the same text
 
     def check(self) -> None:
-        """Replace the language by its code; English is the default."""
+        """Replace the language by its code, English being the default, and choose how edits are merged."""
         code = None if self.language is None else find_language(self.language).code
         object.__setattr__(self, "language", None if code == "en" else code)
+        object.__setattr__(self, "merging", merging_of(self.merging, code or "en"))
 
     @property
     def requires(self) -> Requirements:
         """The source, and edits."""
-        return Requirements(references=False, source=True, edits=True, language=self.language)
+        return Requirements(references=False, source=True, edits=True, language=self.language, merging=self.merging)
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,11 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from typing import Literal, cast, get_args
 
+from softbleu.errors import InputError, Parameter, known_name
+
+Merging = Literal["errant", "cherrant"]
 AlignmentStep = tuple[str, int, int, int, int]
 """`D` deletes, `I` inserts, `S` substitutes, `T` brings words into another order, `X` is merged: source words
 from and up to, and of the output."""
 _Pair = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+def merging_of(merging: Merging | None, language: str) -> Merging | None:
+    """Return how steps are merged in a language, by its code: as named, or in Chinese as in ChERRANT.
+
+    Raises `InputError` for ChERRANT's way in another language, and for a way that is none.
+
+    >>> merging_of(None, "zh"), merging_of("errant", "zh"), merging_of(None, "de")
+    ('cherrant', 'errant', None)
+    """
+    if merging is not None:
+        merging = cast("Merging", known_name("merging", merging, get_args(Merging)))
+    if merging is None and language == "zh":
+        return "cherrant"
+    if merging == "cherrant" and language != "zh":
+        raise InputError(
+            Parameter("merging", merging), " is for Chinese: leave it out, or give ", Parameter("language", "zh")
+        )
+    return merging
 
 
 def merge_steps(runs: Iterable[Sequence[AlignmentStep]], texts: _Pair) -> list[AlignmentStep]:

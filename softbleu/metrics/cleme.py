@@ -17,10 +17,11 @@ from softbleu.embeddings.choice import VectorChoice
 from softbleu.metrics.aggregation import BestReference, running_choice
 from softbleu.metrics.base import EditMetric, Level
 from softbleu.metrics.bertscore import PARTS, match_lines
+from softbleu.metrics.chinese import Merging
 from softbleu.metrics.edits import JudgedEdits, judge_by_links
 from softbleu.metrics.requirements import Requirements, needed
 from softbleu.metrics.score import ReferenceScore, Score, ScoreColumns, column, shares_of
-from softbleu.metrics.settings import DEFAULT_ENCODER, edit_language
+from softbleu.metrics.settings import DEFAULT_ENCODER, edit_language, edit_merging
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
@@ -255,6 +256,8 @@ class Cleme(ChunkMetric):
         Weight of recall in F; below 1 precision weighs more.
     language
         Code of the language by whose rules edits are found where none are given; None: English.
+    merging
+        Rules by which changes in a row are one edit: ERRANT's, or in Chinese ChERRANT's, the default there.
 
     Examples
     --------
@@ -264,6 +267,7 @@ class Cleme(ChunkMetric):
 
     beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
     language: str | None = edit_language()
+    merging: Merging | None = edit_merging()
     partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "cleme"
     also_rewards: ClassVar[str] = "all edits of all systems"
@@ -300,6 +304,7 @@ class Cleme2(ChunkMetric):
     """
 
     language: str | None = edit_language()
+    merging: Merging | None = edit_merging()
     partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "cleme2"
     also_rewards: ClassVar[str] = "all edits of all systems"

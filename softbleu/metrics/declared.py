@@ -290,6 +290,8 @@ def _language_settings(
     """Return the settings that a language implies: itself, and unless `plain` tokens and similarity."""
     names = known_settings(metric, settings)
     spoken: dict[str, object] = {"language": language.code} if "language" in names else {}
+    if getattr(metric, "merging", None) == "cherrant":
+        spoken["merging"] = None  # By default only Chinese has that
     if plain:
         return spoken
     made = metric.revised({**spoken, **settings})

@@ -20,7 +20,7 @@ from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.embeddings.function_words import WORD_CLASSES
 from softbleu.errors import InputError, Parameter, counted, known_name, optional
 from softbleu.io.arguments import check_texts, listed
-from softbleu.metrics.chinese import AlignmentStep, merge_steps
+from softbleu.metrics.chinese import AlignmentStep, Merging, merge_steps, merging_of
 from softbleu.thesaurus.resources import stem, stem_in
 
 if TYPE_CHECKING:
@@ -41,7 +41,9 @@ _ALIKE = 0.75  # Likeness of letters from which two words are one word, changed
 _DIFFERENT_BASE, _OTHER_CLASS, _OTHER_CONTENT = 0.499, 0.5, 0.25
 
 
-def extract_edits(source: Sequence[str], output: Sequence[str], language: str | None = None) -> tuple[Edit, ...]:
+def extract_edits(
+    source: Sequence[str], output: Sequence[str], language: str | None = None, merging: Merging | None = None
+) -> tuple[Edit, ...]:
     """Find the edits that make a text of its source.
 
     Words are aligned at the least cost: 1 for a deletion or an insertion, for n words in another order n − 1, for a
@@ -51,7 +53,8 @@ def extract_edits(source: Sequence[str], output: Sequence[str], language: str | 
     edits, or stay apart, by rules as in that paper. Where these ask a tagger, lists of English function words,
     irregular forms and endings answer. In another language every word with a letter carries content, bases are
     Snowball's stems, where it has the language, and there is no possessive. In Chinese steps are merged as in
-    ChERRANT (see `softbleu.metrics.chinese`). Texts of any length: long ones are cut where both have the same words.
+    ChERRANT (see `softbleu.metrics.chinese`), unless `merging` is `errant`. Texts of any length: long ones are cut
+    where both have the same words.
 
     Parameters
     ----------
@@ -59,6 +62,8 @@ def extract_edits(source: Sequence[str], output: Sequence[str], language: str | 
         Words.
     language
         Code of their language; None: English.
+    merging
+        Rules by which steps become edits, as in ERRANT or ChERRANT; None: ChERRANT's in Chinese, else ERRANT's.
 
     Returns
     -------
@@ -71,7 +76,7 @@ def extract_edits(source: Sequence[str], output: Sequence[str], language: str | 
     >>> [(edit.start, edit.end, edit.corrections[0]) for edit in found]
     [(1, 2, 'goes'), (3, 3, 'the'), (4, 7, 'nowadays')]
     """
-    return _extracted(tuple(source), tuple(output), rules_of(language))
+    return _extracted(tuple(source), tuple(output), rules_of(language, merging))
 
 
 def edit_texts(
@@ -81,6 +86,7 @@ def edit_texts(
     language: str | None = None,
     split: Callable[[str], Sequence[str]] = str.split,
     types: Classify | None = None,
+    merging: Merging | None = None,
 ) -> list[GoldSegment]:
     """Find the edits of texts, as in a `.m2` file: the edits of each output are an annotator's.
 
@@ -97,6 +103,8 @@ def edit_texts(
         Makes words of a line, at blanks unless given.
     types
         Names the types of edits, such as `rule_types()`, in the place of types by form; ERRANT names its own.
+    merging
+        As in `extract_edits`.
 
     Returns
     -------
@@ -119,7 +127,9 @@ def edit_texts(
         raise InputError("ERRANT is for English: leave out ", Parameter("extraction"))
     if extraction == "errant" and types is not None:
         raise InputError("ERRANT names the types of its edits: leave out ", Parameter("types"))
-    find = errant_edits() if extraction == "errant" else partial(extract_edits, language=language)
+    rules_of(language, merging)  # Refuses what does not go together, also where there are no lines
+    own = partial(extract_edits, language=language, merging=merging)
+    find = errant_edits() if extraction == "errant" else own
     by_form = None if language is None or extraction == "errant" else form_types(language)
     classify = types or by_form
     texts = [listed("source lines", source), *(listed("output lines", output) for output in outputs)]
@@ -516,17 +526,18 @@ class WordRules:
 
 
 @cache
-def rules_of(language: str | None) -> WordRules:
-    """Rules for a language, by its code; None: English.
+def rules_of(language: str | None, merging: Merging | None = None) -> WordRules:
+    """Rules for a language, by its code, None being English; `merging` as in `extract_edits`.
 
     >>> rules_of("de").base_form("häuser"), rules_of("cs").base_form("psi"), rules_of("de").word_class("the")
     ('haus', 'psi', 'content')
     """
     known = find_language(language or "en")
+    merging = merging_of(merging, known.code)
     if known.code == "en":
         return WordRules(base_form, word_class, ("'s", "'"), "-'")
     stems = partial(stem_in, language=known.code) if known.stemmer else str
-    return WordRules(stems, class_by_letters, chinese=known.code == "zh")
+    return WordRules(stems, class_by_letters, chinese=merging == "cherrant")
 
 
 _JOINED = str.maketrans("", "", "-'’")

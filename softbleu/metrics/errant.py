@@ -15,11 +15,12 @@ from softbleu.config.languages import UNSPACED
 from softbleu.corpora.edits import UNKNOWN
 from softbleu.errors import InputError, Parameter
 from softbleu.io.platform import cached_property
+from softbleu.metrics.chinese import Merging
 from softbleu.metrics.cleme import HIT, OVER, UNDER, KindMetric, ReferenceChoice
 from softbleu.metrics.edits import JudgedEdits, judge_by_links
 from softbleu.metrics.requirements import needed
 from softbleu.metrics.score import Score, column, shares_of
-from softbleu.metrics.settings import edit_language
+from softbleu.metrics.settings import edit_language, edit_merging
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import EditedSegment, TextEdit
@@ -80,6 +81,8 @@ class Errant(KindMetric):
         Weight of recall in F; below 1 precision weighs more.
     language
         Code of the language by whose rules edits are found where none are given; None: English.
+    merging
+        Rules by which changes in a row are one edit: ERRANT's, or in Chinese ChERRANT's, the default there.
 
     Examples
     --------
@@ -105,6 +108,7 @@ class Errant(KindMetric):
         unset="all count",
         signed_if_set=True,
     )
+    merging: Merging | None = edit_merging()
     partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "errant"
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from softbleu.errors import InputError, Parameter
 
 if TYPE_CHECKING:
+    from softbleu.metrics.chinese import Merging
     from softbleu.text.parts import WordFeature
 
 _Given = TypeVar("_Given")
@@ -23,6 +24,7 @@ class Requirements:
     gold: bool = False  # The edits of a gold file, not only the references that they make
     edits: bool = False  # Edits of candidates and references: given, or else found in the texts
     language: str | None = None  # Code of that by whose rules edits are found; None: English
+    merging: Merging | None = None  # How steps are merged into edits in that language, if there are several ways
     vectors: bool = False  # Of words, whose similarity is looked at
     pieces: bool = False  # Vectors of the pieces that an encoder cuts lines into, in context
     weights: bool = False  # Weights of words by a map of vectors, if one is given

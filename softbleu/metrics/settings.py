@@ -36,6 +36,12 @@ def edit_language() -> Any:
     return setting(None, "Language by whose rules edits are found", unset="English", signed_if_set=True)
 
 
+def edit_merging() -> Any:
+    """Declare how a metric of edits merges steps of an alignment."""
+    unset = "cherrant in Chinese, else errant"
+    return setting(None, "Rules by which changes in a row are one edit", unset=unset, signed_if_set=True)
+
+
 class IdfCorpus(Content):
     """A text whose lines, a segment each, give the rarity of words."""
 

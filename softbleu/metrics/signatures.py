@@ -59,6 +59,8 @@ def metric_from_signature(signature: str, **settings: object) -> Metric:
     by_key = {key: one for one in all_settings(metric, parts, shared=True) for key in (one.key, *one.earlier)}
     # Short signatures of earlier versions left these out where they had the defaults of then.
     earlier = {"tokenize": "none", "threshold": 0.0, "penalty": "exact", "least-meaning": 0.0}
+    if pairs.get("language") == "zh":
+        earlier["merging"] = "errant"
     if "none" not in (pairs.get("layers", "none"), pairs.get("exact-words", "none")):
         earlier["reads"] = "tokens"
     signed: dict[str, object] = {by_key[key].name: value for key, value in earlier.items() if key in by_key}

@@ -20,10 +20,11 @@ from softbleu.kernels.transport import transport
 from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.base import EditMetric
 from softbleu.metrics.bertscore import PARTS
+from softbleu.metrics.chinese import Merging
 from softbleu.metrics.edits import JudgedEdits, judge_by_links
 from softbleu.metrics.requirements import Requirements, needed
 from softbleu.metrics.score import Score, ScoreColumns, column
-from softbleu.metrics.settings import DEFAULT_ENCODER, edit_language
+from softbleu.metrics.settings import DEFAULT_ENCODER, edit_language, edit_merging
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
@@ -78,6 +79,8 @@ class Uot(EditMetric):
         Weights of the plan's entropy, and of mass that is left: the greater `marginal`, the more is moved.
     language
         Code of the language by whose rules edits are found where none are given; None: English.
+    merging
+        Rules by which changes in a row are one edit: ERRANT's, or in Chinese ChERRANT's, the default there.
 
     Examples
     --------
@@ -91,6 +94,7 @@ class Uot(EditMetric):
     entropy: float = setting(0.1, "Weight of the plan's entropy", least=1e-3, most=1e3)
     marginal: float = setting(0.1, "Weight of mass that is left", least=1e-3, most=1e3)
     language: str | None = edit_language()
+    merging: Merging | None = edit_merging()
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
     partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "uot"
