@@ -271,6 +271,20 @@ def word_rows(
 
     `starts` holds the number of the first word of each line, counted over all lines; `words` is the total.
     """
+    rows = np.zeros((words, states.shape[1]))
+    # The direction of a sum is that of the mean.
+    for numbers, places in pieces_by_rank(pieces, starts):
+        rows[numbers] += states[places]
+    return unit_rows(rows)
+
+
+def pieces_by_rank(
+    pieces: Pieces, starts: NDArray[np.int64]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield numbers of words, and places of their first pieces; then of their second pieces, and so on.
+
+    So sums over the pieces of a word are rounded in one order. `starts` is as for `word_rows`.
+    """
     firsts = np.repeat(starts, np.diff(pieces.offsets))
     inner = np.flatnonzero(pieces.words >= 0)
     owner = firsts[inner] + pieces.words[inner]
@@ -279,11 +293,7 @@ def word_rows(
         inner, owner = np.append(inner, pieces.also[:, 0]), np.append(owner, further)
         order = np.lexsort((inner, owner))
         inner, owner = inner[order], owner[order]
-    rows = np.zeros((words, states.shape[1]))
-    # First pieces of all words, then second pieces, …; the direction of a sum is that of the mean.
     rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
-    rows[owner[rank == 0]] = states[inner[rank == 0]]
-    for number in range(1, int(rank.max(initial=0)) + 1):
+    for number in range(int(rank.max(initial=-1)) + 1):
         some = rank == number
-        rows[owner[some]] += states[inner[some]]
-    return unit_rows(rows)
+        yield owner[some], inner[some]

@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from softbleu.encoders.base import LARGEST
+from softbleu.encoders.pieces import pieces_by_rank
 from softbleu.errors import Parameter, SoftbleuError, WorkerError
 from softbleu.io.platform import cached_property, lock
 
@@ -134,20 +135,9 @@ class DeviceRows:
     @computing()
     def of_words(self, pieces: Pieces, starts: Integers, words: int) -> DeviceRows:
         """Compute directions of words; see `softbleu.encoders.pieces.word_rows`."""
-        firsts = np.repeat(starts, np.diff(pieces.offsets))
-        inner = np.flatnonzero(pieces.words >= 0)
-        owner = firsts[inner] + pieces.words[inner]
-        if len(pieces.also):
-            inner = np.append(inner, pieces.also[:, 0])
-            owner = np.append(owner, firsts[pieces.also[:, 0]] + pieces.also[:, 1])
-        # Pieces by their place in the word, and one at a time: sums in any other order would round otherwise.
-        order = np.lexsort((inner, owner))
-        inner, owner = inner[order], owner[order]
-        rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
         sums = torch.zeros((words, self.shape[1]), dtype=self._exact, device=self.tensor.device)
-        for number in range(int(rank.max(initial=-1)) + 1):
-            some = rank == number
-            sums[self._there(owner[some])] += self.tensor[self._there(inner[some])]
+        for numbers, places in pieces_by_rank(pieces, starts):
+            sums[self._there(numbers)] += self.tensor[self._there(places)]
         return DeviceRows(sums).unit()
 
     @computing()
