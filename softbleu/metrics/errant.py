@@ -144,6 +144,8 @@ class Errant(KindMetric):
                 "edits that are found in texts have no types for ",
                 Parameter("counting", "type") if self.counting == "type" else Parameter("without_types"),
                 ": give .m2 files of systems and of gold edits, as softbleu edits makes them with ",
+                Parameter("types"),
+                " or ",
                 Parameter("extraction", "errant"),
             )
         return self._items(edits, kinds, joined=_is_unspaced(segment.source))
