@@ -52,9 +52,7 @@ CLASSES = {  # Metrics with all their defaults, by their names here
     "ter": "TER",
 }
 SLOW = {  # Of which gaming.csv has a part of the lines, by their names in ensemble.csv
-    "gleu vleu .8 in context": "GLEU+ vleu .8 in context, progress",
     "gleu xleu .8 in context, exact": "GLEU+ xleu 0.8 in context",
-    "bertscore": "BERTScore",
 }
 BLIND = ("softbleu", "bertscore", "bleu", "chrf", "ter")  # They do not look at the source
 

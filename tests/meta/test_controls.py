@@ -47,7 +47,8 @@ def test_each_control_is_tried_on_each_set(page: Any, controls: Any) -> None:
 
 
 def test_no_control_beats_metrics_that_the_guide_advises(page: Any, controls: Any) -> None:
-    rows = page.rows()
+    """With all references; the guide says what a single one does to `gleu` in context."""
+    rows = [row for row in page.rows() if row.get("references") != "1"]
     for metric in ADVISED:
         beaten = {name for name in controls.CONTROLS if page.gain(page.worst(rows, metric, name)) > 0}
         assert not beaten, metric
