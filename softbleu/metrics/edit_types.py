@@ -16,18 +16,14 @@ _SHORTENED = {"ca": "can", "sha": "shall", "wo": "will"}
 _NAMED = OPEN_PARTS | {"DET", "PRON", "PREP", "CONJ", "PART", "PUNCT"}
 """Parts of speech that are types of edits."""
 _PAIRS = {
-    frozenset(("was", "were")): "VERB:SVA",
     frozenset(("other", "another")): "DET",
     frozenset(("your", "yours")): "PRON",
     frozenset(("no", "not")): "OTHER",
     frozenset(("that", "which")): "PRON",
     frozenset(("that", "what")): "PRON",
 }
-"""Types of pairs of words."""
-_BY_PARTS = {
-    frozenset(("PART", "PREP")): "PART",
-    frozenset(("NUM", "DET")): "DET",
-}
+"""Types of pairs of words whose parts of speech give none."""
+_BY_PARTS = {frozenset(("PART", "PREP")): "PART", frozenset(("NUM", "DET")): "DET"}
 _BY_FORM = {"VBG": "VERB:FORM", "VBN": "VERB:FORM", "VBD": "VERB:TENSE", "VBZ": "VERB:SVA"}
 """Types of edits between forms of one verb, the first that either has."""
 _HALF, _ALIKE = 0.5, 0.8  # Likeness of letters from which a short word, and a longer one, is another misspelt
@@ -144,7 +140,7 @@ def _as_contraction(source: _Word, corrected: _Word) -> str:
     if not both.isdisjoint(_CONTRACTED) and source.part == corrected.part:
         return "CONTR"
     if both.isdisjoint(_SHORTENED):
-        return "VERB:SVA" if _PAIRS.get(frozenset(both)) == "VERB:SVA" else ""
+        return "VERB:SVA" if both == {"was", "were"} else ""
     return "CONTR" if any(_SHORTENED.get(word) in both for word in both) else "VERB:TENSE"
 
 
