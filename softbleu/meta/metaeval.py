@@ -11,6 +11,7 @@ from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
 from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import check_run
+from softbleu.meta.campaign import TASK_MEASURES
 from softbleu.meta.evidence import IntervalSettings
 from softbleu.meta.pooling import HOW, pooled_table
 from softbleu.meta.questions import OF_TASKS, QUESTIONS, MetaEvaluation, answer
@@ -188,6 +189,8 @@ def metaeval(
     if given:
         raise TypeError(f"metaeval() got an unexpected keyword argument {next(iter(given))!r}")
     question = known_name("table", question or inputs.question(), QUESTIONS)
+    for name in settings.tasks:  # Before anything is scored
+        known_name("task", name, TASK_MEASURES)
     evidence = read_evidence(question, inputs, settings, RunOptions(jobs, executor, progress=progress))
     return answer(question, evidence, settings)
 

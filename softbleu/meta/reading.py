@@ -126,7 +126,8 @@ class TextInputs:
             opened = ParallelFiles.open(named, files, sources, gold=gold, encoding=self.encoding, documents=documents)
         else:
             texts_of = (Parameter("candidates"), " and ", Parameter("references"))
-            raise InputError("metrics need a corpus to score: name it with ", *texts_of)
+            own = "; texts of ", Parameter("assessments"), " are scored if no column numbers segments"
+            raise InputError("metrics need a corpus to score: name it with ", *texts_of, *own)
         with opened as corpus:
             if self.unescape and corpus.gold is not None:
                 raise InputError("gold edits count the words of their own text: leave out ", Parameter("unescape"))
