@@ -11,7 +11,7 @@ import numpy as np
 
 from softbleu.config.earlier import also_named
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus, pick_segments
-from softbleu.corpora.edits import Annotation, GoldSegment, apply_edits
+from softbleu.corpora.edits import Annotation, GoldSegment
 from softbleu.corpora.judgements.spans import MAJOR, MINOR, MarkedOutput, MarkedSpan, SpanTable
 from softbleu.engine.notes import note_text
 from softbleu.engine.plan import GivenMetric, Plan, make_plan, requirements_of
@@ -462,7 +462,7 @@ def _judged(corpus: Corpus, metric: Metric, numbers: Sequence[int]) -> Explanati
         index = place if alone.aggregation.by_segment else number - 1
         for system, lines, score in zip(corpus.systems, judged, scores, strict=True):
             line = lines[index]
-            text = apply_edits(line.source, [(*edit.spans[:2], edit.text) for edit in line.edits])
+            text = tuple(metric.tokenizer.split(part.candidates[system][place]))
             explanations.append(Explanation(system, number, text, (), (), float(score[index]), edits=line))
     return explanations
 

@@ -40,6 +40,7 @@ from softbleu.metrics.cleme import Cleme
 from softbleu.metrics.edits import edit_texts
 from softbleu.metrics.gleu import Gleu
 from softbleu.results.api import score_corpus
+from softbleu.results.explain import explain_corpus
 
 # Handed out together: one by one, so many take longer.
 pytestmark = pytest.mark.xdist_group("readers")
@@ -536,6 +537,15 @@ def test_each_text_of_a_file_of_cherrant_is_an_annotator(written):
     for text, metric in product(texts, ("errant", "m2", "cleme")):
         assert softbleu.score([text], gold=[segment], metrics=metric).score == 100, (text, metric)
     assert softbleu.score(["我昨天去了。"], gold=[segment], metrics="errant").score < 100
+
+
+def test_outputs_are_shown_as_they_are_where_edits_count_twice_or_not_at_all(written):
+    text = "S a b b c\nT0-A0 a b c\n" + LINE.format(1, 2, "R", "-NONE-", 0)
+    text += "T0-A1 a b c\n" + LINE.format(2, 3, "R", "-NONE-", 0)
+    corpus = Segments.of_gold(["a b c"], read_m2(written(text)))
+    for metric, count in {"errant": 2, "errant(edit_size=multi)": 0}.items():
+        (shown,) = explain_corpus(corpus, metric)
+        assert (shown.candidate, len(shown.edits.edits)) == (("a", "b", "c"), count), metric
 
 
 @pytest.mark.parametrize(
