@@ -199,9 +199,9 @@ def growth(reward, batches):
 def test_calls_keep_no_text(name):
     reward = Reward(name)
     words = list(map(str, range(50)))
-    reward([" ".join(words)] * 4, REFERENCES)  # What is cached of words is known
-    batches = [[" ".join(words[place:] + words[:place])] * 4 for place in range(1, 7)]
-    assert growth(reward, batches) < 50_000
+    first, *batches = [[" ".join(words[place:] + words[:place])] * 4 for place in range(10)]
+    growth(reward, [first, *batches[:3]])  # What is cached of words is known
+    assert growth(reward, batches[3:]) < 50_000
 
 
 RULES = "reasoning+fence+empty+refusal+script"
