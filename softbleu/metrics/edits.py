@@ -665,12 +665,14 @@ def judge_by_links(
     links: Sequence[tuple[int, int, float]],
     annotator: int,
     origins: Sequence[tuple[int, int]] | None = None,
+    made: Sequence[Sequence[TextEdit]] = (),
 ) -> JudgedEdits:
     """Judge edits by which of them are gold edits, at least by half; others are wrong where they touch one.
 
     `source` has the words, `gold` the edits of that `annotator`; each of `links` has the number of an edit, that of a
     gold edit, and the share of the one that is the other. `origins` say of which annotator each gold edit is, and its
-    number there, where `gold` has not all edits of that annotator as they are.
+    number there, where `gold` has not all edits of that annotator as they are. `made` has the edits that make both
+    texts, where others count.
 
     >>> found = judge_by_links(["he", "eat", "a"], [(1, 2, ("ate",)), (2, 3, ())], [(1, 2, ("eats",))], [], 0)
     >>> [edit.verdict for edit in (*found.edits, *found.gold)]
@@ -685,7 +687,8 @@ def judge_by_links(
     for side, (judging, others) in enumerate(((edits, gold), (gold, edits))):
         left = [edit for edit, hit in zip(others, same[1 - side], strict=True) if not hit]
         judged = []
-        for number, (edit, spans) in enumerate(zip(judging, placed(judging), strict=True)):
+        places = _placed_among(judging, made[side]) if made else placed(judging)
+        for number, (edit, spans) in enumerate(zip(judging, places, strict=True)):
             alone: Verdict = "missed" if side else "over"
             wrong: Verdict = "wrong" if any(touch(spans, other) for other in left) else alone
             origin = origins[number] if side else (0, 0)
@@ -704,6 +707,14 @@ def placed(edits: Sequence[CodedEdit | TextEdit]) -> Iterator[Spans]:
     for start, end, text in edits:
         yield start, end, start + shift, start + shift + len(text)
         shift += len(text) - (end - start)
+
+
+def _placed_among(edits: Sequence[TextEdit], made: Sequence[TextEdit]) -> Iterator[Spans]:
+    """Place edits, as `placed` does, in the text that other edits have `made`."""
+    for start, end, text in edits:
+        before = (one for one in made if one[1] <= start and one[:2] < (start, end))
+        shift = sum(len(words) - (last - first) for first, last, words in before)
+        yield start, end, start + shift, start + shift + len(text)
 
 
 def touch(one: Sequence[Any], other: Sequence[Any]) -> bool:

@@ -189,7 +189,8 @@ class Errant(KindMetric):
             links = [(place, number, 1.0) for place, (_, number) in enumerate(found) if number >= 0]
             sides = [edit for edit, _ in found], [edit for _, edit, _ in wanted]
             origins = [(annotator, number) for _, _, number in wanted]
-            judged.append(judge_by_links(segment.source, *sides, links, annotator, origins))
+            made = segment.candidate, segment.references[annotator]
+            judged.append(judge_by_links(segment.source, *sides, links, annotator, origins, made))
         return judged
 
     def ranked(self, sums: Sequence[float]) -> tuple[float, ...]:

@@ -546,6 +546,9 @@ def test_outputs_are_shown_as_they_are_where_edits_count_twice_or_not_at_all(wri
     for metric, count in {"errant": 2, "errant(edit_size=multi)": 0}.items():
         (shown,) = explain_corpus(corpus, metric)
         assert (shown.candidate, len(shown.edits.edits)) == (("a", "b", "c"), count), metric
+    gold = written("S a b c d e\n" + LINE.format(0, 1, "U", "-NONE-", 0) + LINE.format(2, 4, "R", "x y", 0))
+    (shown,) = explain_corpus(Segments.of_gold(["b x y e"], read_m2(gold)), "errant(edit_size=multi)")
+    assert [edit.spans for edit in shown.edits.gold] == [(2, 4, 1, 3)]
 
 
 @pytest.mark.parametrize(
