@@ -201,7 +201,7 @@ def test_calls_keep_no_text(name):
     words = list(map(str, range(50)))
     first, *batches = [[" ".join(words[place:] + words[:place])] * 4 for place in range(10)]
     growth(reward, [first, *batches[:3]])  # What is cached of words is known
-    assert growth(reward, batches[3:]) < 50_000
+    assert growth(reward, batches[3:]) < 100_000  # States of these lines are 460 kB
 
 
 RULES = "reasoning+fence+empty+refusal+script"
