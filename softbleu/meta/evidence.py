@@ -10,6 +10,7 @@ import numpy as np
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, drawn_with
 from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
+from softbleu.io.arguments import several
 from softbleu.meta.agreement import FEWEST_POINTS, Columns, Marks, check_samples, join_assessments, join_systems
 from softbleu.meta.rankings import RankedSystem, play_matches, rank_by_skill, rank_by_wins, win_shares
 from softbleu.metrics.result import Result
@@ -45,6 +46,8 @@ class IntervalSettings:
         check_samples(self.samples or 1, self.seed)
         check_samples(self.runs, self.seed)
         known_name("exchange", self.exchange, EXCHANGED)
+        for name in ("tasks", "weights"):
+            object.__setattr__(self, name, several(getattr(self, name)))
 
     def facts(self) -> dict[str, Value]:
         """Return the number of samples and their seed."""

@@ -110,6 +110,8 @@ def test_metrics_that_give_one_score_to_all_have_no_correlation() -> None:
         found = softbleu.metaeval(
             "metrics", assessments=assessed, scores=same, tasks=["pearson", "systems_kendall"], samples=20
         )
+        one = softbleu.metaeval("metrics", assessments=assessed, scores=same, tasks="pearson", weights="pearson=2")
+        assert one.table.columns[1] == "pearson"
         names = ", ".join(table.name for table in flat)
         assert f"pearson: undefined, as all scores are the same: {names}" in found.notes
         assert {row["metric"] for row in found.records() if row["average"] is None} == {t.name for t in flat}
