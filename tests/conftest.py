@@ -124,11 +124,11 @@ BuildOnce = Callable[[str, Callable[[Path], None]], Path]
 
 
 @pytest.fixture(scope="session")
-def build_once(tmp_path_factory: pytest.TempPathFactory) -> BuildOnce:
+def build_once(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> BuildOnce:
     """Build a folder once a run, whichever worker asks first: ``build_once(name, build)`` gives the folder."""
     base = tmp_path_factory.getbasetemp()
-    # Workers of xdist have folders side by side, in that of the run.
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    # Workers of xdist have folders side by side in that of the run; a run that a worker starts is none.
+    shared = base.parent if hasattr(request.config, "workerinput") else base
 
     def built(name: str, build: Callable[[Path], None]) -> Path:
         folder, done = shared / f"once-{name}", shared / f"once-{name}.done"
