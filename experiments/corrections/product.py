@@ -32,7 +32,7 @@ OUTSIDE = {
     KEPT_FLUENCY: "refless(alpha=0, beta=1, gamma=0, language_model=smollm2-135m)",
     "refless, SmolLM2": "refless(language_model=smollm2-135m)",
     "refless, SmolLM2, .8 .05 .15": "refless(alpha=0.8, beta=0.05, gamma=0.15, language_model=smollm2-135m)",
-}  # The last weights are chosen on both halves of GMEG, as those of the small model
+}  # Both halves of GMEG chose the last weights, as they chose the small model's
 CONTROLS, EACH = ("union", "noise", "commas"), 8
 DECIDE = ("union vote", "noise")
 SOURCE, SPOILT = "src", "source+error"

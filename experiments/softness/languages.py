@@ -1,4 +1,4 @@
-"""What helps in which language, and on which kind of set: the third plan of docs/study/plan.md.
+"""Measure metrics by language and by kind of set, after the third plan of docs/study/plan.md.
 
 python experiments/softness/languages.py [--data FOLDER]
 

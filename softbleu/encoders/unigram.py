@@ -215,7 +215,7 @@ class PartialTokenizer:
         """Split a text, for whose pieces `prepare` has been called."""
         encoding = self.tokenizer.encode(text)
         boundary = encoding.special_tokens_mask
-        # Boundary and added pieces are not numbered as those of the model.
+        # The tokenizer numbers boundary and added pieces differently from the model.
         numbers = [
             self._number(piece) if outside or piece in self._added else self._numbers[number]
             for number, piece, outside in zip(encoding.ids, encoding.tokens, boundary, strict=True)

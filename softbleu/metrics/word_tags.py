@@ -130,7 +130,7 @@ _ADJECTIVE_ENDING = re.compile("(?:ous|ful|less|[ai]ble|ive|ic|ical|al|ary|ish|[
 _VERB_ENDING = re.compile("(?:i[sz]e|ify)$")
 _ADVERBS = 6  # Words within which an auxiliary is looked for over adverbs
 _UNLISTED = 90_000  # Rank of words that are not among the most frequent
-_SMOOTHED = 50  # Added to ranks, so that those of the most frequent words are not far apart
+_SMOOTHED = 50  # Added to ranks, which brings the logarithms of the smallest ranks together
 _MORE_VERB = 0.3
 """Logarithm by which the forms of a verb must be more frequent than the plural for a verb first. Chosen on AMU, CAMB,
 CUUI and annotator 0 of CoNLL-2014."""

@@ -244,7 +244,7 @@ def test_batches_are_halved_until_they_fit(on_device, monkeypatch, capsys):
 
 
 def test_a_run_goes_on_from_its_checkpoint(monkeypatch, tmp_path):
-    """What was done before a device failed is there for the next run, also for one in NumPy."""
+    """The next run reuses blocks that were finished before a device failed, also in NumPy."""
     count = 1024 + 5
     texts = [WORDS[number % 7] for number in range(count)]
     corpus = Segments.of(texts, [[WORDS[number % 5]] for number in range(count)])

@@ -368,7 +368,7 @@ LEVELS = {  # Share of trials in which equal metrics lie in two clusters, as the
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", LEVELS)
 def test_exchanging_outputs_finds_too_many_differences(measure: str) -> None:
-    """What is hard in a segment is hard for all systems, and each metric favours systems of its own."""
+    """All systems share the effect of a segment, and each metric favours other systems."""
     generator, found = np.random.default_rng(8), np.zeros(2)
     systems, segments = np.nonzero(np.ones((15, 200)))
     for trial in range(400):

@@ -15,7 +15,7 @@ def lacks(
     direction: Any,
     constant: float,
 ) -> tuple[float, ...]:
-    """What precision, recall and F of two lines of vectors lack of 1, and the logarithm of the ratio of lengths."""
+    """Return 1 minus precision, recall and F of two lines of vectors, and the logarithm of the ratio of lengths."""
 
     def mapped(vector: Any) -> Any:
         moved = np.array(
