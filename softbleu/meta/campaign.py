@@ -232,7 +232,7 @@ def _exchanged_sums(columns: Floats, units: Integers, permutations: Permutations
 def _differences(agreement: Floats) -> Floats:
     """Return the differences of every two metrics, (pairs, permutations).
 
-    `agreement[k, i, j]` is that of metric i with the judges, with metric j's scores where permutation k exchanges them.
+    `agreement[k, i, j]` is that of metric i with the judges, where permutation k gives it some of metric j's scores.
     """
     first, second = np.triu_indices(agreement.shape[-1], 1)
     apart: Floats = agreement[:, first, second] - agreement[:, second, first]

@@ -23,7 +23,7 @@ from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_c
 from softbleu.tables import LEAST_P, Records, Value, best_places, p_text
 
 if TYPE_CHECKING:
-    from softbleu.analysis.corrections import KindTable
+    from softbleu.analysis.kind_differences import KindTable
     from softbleu.report.plots import Scatter
     from softbleu.results.runs import RunDifference
     from softbleu.results.significance import Comparison, ComparisonTable, Pair, SignificanceSettings

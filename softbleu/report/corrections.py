@@ -7,7 +7,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from softbleu import report
-from softbleu.analysis.corrections import ALL, KIND_DIFFERENCES, KindRow, KindTable
+from softbleu.analysis.corrections import ALL
+from softbleu.analysis.kind_differences import KIND_DIFFERENCES, KindRow, KindTable
 from softbleu.errors import InputError
 from softbleu.report.comparisons import SIGNIFICANT, corrected_text, p_cell, too_few
 from softbleu.report.records import Layout, Writers, table_writers, with_columns
@@ -15,7 +16,7 @@ from softbleu.report.scores import signature_note
 from softbleu.tables import Records, Value, best_places
 
 if TYPE_CHECKING:
-    from softbleu.analysis.corrections import KindTables
+    from softbleu.analysis.kind_differences import KindTables
 
 _DRAWN = 20  # Kinds of a picture: those that add most
 

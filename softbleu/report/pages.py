@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.analysis.buckets import scores_by_length, scores_by_word
-from softbleu.analysis.corrections import By, compare_corrections
+from softbleu.analysis.corrections import By
 from softbleu.analysis.credit import credit_of_prepared, has_soft_credit
 from softbleu.analysis.excerpt import (
     choose_segments,
@@ -25,6 +25,7 @@ from softbleu.analysis.excerpt import (
     language_of_excerpt,
     written_text,
 )
+from softbleu.analysis.kind_differences import compare_corrections
 from softbleu.analysis.marks import LineMarks, Similarities, find_marks, mark_spans
 from softbleu.analysis.matches import SweptMatches, Thresholds, sweep_matches
 from softbleu.analysis.ngrams import differences_in

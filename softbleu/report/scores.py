@@ -21,8 +21,8 @@ from softbleu.report.records import (
 from softbleu.tables import Records, Value, best_places, spread
 
 if TYPE_CHECKING:
-    from softbleu.analysis.corrections import KindTable
     from softbleu.analysis.credit import CreditSample
+    from softbleu.analysis.kind_differences import KindTable
     from softbleu.corpora.gating import GatedLines
     from softbleu.metrics import Score
     from softbleu.metrics.result import Coverage, Result
