@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from softbleu.types import Floats
 
 _PER_COMPLETION = "a list with an entry per completion"
+_COLUMN = "references"  # Keyword of the references, unless another column is named
 TokenSpans = Sequence[tuple[int, int]]
 """Start and end of the tokens of a completion, in characters: `offset_mapping` of Hugging Face's tokenizers."""
 
@@ -56,7 +57,10 @@ class Reward:
     every
         With `dense`, look at prefixes of every so many of the metric's tokens.
     column
-        Name of the keyword that has the references, where they are not given as `references`: a data set's column.
+        Name of the keyword that has the references, a column of a data set. A column `references` beside it is ignored.
+    name
+        Name by which trainers log the reward. By default it is the metric with its settings, and what else the reward
+        hangs on, such as ``vleu(threshold=0.5)|gate:empty``, so that rewards that differ have different names.
     cache
         Cache on disk what an encoder or a language model makes of each text, as scores do. By default nothing is
         written, for each completion is new.
@@ -86,12 +90,13 @@ class Reward:
         dense: bool = False,
         gate: GivenGate | OpenGate | None = None,
         every: int = 1,
-        column: str = "references",
+        column: str = _COLUMN,
+        name: str | None = None,
         cache: bool = False,
         **settings: Unpack[Settings],
     ) -> None:
         self.metric = make_metric(metric, **settings)
-        self.dense, self.every, self.column, self.cache = bool(dense), every, column, cache
+        self.dense, self.every, self.column, self.name, self.cache = bool(dense), every, column, name, cache
         requires = self.metric.requires
         if requires.gold or requires.delays or not in_percent(self.metric):
             raise InputError(f"no reward is made of {self.metric.name!r}: name a metric of texts, such as chrf")
@@ -121,13 +126,21 @@ class Reward:
 
     @property
     def __name__(self) -> str:
-        """Name of the metric, by which trainers call the reward in their logs."""
-        return self.metric.called or self.metric.name
+        """Name by which trainers call the reward in their logs."""
+        settings = "".join(f"|{name}:{value}" for name, value in self._settings().items())
+        return self.name or (self.metric.called or str(self.metric)) + settings
 
     def __repr__(self) -> str:
-        gate = "" if self.gate is None else f", gate={'+'.join(_rules_of(self.gate))!r}"
-        dense = ", dense=True" + f", every={self.every}" * (self.every > 1) if self.dense else ""
-        return f"Reward({str(self.metric)!r}{dense}{gate})"
+        return (
+            f"Reward({', '.join([repr(str(self.metric)), *map('{0[0]}={0[1]!r}'.format, self._settings().items())])})"
+        )
+
+    def _settings(self) -> dict[str, object]:
+        """Return what rewards hang on beside the metric, where it is not the default."""
+        gate = "" if self.gate is None else "+".join(_rules_of(self.gate))
+        column = "" if self.column == _COLUMN else self.column
+        given = {"dense": self.dense, "every": self.every > 1 and self.every, "gate": gate, "column": column}
+        return {name: value for name, value in given.items() if value}
 
     def __getstate__(self) -> dict[str, object]:
         """Leave out the scorer and the counts of completions, which begin anew."""
@@ -190,7 +203,10 @@ class Reward:
         >>> bool(abs(rewards.sum() - Reward("chrf")(["the cat lay"], ["the cat sat"])[0]) < 1e-12)
         True
         """
-        if references is None:
+        if self.column != _COLUMN:
+            others |= {
+                name: given for name, given in ((_COLUMN, references), ("source", source)) if given is not None
+            }
             references = others.get(self.column)
         texts = [text_of(each, place) for place, each in enumerate(_listed("completions", completions), start=1)]
         batch = SegmentBatch(

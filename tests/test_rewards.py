@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusing import refused
 
 from softbleu import Gate, Reward, read_metric
 from softbleu.errors import InputError, SoftbleuError
@@ -99,7 +100,19 @@ def test_messages_are_scored_by_what_the_assistant_says_last():
     found = Reward("chrf")(prompts=["…"] * 4, completions=chats, references=references, trainer_state=object())
     assert found == [1.0, 1.0, 1.0, 0.0]
     named = Reward("chrf", column="answer")
-    assert named(completions=chats, answer=references, log_metric=print, completion_ids=[[1]] * 4) == found
+    assert named(completions=chats, answer=references, references=["no"] * 4, completion_ids=[[1]] * 4) == found
+    refused(InputError, "came references", named, completions=chats, references=references)
+    assert Reward("chrf", column="source")(["a cat"], ["no"], ["a cat"]) == [1.0]
+
+
+def test_rewards_that_differ_have_different_names():
+    """Trainers average what has one name; `name` sets one."""
+    metrics = [Reward(metric) for metric in ("bleu", "vleu", "sleu", "xleu", "chrf", "vleu(threshold=0.5)")]
+    others = [{"gate": "empty"}, {"gate": "fence"}, {"dense": True}, {"dense": True, "every": 2}, {"column": "a"}]
+    rewards = [*metrics, *(Reward("chrf", **settings) for settings in others)]
+    assert len({reward.__name__ for reward in rewards}) == len(rewards)
+    assert [each.__name__ for each in (rewards[1], rewards[6])] == ["vleu", "chrf|gate:empty"]
+    assert Reward("vleu", name="soft").__name__ == pickle.loads(pickle.dumps(Reward("a=vleu", name="soft"))).__name__
 
 
 @pytest.mark.parametrize(
@@ -167,7 +180,7 @@ def test_threads_and_other_processes_have_the_same_rewards():
         found = list(pool.map(lambda _: [due.tolist() for due in cold(LINES, REFERENCES)], range(8)))
     assert found == [expected] * 8
     again = pickle.loads(pickle.dumps(reward))
-    assert (repr(again), again.__name__) == ("Reward('softbleu', dense=True)", "softbleu")
+    assert (repr(again), again.__name__) == ("Reward('softbleu', dense=True)", "softbleu|dense:True")
     assert [due.tolist() for due in again(LINES, REFERENCES)] == expected
 
 
