@@ -57,7 +57,8 @@ class Reward:
     every
         With `dense`, look at prefixes of every so many of the metric's tokens.
     column
-        Name of the keyword that has the references, a column of a data set. A column `references` beside it is ignored.
+        Name of the keyword that has the references, a column of a data set; it wins over a column
+        `references`.
     name
         Name by which trainers log the reward. By default it is the metric with its settings, and what else the reward
         hangs on, such as ``vleu(threshold=0.5)|gate:empty``, so that rewards that differ have different names.
@@ -131,9 +132,8 @@ class Reward:
         return self.name or (self.metric.called or str(self.metric)) + settings
 
     def __repr__(self) -> str:
-        return (
-            f"Reward({', '.join([repr(str(self.metric)), *map('{0[0]}={0[1]!r}'.format, self._settings().items())])})"
-        )
+        settings = "".join(f", {name}={value!r}" for name, value in self._settings().items())
+        return f"Reward({str(self.metric)!r}{settings})"
 
     def _settings(self) -> dict[str, object]:
         """Return what rewards hang on beside the metric, where it is not the default."""
@@ -204,9 +204,8 @@ class Reward:
         True
         """
         if self.column != _COLUMN:
-            others |= {
-                name: given for name, given in ((_COLUMN, references), ("source", source)) if given is not None
-            }
+            given = {_COLUMN: references, "source": source}
+            others |= {name: each for name, each in given.items() if each is not None}
             references = others.get(self.column)
         texts = [text_of(each, place) for place, each in enumerate(_listed("completions", completions), start=1)]
         batch = SegmentBatch(

@@ -10,6 +10,7 @@ from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import SourceFile, TextFiles
 from softbleu.cli.options import Encoded, PageFormat
 from softbleu.corpora.checks import check_files
+from softbleu.io.progress import note
 from softbleu.report import CHECK_WRITERS, PAGES
 from softbleu.tables import Records
 
@@ -41,6 +42,8 @@ def check(options: CheckOptions) -> None:
     files = options.systems(), options.references, options.source
     with options.progress("checking") as progress:
         odd = check_files(*files, encoding=options.encoding, progress=progress)
+        if odd.lacking:
+            note(f"not checked: {odd.unchecked}")
     table = Records.of(odd) if options.show == "systems" else odd.segments_table()
     output.write(odd if options.output_format in PAGES else table)
     if options.strict and odd.oddities:

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields, replace
-from functools import lru_cache
+from functools import lru_cache, partial, reduce
 from math import exp, log
+from operator import and_, or_
 
 import numpy as np
 
 from softbleu.config.languages import UNSPACED
 from softbleu.corpora.corpus import Corpus, ParallelFiles, References, Texts, make_corpus
 from softbleu.corpora.files import STDIN, open_text
-from softbleu.corpora.foreign import ForeignLines
+from softbleu.corpora.foreign import LEAST_LINES, ForeignLines
 from softbleu.corpora.forms import (
-    CHATTER,
     FORMS,
     MARKUP,
-    REFUSAL,
     WayToWrite,
     WordWeights,
+    chatters,
     find_form,
     is_columns,
     only_in,
+    placeholders,
     rare_words,
+    refuses,
     repeats,
     tokenised_otherwise,
 )
@@ -39,8 +41,10 @@ from softbleu.types import Cells, Progress
 SEGMENT_COUNT = "segment-count"  # Name of the check of the number of segments
 _FARTHER = 0.1  # Least gain in weighted word overlap, mean of four segments, by which outputs fit their neighbours
 _NO_BETTER = 1.2  # Ratio of overlap with the own segment to overlap with others up to which outputs are unrelated
+_COPY, _NEAR = 0.9, 0.5  # Shares of words of the source in an output that copies it, and in a reference near to it
 _OFTEN = 0.05  # Share of segments from which a form of the references is no accident
 _NEIGHBOURS = 3  # Distance, in segments, up to which shifted outputs are found
+IN_REFERENCE = "in its reference"  # End of the details of a form that the output lacks
 TWIN_WORDS = 20  # Words from which equal outputs of two systems are no accident
 _MARKS = (
     "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u0900-\u0963\u0970-\u0df3"  # Within words: vowels of India
@@ -48,6 +52,10 @@ _MARKS = (
 _WORD = rf"(?=[^\W\d_])[{UNSPACED}]|(?:(?![{UNSPACED}\d])(?:[^\W_]|[{_MARKS}]))+"
 _NUMBER = r"\d+(?:[ .,:\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]\d+)*"
 _ADDRESS = r"https?://\S+|www\.\S+|(?<!\S)[@#]\w[\w.-]*|(?<!\S)[^\s@]+@\S+"
+_DATE = (
+    r"(?<![\d.,/-])(?:\d{4}(?P<mark>[./-]) ?[01]?\d(?P=mark) ?[0-3]?\d"
+    r"|[0-3]?\d(?P<sign>[./-]) ?[0-3]?\d(?P=sign) ?(?:\d\d){1,2})(?![.,/-]?\d)"
+)
 _MIXED = r"\b(?=\w*\d)(?=\w*[A-Za-z])\w+\b"
 _START = r"^[^:\uff1a]{2,40}[:\uff1a](?=\s*\S)"
 
@@ -102,11 +110,21 @@ class CheckedText:
 
     @cached_property
     def untranslatable(self) -> set[str]:
-        """Numbers of two digits or more, addresses, and names with digits: translations keep them."""
+        """Numbers of two digits or more, addresses, and names with digits: translations keep them.
+
+        Parts of a date change places, and what may be a month becomes a word.
+        """
         text = re.sub(_ADDRESS, " ", self.text)
+        text = re.sub(_DATE, lambda date: "; ".join(n for n in re.findall(r"\d+", date[0]) if int(n) > 12), text)
+        text = re.sub(r"\b1[0-2](?=\s?[月월])", " ", text)
         numbers = {_digits(number) for number in re.findall(_NUMBER, text)}
         numbers = {number for number in numbers if len(number) > 1 and number.strip("0")}
         return numbers.union(re.findall(_ADDRESS, self.text), re.findall(_MIXED, text))
+
+    @cached_property
+    def placeholders(self) -> Counter[str]:
+        """Number of placeholders, tags, escapes and marks of Markdown, by their text."""
+        return placeholders(self.text)
 
     @cached_property
     def repeated(self) -> tuple[int, str]:
@@ -141,7 +159,7 @@ class CheckedSegment:
         """Ordinary texts of the same language: references, or else the other systems' outputs."""
         return list(self.references or self.others.values())
 
-    @property
+    @cached_property
     def inputs(self) -> list[CheckedText]:
         """Source and references."""
         return [*([] if self.source is None else [self.source]), *self.references]
@@ -163,8 +181,10 @@ class Ordinary:
     segments: int = 0
     languages: ForeignLines = field(default_factory=ForeignLines)
     ratios: dict[str, list[float]] = field(default_factory=dict)  # Log ratios of lengths to "source" and "reference"
-    starts: dict[str, Counter[str]] = field(default_factory=dict)  # Texts before the first colon, by system
-    texts: dict[str, Counter[str]] = field(default_factory=dict)  # Outputs by system
+    starts: dict[str, Counter[str]] = field(
+        default_factory=partial(defaultdict, Counter[str])
+    )  # Texts before the first colon, by system
+    texts: dict[str, Counter[str]] = field(default_factory=partial(defaultdict, Counter[str]))  # Outputs by system
     inputs: Counter[str] = field(default_factory=Counter)  # Sources and references
     rare: Counter[str] = field(default_factory=Counter)  # Segments whose models have a rare word
     forms: Counter[WayToWrite] = field(default_factory=Counter)  # Segments whose models all have a form
@@ -173,9 +193,9 @@ class Ordinary:
         """Count an output."""
         for name, ratio in _ratios(segment):
             self.ratios.setdefault(name, []).append(ratio)
-        self.texts.setdefault(segment.system, Counter())[segment.output.plain] += 1
+        self.texts[segment.system][segment.output.plain] += 1
         if start := segment.start:
-            self.starts.setdefault(segment.system, Counter())[start] += 1
+            self.starts[segment.system][start] += 1
 
     def learn_models(self, source: CheckedText | None, models: Sequence[CheckedText]) -> None:
         """Count the source and the ordinary texts of a segment."""
@@ -183,6 +203,10 @@ class Ordinary:
         self.languages.learn(source, models)
         self.inputs.update({text.plain for text in (source, *models) if text})
         self.rare.update({word for text in models for word in text.rare})
+        self.learn_forms(models)
+
+    def learn_forms(self, models: Iterable[CheckedText]) -> None:
+        """Count the forms that all ordinary texts of a segment have."""
         self.forms.update(form for form in FORMS if all(form.found(text.text) for text in models))
 
     @cached_property
@@ -218,15 +242,21 @@ def _ratios(segment: CheckedSegment) -> Iterator[tuple[str, float]]:
 
 
 def _empty(segment: CheckedSegment, _: Ordinary) -> str | None:
-    texts = segment.inputs
+    texts = segment.references or segment.inputs
     return "" if not segment.output.plain and any(text.plain for text in texts) else None
 
 
 def _source(segment: CheckedSegment, _: Ordinary) -> str | None:
-    """Find copies of the source; a source that is also a reference (a name, a formula) is allowed."""
-    if segment.source is None or segment.output.plain != segment.source.plain or len(segment.source.words) < 4:
+    """Find copies of the source, but not where a reference is near to it, as a name, a formula or a correction is."""
+    source, output = segment.source, segment.output
+    if source is None or _shared(source, output) < _COPY or len(source.words) < 4:
         return None
-    return None if any(text.plain == segment.source.plain for text in segment.references) else ""
+    return None if any(_shared(source, text) >= _NEAR for text in segment.references) else ""
+
+
+def _shared(one: CheckedText, other: CheckedText) -> float:
+    """Compute the share of the words of the longer text that both have; 1 of equal texts."""
+    return 1 if one.plain == other.plain else len(one.rare & other.rare) / max(len(one.rare), len(other.rare), 1)
 
 
 def _twin(segment: CheckedSegment, _: Ordinary) -> str | None:
@@ -307,11 +337,14 @@ def _length(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
 
 
 def _repetition(segment: CheckedSegment, _: Ordinary) -> str | None:
-    if repeats(segment.output.text) and not any(repeats(text.text) for text in (*segment.inputs, *segment.models)):
-        return "the whole text twice"
+    ordinary_texts = [text.plain for text in (*segment.inputs, *segment.models)]
+    if (count := repeats(segment.output.text, ordinary_texts)) and not any(map(repeats, ordinary_texts)):
+        return f"the whole text {'twice' if count == 2 else f'{count} times'}"
+    if len(words := segment.output.words) < len(set(words)) + 5:
+        return None
     covered, run = segment.output.repeated
     ordinary = max((text.repeated[0] for text in (*segment.inputs, *segment.models)), default=0)
-    return run if covered >= 18 and covered >= 3 * ordinary and 4 * covered >= len(segment.output.words) else None
+    return run if covered >= 18 and covered >= 3 * ordinary and 4 * covered >= len(words) else None
 
 
 def _markup(segment: CheckedSegment, _: Ordinary) -> str | None:
@@ -320,13 +353,13 @@ def _markup(segment: CheckedSegment, _: Ordinary) -> str | None:
 
 def _chatter(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
     often = max(3.0, 0.01 * ordinary.segments)
-    if (match := segment.says(CHATTER)) is not None:
+    if (match := chatters(segment.output.text, [text.text for text in segment.inputs])) is not None:
         return match
     return segment.start if segment.start and ordinary.starts[segment.system][segment.start] >= often else None
 
 
 def _refusal(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
-    if (match := segment.says(REFUSAL)) is not None:
+    if (match := refuses(segment.output.text, [text.text for text in segment.inputs])) is not None:
         return match
     again = ordinary.texts[segment.system][segment.output.plain]
     usual = max((ordinary.inputs[text.plain] for text in segment.inputs or segment.models), default=0)
@@ -346,6 +379,18 @@ def _lost(segment: CheckedSegment, _: Ordinary) -> str | None:
     return ", ".join(lost) or None
 
 
+def _placeholders(segment: CheckedSegment, _: Ordinary) -> str | None:
+    """Find placeholders that all inputs have more often, or, beside others, less often; and brackets left open."""
+    output, inputs = segment.output, [text.placeholders for text in segment.inputs]
+    if not output.plain or not any(inputs):
+        return None
+    lost = reduce(and_, inputs) - output.placeholders
+    more = Counter({part: count for part, count in output.placeholders.items() if len(part) > 2 or part[0] == "%"})
+    added = more - reduce(or_, inputs)
+    found = [f"{sign}{part}" for sign, parts in (("-", lost), ("+", added)) for part in sorted(parts)]
+    return " ".join(found) or None
+
+
 def _written(check: str) -> Callable[[CheckedSegment, Ordinary], str | None]:
     """Make the check for all forms of this name."""
     forms = [form for form in FORMS if form.check == check]
@@ -356,8 +401,9 @@ def _written(check: str) -> Callable[[CheckedSegment, Ordinary], str | None]:
             if (odd := find_form(form, text, inputs)) is not None:
                 return f"{form.name} {ascii(odd)[1:-1]}".strip()
             often = ordinary.forms[form] >= max(3, _OFTEN * ordinary.segments)
-            if often and segment.references and text.strip() and not form.found(text) and form.found(inputs[-1]):
-                return f"{form.name} in its reference".strip()
+            models = [each.text for each in segment.references]
+            if often and models and text.strip() and not form.found(text) and all(map(form.found, models)):
+                return f"{form.name} {IN_REFERENCE}".strip()
         return None
 
     return find
@@ -370,7 +416,7 @@ def _columns(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
     if segment.references and text.strip() and not is_columns(text, segment.number):
         made = [is_columns(each.text, segment.number) for each in segment.references]
         if all(made):
-            return f"{made[0]} in its reference"
+            return f"{made[0]} {IN_REFERENCE}"
     return _TABULAR(segment, ordinary)
 
 
@@ -386,52 +432,56 @@ def _normal_form(segment: CheckedSegment, _: Ordinary) -> str | None:
 
 
 _TABULAR = _written("columns")
-CHECKS: dict[str, Callable[[CheckedSegment, Ordinary], str | None]] = {
-    "empty": _empty,
-    "source": _source,
-    "twin": _twin,
-    "above": _above,
-    "shift": _shift,
-    "unrelated": _unrelated,
-    "script": _script_of,
-    "language": _language,
-    "length": _length,
-    "repetition": _repetition,
-    "markup": _markup,
-    "chatter": _chatter,
-    "refusal": _refusal,
-    "lost": _lost,
-    "encoding": _written("encoding"),
-    "pieces": _written("pieces"),
-    "columns": _columns,
-    "tokens": _tokens,
-    "invisible": _written("invisible"),
-    "normal-form": _normal_form,
+
+
+_LANGUAGE = f"a source or {LEAST_LINES} segments"
+
+
+@dataclass(frozen=True)
+class Detector:
+    """A way to be odd: a check, what it means to readers, and what it needs."""
+
+    find: Callable[[CheckedSegment, Ordinary], str | None]  # Details, or None of an output that is not odd
+    meaning: str
+    needs: str = ""
+
+
+CHECKS: dict[str, Detector] = {
+    "empty": Detector(_empty, "no text, although its source or reference has some"),
+    "source": Detector(_source, "a copy of its source, or nearly so", "a source"),
+    "twin": Detector(_twin, "the same long output as another system's"),
+    "above": Detector(_above, "the output of the line above again"),
+    "shift": Detector(_shift, "fits the lines above or below better than its own"),
+    "unrelated": Detector(_unrelated, "fits its reference no better than those of other lines", "references"),
+    "script": Detector(_script_of, "mostly in a script that the references do not use"),
+    "language": Detector(_language, "has more words of the source's language than of the references'", _LANGUAGE),
+    "length": Detector(_length, "far too long or too short for its source and reference"),
+    "repetition": Detector(_repetition, "repeats the same words over and over"),
+    "markup": Detector(_markup, "has code fences, headings, bold type or quotes that its inputs lack"),
+    "chatter": Detector(_chatter, "says that a translation follows, or begins with a label"),
+    "refusal": Detector(_refusal, "says that it cannot do the task"),
+    "lost": Detector(_lost, "lacks a number, an address or a name that its inputs have", "a source"),
+    "placeholders": Detector(_placeholders, "loses or adds a placeholder, tag, escape or mark of bold type"),
+    "encoding": Detector(_written("encoding"), "has entities, broken UTF-8 or control characters"),
+    "pieces": Detector(_written("pieces"), "has pieces of words or tokens of a model"),
+    "columns": Detector(_columns, "has columns, line numbers or JSON"),
+    "tokens": Detector(_tokens, "is tokenised and its references are not, or the other way round", "references"),
+    "invisible": Detector(_written("invisible"), "has zero-width marks or marks of direction that its inputs lack"),
+    "normal-form": Detector(_normal_form, "is not in Unicode's form NFC"),
+    SEGMENT_COUNT: Detector(
+        lambda *_: None, "the file has more or fewer lines than the reference"
+    ),  # By `check_files`
 }
-MEANINGS = {
-    "empty": "no text, although its source or reference has some",
-    "source": "a copy of its source",
-    "twin": "the same long output as another system's",
-    "above": "the output of the line above again",
-    "shift": "fits the lines above or below better than its own",
-    "unrelated": "fits its reference no better than those of other lines",
-    "script": "mostly in a script that the references do not use",
-    "language": "has more words of the source's language than of the references'",
-    "length": "far too long or too short for its source and reference",
-    "repetition": "repeats the same words over and over",
-    "markup": "has code fences, headings, bold type or quotes that its inputs lack",
-    "chatter": "says that a translation follows, or begins with a label",
-    "refusal": "says that it cannot do the task",
-    "lost": "lacks a number, an address or a name that its inputs have",
-    "encoding": "has entities, broken UTF-8 or control characters",
-    "pieces": "has pieces of words or tokens of a model",
-    "columns": "has columns, line numbers or JSON",
-    "tokens": "is tokenised and its references are not, or the other way round",
-    "invisible": "has zero-width marks or marks of direction that its inputs lack",
-    "normal-form": "is not in Unicode's form NFC",
-    SEGMENT_COUNT: "the file has more or fewer lines than the reference",
-}
-"""Texts that explain each check to readers: an output that is odd."""
+
+
+def odd_checks(
+    segment: CheckedSegment, ordinary: Ordinary, checks: Iterable[str] = tuple(CHECKS)
+) -> Iterator[tuple[str, str]]:
+    """Yield the checks that find an output odd, with details; an output that is a reference is not odd."""
+    if not any(segment.output.text == text.text for text in segment.references):
+        for name in checks:
+            if (detail := CHECKS[name].find(segment, ordinary)) is not None:
+                yield name, detail
 
 
 def find_parting(output: Sequence[str], model: Sequence[str]) -> int:
@@ -476,25 +526,36 @@ class Oddities(Tabular):
     segments: int  # Per system
     systems: tuple[str, ...]
     oddities: Sequence[Oddity]  # By segment, then by system
+    lacking: Mapping[str, str] = field(default_factory=dict)  # Checks that did not run: what they need
+
+    @property
+    def unchecked(self) -> str:
+        """Name the checks that did not run, and what they need; empty if all ran."""
+        needs = dict.fromkeys(self.lacking.values())
+        return "; ".join(
+            f"{', '.join(name for name, need in self.lacking.items() if need == each)} (without {each})"
+            for each in needs
+        )
 
     def records(self) -> list[Cells]:
-        """Return a row per system: number of odd segments, in total and by check."""
+        """Return a row per system: number of odd segments, in total and by check, None if it did not run."""
         counts = {name: Counter(odd.check for odd in self.oddities if odd.system == name) for name in self.systems}
-        occurring = [name for name in (*CHECKS, SEGMENT_COUNT) if any(count[name] for count in counts.values())]
+        occurring = [name for name in CHECKS if any(count[name] for count in counts.values())]
         flagged = Counter(system for system, _ in {(odd.system, odd.segment) for odd in self.oddities})
         return [
             {
                 "system": system,
                 "segments": self.segments,
                 "odd": flagged[system],
-                **{name: count[name] for name in occurring},
+                **{name: count[name] or (None if count[SEGMENT_COUNT] else 0) for name in occurring},
             }
             for system, count in counts.items()
         ]
 
     def segments_table(self) -> Records:
         """Return a row per failed check, with the output."""
-        return Records([item.name for item in fields(Oddity)], [astuple(odd) for odd in self.oddities])
+        empty = "nothing found" + f"; not checked: {self.unchecked}" * bool(self.lacking)
+        return Records([item.name for item in fields(Oddity)], [astuple(odd) for odd in self.oddities], empty=empty)
 
 
 def _segments(corpus: Corpus) -> Iterator[tuple[int, list[CheckedSegment]]]:
@@ -549,12 +610,20 @@ def check_outputs(corpus: Corpus, progress: Progress | None = None) -> Oddities:
     oddities = []
     for number, segments in _segments(corpus):
         for segment in segments:
-            for name, check in CHECKS.items():
-                if (detail := check(segment, ordinary)) is not None:
-                    oddities.append(Oddity(segment.system, number, name, detail, segment.output.text))
+            oddities += [
+                Oddity(segment.system, number, name, detail, segment.output.text)
+                for name, detail in odd_checks(segment, ordinary)
+            ]
         if progress:
             progress(len(corpus) + number, total)
-    return Oddities(len(corpus), corpus.systems, oddities)
+    given = {
+        "": True,
+        "a source": corpus.source is not None,
+        "references": corpus.against == "references",
+        _LANGUAGE: corpus.source is not None or len(corpus) >= LEAST_LINES,
+    }
+    lacking = {name: each.needs for name, each in CHECKS.items() if not given[each.needs]}
+    return Oddities(len(corpus), corpus.systems, oddities, lacking)
 
 
 def check(
@@ -635,7 +704,8 @@ def check_files(
                 )
     rest = {name: path for name, path in systems.items() if name not in parted}
     if parted and not rest:
-        return Oddities(len(segments), tuple(systems), list(parted.values()))
+        others = {name: "as many lines as the reference" for name in CHECKS if name != SEGMENT_COUNT}
+        return Oddities(len(segments), tuple(systems), list(parted.values()), others)
     with ParallelFiles.open(rest, references, source, encoding=encoding) as corpus:
         odd = check_outputs(corpus, progress)
     return replace(odd, systems=tuple(systems), oddities=[*parted.values(), *odd.oddities])

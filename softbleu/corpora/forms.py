@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -35,6 +36,20 @@ REFUSAL = (
     r"|\bi(?:'m| am) (?:sorry|unable|not able)\b.{0,80}\b(?:translat|assist|help|provid|cannot|can't|text)"
     r"|\bi (?:can(?:'|no)t|cannot|won't|am not able to) (?:translate|assist|help with|provide|fulfil)"
 )
+_DECLINED = (
+    r"(?i)\bas an ai\b|\bsorry\b|\bapolog|\b(?:i|we)(?:['’]m| am|['’]re| are)? (?:\w+ ){0,2}?"
+    r"(?:unable|not able|can(?:['’]|no)t|can not|could(?: not|n['’]t)|won['’]t)\b"
+)
+_QUOTED = re.compile(
+    r"^\s*[-–—]\s.*|\"[^\"]*\"?|[“”„«»‹›「『][^“”„«»‹›」』]*[“”«»‹›」』]?|(?<!\w)[‘'‚](?=\w).*?[’'‘](?!\w)", re.DOTALL
+)
+_PLACEHOLDER = re.compile(
+    r"%%|(?<![\d%])%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|[zjtL])?(?:[diufs@]|[oxXeEFgGcp](?![a-zA-Z]))"
+    r"|[$%#]?\{\{?\s*[#/^&]?[A-Za-z0-9_.$-]*(?:[:!][^{}\s]*)?\s*\}\}?|%[A-Za-z]\w*%"
+    r"|\{\s*\w+\s*,\s*(?:plural|select|selectordinal|number|date|time)\b"
+    r"|</?[a-zA-Z\d][\w:.-]*(?:\s[^<>]*)?/?>|\\[nrt]|\\u[\da-fA-F]{4}"
+    r"|\*\*|(?<!\w)__(?=\w)|(?<=\w)__(?!\w)|~~|`[^`\n]+`|\]\("
+)
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _EDGES = ".,;:!?…·\"'()[]{}<>«»„“”‘’`-–—*/\\|▁@Ġ#。、，！？；：（）「」『』《》।՝"
 _NUMBERED = re.compile(r"\s*[(\[]?(\d+)[)\].:|]*(?:\t|\s|$)")
@@ -42,18 +57,17 @@ _LAST = re.compile(r"[^\s.](\s*)\.[\"'”’»)\]]?$")
 
 
 _OPENINGS = ("sure", "certainly", "of course", "ok", "here", "correct", "final", "translat", "output", "answer")
-HINTS = (
+_HINTS = (
     *("translator", "note that i", "note: ", "let me know", "hope this"),
     *("as an ai", "i'm ", "i am ", "i can", "i won't"),
-)
-"""Lower-case phrases; any text with chatter behind its beginning, or with a refusal, contains at least one."""
+)  # Text with a refusal, or with chatter behind its beginning, contains at least one
 
 
-def may_chat(text: str, hints: Iterable[str]) -> bool:
-    """Whether a text may contain chatter or a refusal (fast check); `hints` are the `HINTS` found in its corpus."""
+def _hinted(text: str) -> bool:
+    """Whether a text may contain chatter or a refusal (fast check)."""
     lower = text.lower()
-    beginning = lower[:40].lstrip(_EDGES + " ").removeprefix("the ").removeprefix("my ")
-    return beginning.startswith(_OPENINGS) or any(hint in lower for hint in hints)
+    beginning = re.sub(r"^\W+", "", lower[:40]).removeprefix("the ").removeprefix("my ")
+    return beginning.startswith(_OPENINGS) or any(hint in lower for hint in _HINTS)
 
 
 @dataclass(frozen=True)
@@ -117,7 +131,7 @@ def cut_chatter(text: str, models: Sequence[str]) -> str | None:
     >>> cut_chatter("Here is the translation:\n\nEin Hund.", ["Ein Hund ist noch viel lauter, als man denkt."])
     'Ein Hund.'
     """
-    if only_in(CHATTER, text, models) is None:
+    if chatters(text, models) is None:
         return None
     rest = _BEFORE.sub("", text)
     rest = _BEHIND.split(rest, maxsplit=1)[0].rstrip()
@@ -130,10 +144,36 @@ def cut_chatter(text: str, models: Sequence[str]) -> str | None:
     return rest if rest.strip() and (alone or far(rest) < far(text)) else None
 
 
+def chatters(text: str, others: Iterable[str]) -> str | None:
+    """Return what a text says about itself, unless another text does so, too."""
+    return only_in(CHATTER, text, others) if _hinted(text) else None
+
+
+def refuses(text: str, others: Iterable[str]) -> str | None:
+    """Return the words that say in English that a task is not done, unless they are quoted or another text declines.
+
+    >>> refuses("I'm sorry, I can't help with it.", ["Ein Hund."]), refuses('"I cannot assist," she said.', [])
+    ("I'm sorry, I can't", None)
+    """
+    if not _hinted(text) or re.search(REFUSAL, text) is None or any(re.search(_DECLINED, other) for other in others):
+        return None
+    match = re.search(REFUSAL, _QUOTED.sub(lambda quoted: " " * len(quoted[0]), text))
+    return None if match is None else match[0]
+
+
+def placeholders(text: str) -> Counter[str]:
+    r"""Count what a program reads in a text: placeholders, format specifiers, tags, escapes, and marks of Markdown.
+
+    >>> sorted(placeholders(r"**Delete** {count} of %1$s\n<br />"))
+    ['%s', '**', '<br/>', '\\n', '{count}']
+    """
+    return Counter(re.sub(r"\s|(?<=%)\d+\$", "", match[0]) for match in _PLACEHOLDER.finditer(text))
+
+
 def find_form(form: WayToWrite, text: str, inputs: Iterable[str]) -> str | None:
-    """Return the match of a form in a text, unless an input has the form, too; entities are never excused."""
+    """Return the match of a form in a text, unless an input has the form, too."""
     found = form.found(text)
-    return None if found is None or (form.name != "entity" and any(map(form.found, inputs))) else found
+    return None if found is None or any(map(form.found, inputs)) else found
 
 
 def is_columns(text: str, number: int, inputs: Sequence[str] = ()) -> str | None:
@@ -164,16 +204,31 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def repeats(text: str) -> bool:
-    """Whether a text consists of three or more words, or six or more characters of a script without blanks, twice.
+def repeats(text: str, models: Iterable[str] = ()) -> int:
+    """Count how often a text says the same, from twice on; 0 of a text that does not consist of repetitions.
 
-    >>> repeats("The cat sat. The cat sat."), repeats("No, no, no, no."), repeats("猫坐在垫子上。猫坐在垫子上。")
-    (True, False, True)
+    Repetitions have three or more words, or six or more characters of a script without blanks, or six or more
+    characters that are one of the models.
+
+    >>> repeats("The cat sat. The cat sat. The cat sat."), repeats("No, no, no, no.")
+    (3, 0)
+    >>> repeats("猫坐在垫子上。猫坐在垫子上。")
+    2
+    >>> repeats("Thank you Thank you"), repeats("Thank you Thank you", ["Thank you"])
+    (0, 2)
     """
-    text = text.strip()
-    half = text[: len(text) // 2].rstrip()
-    twice = len(half) >= 6 and text[-len(half)] == half[0] and text.endswith(half)
-    return twice and (len(half.split()) >= 3 or _UNSPACED.search(half) is not None)
+    plain = " ".join(text.split())
+    again = plain.find(plain[: max(6, len(plain) // 10)], 1)
+    for blank in ("", " ", *(plain[again - width : again] for width in (1, 2, 3))) if again > 0 else ():
+        whole = plain + blank  # Of repetitions, with a blank or a mark between them, each begins anew
+        size = (whole + whole).find(whole, 1)
+        count = len(whole) // size
+        for part in (2, 3, 5, 7, count) if count > 1 else ():
+            once = whole[: len(whole) // part].removesuffix(blank)
+            long = len(once.split()) >= 3 or _UNSPACED.search(once) is not None
+            if count % part == 0 and len(once) >= 6 and (long or once in models):
+                return count
+    return 0
 
 
 def tokenised_otherwise(text: str, others: Sequence[str]) -> str | None:

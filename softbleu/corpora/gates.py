@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from softbleu.corpora.checks import CheckedText, other_script
+from softbleu.corpora.checks import CHECKS, CheckedSegment, CheckedText, Ordinary
 from softbleu.corpora.corpus import AnyCorpus, Segments
 from softbleu.corpora.foreign import ForeignLines
-from softbleu.corpora.forms import REFUSAL, cut_chatter, only_in
+from softbleu.corpora.forms import cut_chatter, only_in
 from softbleu.corpora.gating import Gating
 from softbleu.errors import InputError, Parameter, counted, known_name
 from softbleu.io.arguments import check_texts, listed
-from softbleu.io.platform import cached_property
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -42,35 +41,17 @@ class Passed:
     rules: tuple[str, ...] = ()  # Rules that changed it, in the order of `RULES`
 
 
-class _Line:
-    """An output at a gate, with the texts that it is compared with."""
-
-    def __init__(self, references: Sequence[str], source: str | None, foreign: ForeignLines) -> None:
-        self.models, self.source, self.foreign = [CheckedText(text) for text in references], source, foreign
-        self.given = [*references, *([] if source is None else [source])]
-
-    @cached_property
-    def words(self) -> set[str]:
-        """Words of the references."""
-        return {word for model in self.models for word in model.all_words}
-
-    @property
-    def has_text(self) -> bool:
-        """Whether a reference, or else the source, has text."""
-        return any(text.strip() for text in self.given[: len(self.models) or None])
-
-
-def _without_reasoning(text: str, line: _Line) -> str | None:
+def _without_reasoning(text: str, given: Sequence[str]) -> str | None:
     rest = text
     for pattern in _REASONING:
-        if only_in(pattern, rest, line.given) is not None:
+        if only_in(pattern, rest, given) is not None:
             rest = re.sub(pattern, "", rest)
     return None if rest == text else rest.strip()
 
 
-def _without_fence(text: str, line: _Line) -> str | None:
+def _without_fence(text: str, given: Sequence[str]) -> str | None:
     """Return the text within fences around all; of other texts what stands before the first fence."""
-    if only_in("```", text, line.given) is None:
+    if only_in("```", text, given) is None:
         return None
     before, *rest = _FENCE.split(text)
     inside = next(filter(str.strip, rest), "")
@@ -78,37 +59,16 @@ def _without_fence(text: str, line: _Line) -> str | None:
     return (inside if within else before).strip()
 
 
-def _without_chatter(text: str, line: _Line) -> str | None:
-    return cut_chatter(text, line.given)
+def _without_chatter(text: str, given: Sequence[str]) -> str | None:
+    return cut_chatter(text, given)
 
 
-def _is_empty(text: str, line: _Line) -> bool:
-    return not text.strip() and line.has_text
-
-
-def _is_refusal(text: str, line: _Line) -> bool:
-    return only_in(REFUSAL, text, line.given) is not None
-
-
-def _in_other_script(text: str, line: _Line) -> bool:
-    return bool(line.models) and other_script(CheckedText(text), line.models, line.foreign.scripts) is not None
-
-
-def _in_other_language(text: str, line: _Line) -> bool:
-    return bool(line.models) and line.foreign.find(CheckedText(text).words, line.words) is not None
-
-
-_STRIPS: Mapping[str, Callable[[str, _Line], str | None]] = {
+_STRIPS: Mapping[str, Callable[[str, Sequence[str]], str | None]] = {
     "reasoning": _without_reasoning,
     "chatter": _without_chatter,
     "fence": _without_fence,
 }
-_ZEROS: Mapping[str, Callable[[str, _Line], bool]] = {
-    "empty": _is_empty,
-    "refusal": _is_refusal,
-    "script": _in_other_script,
-    "language": _in_other_language,
-}
+_BY_REFERENCES = {"script", "language"}  # Checks that learn from references
 RULES: Mapping[str, str] = {
     "reasoning": "strip reasoning, such as <think>…</think>, also without an end or a beginning, and tags of answers",
     "chatter": "strip what an output says about itself: 'Here is the translation:', '(Note: the …)'",
@@ -118,7 +78,7 @@ RULES: Mapping[str, str] = {
     "script": "count it as empty if most letters are of a script that is rare in the references",
     "language": "count it as empty if its words and letters are of another language than the references",
 }
-"""Rules by name, in the order in which they are applied."""
+"""Rules by name, in the order in which they are applied; those that do not strip are checks of `CHECKS`."""
 ALL_RULES = "all"
 
 
@@ -224,24 +184,27 @@ class OpenGate:
     def passed(self, text: str, references: str | Sequence[str] = (), source: str | None = None) -> Passed:
         """Apply the rules to an output with these references and this source."""
         check_texts("outputs at a gate", [text])
-        return self._passed(
-            text, _Line([references] if isinstance(references, str) else references, source, self.foreign)
-        )
+        references = [references] if isinstance(references, str) else references
+        return self.passed_by_system({"": text}, references, source)[""]
 
     def passed_by_system(
         self, outputs: Mapping[str, str], references: Sequence[str], source: str | None = None
     ) -> dict[str, Passed]:
         """Apply the rules to the outputs of systems for one segment."""
-        line = _Line(references, source, self.foreign)
-        return {system: self._passed(text, line) for system, text in outputs.items()}
+        models, known = list(map(CheckedText, references)), None if source is None else CheckedText(source)
+        return {system: self._passed(text, models, known) for system, text in outputs.items()}
 
-    def _passed(self, text: str, line: _Line) -> Passed:
+    def _passed(self, text: str, models: Sequence[CheckedText], source: CheckedText | None) -> Passed:
+        given = [model.text for model in (*models, *([] if source is None else [source]))]
         found = []
         for name in self.gate.rules:
-            if name in _STRIPS and (rest := _STRIPS[name](text, line)) is not None:
-                text = rest
-                found.append(name)
-            elif name in _ZEROS and _ZEROS[name](text, line):
+            if name in _STRIPS:
+                if (rest := _STRIPS[name](text, given)) is not None:
+                    text = rest
+                    found.append(name)
+            elif (models or name not in _BY_REFERENCES) and CHECKS[name].find(
+                CheckedSegment("", 0, CheckedText(text), source, models, {}), Ordinary(languages=self.foreign)
+            ) is not None:
                 return Passed("", (*found, name))
         return Passed(text, tuple(found))
 
@@ -264,7 +227,7 @@ def gated(corpus: AnyCorpus, rules: GivenGate | None) -> AnyCorpus:
     if corpus.edits or corpus.logs:
         what = "edits" if corpus.edits else "logs with delays"
         raise InputError(f"outputs come from {what} and stay as they are: leave out ", given)
-    if corpus.against == "source" and {"script", "language"} & {*gate.rules}:
+    if corpus.against == "source" and _BY_REFERENCES & {*gate.rules}:
         raise InputError(
             "without references no language is known: leave out the rules script and language of ", given
         )

@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import accumulate
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from softbleu.corpora.forms import (
-    CHATTER,
-    FORMS,
-    HINTS,
-    MARKUP,
-    REFUSAL,
-    WayToWrite,
-    WordWeights,
-    find_form,
-    is_columns,
-    may_chat,
-    only_in,
-    rare_words,
-    repeats,
-    tokenised_otherwise,
-)
+from softbleu.corpora.checks import IN_REFERENCE, CheckedSegment, CheckedText, Ordinary, odd_checks
+from softbleu.corpora.forms import WordWeights, rare_words
 from softbleu.io.platform import cached_property
 
 if TYPE_CHECKING:
@@ -39,8 +24,9 @@ _WRITTEN, _COMPARED = 128, 64  # Segments to search for forms, and to compare by
 _PART = 8  # Consecutive compared segments that are tested for a shift together
 _NEIGHBOURS = (-1, 1, -2, 2, -3, 3)
 _SURE = 3.6  # Standard deviations of a sign test from which neighbours fit better
-_CONTENT = ("empty", "above", "chatter", "refusal")
-_NUMERIC = frozenset('0123456789([{"')  # First characters of segment numbers and JSON
+_CONTENT = ("empty", "source", "above", "chatter", "refusal")
+_FORMS = ("repetition", "markup", "placeholders", "encoding", "pieces", "columns", "invisible")
+_SAID = {"source": "copies of the source"}
 _NONE = 0.05  # Share of outputs that share a word with their segment, below which outputs are unrelated
 _DOUBTFUL = 2.0  # Standard deviations of a sign test below which outputs may be unrelated
 
@@ -62,12 +48,16 @@ class Place:
             return (texts.gold[row].source,)
         return texts.references[row] or (() if texts.source is None else (texts.source[row],))
 
-    @cached_property
-    def inputs(self) -> list[str]:
-        """Source and references."""
-        texts = self.texts
-        source = [] if texts.source is None or texts.gold is not None else [texts.source[self.row]]
-        return [*source, *self.models()]
+    def checked(self, system: str, beside: int = 0) -> CheckedSegment:
+        """Return the output of a system here, or of a segment before it, for checks."""
+        row, texts = self.row + beside, self.texts
+        outputs, gold = texts.candidates[system], texts.gold
+        source = None if texts.source is None or gold is not None else CheckedText(texts.source[row])
+        references = texts.references[row] if gold is None else [gold[row].source]
+        again = row > 0 and beside == 0 and outputs[row] == outputs[row - 1]
+        before = [self.checked(system, -1)] if again else []
+        models, number = list(map(CheckedText, references)), self.number + beside
+        return CheckedSegment(system, number, CheckedText(outputs[row]), source, models, {}, before)
 
 
 class Glance:
@@ -77,7 +67,8 @@ class Glance:
         self.systems, self.gating = corpus.systems, corpus.gating
         # A source in another language shares only names and numbers with outputs.
         self.same_language = corpus.gold is not None or (corpus.has_references and corpus.against == "references")
-        self.at_blanks = at_blanks and self.same_language
+        tokens = ("tokens",) * (at_blanks and self.same_language)
+        self.checks = (*_CONTENT, *_FORMS, *tokens)
         self.beside = "references" if corpus.gold is None else "source"
         self.blocks = blocks
         self.size = sum(len(texts) for _, texts in blocks)
@@ -164,86 +155,24 @@ class Glance:
 
     def _counts(self, system: str) -> Iterator[str]:
         """Report the percentage of outputs of a system with each oddity."""
-        counts = self._content(system) | self._written(system)
+        emptied = {} if self.gating is None else self.gating.found[system]
+        counts = Counter[str]()
+        for place in self.sample:
+            if place.number - 1 not in emptied:
+                for check, detail in odd_checks(place.checked(system), self.ordinary, self.checks):
+                    counts[f"{check} in the {self.beside}" if detail.endswith(IN_REFERENCE) else check] += 1
         for check, count in counts.items():
             least = SHARE * len(self.sample) if check in _CONTENT else max(3, WRITTEN_SHARE * len(self.sample))
             if count >= least:
-                yield f"{count / len(self.sample):.0%} {check}"
-
-    def _content(self, system: str) -> Counter[str]:
-        """Count outputs that are empty, repeated, chatter or refusals."""
-        texts = self._texts(system)
-        whole, counts = " ".join(texts).lower(), Counter[str]()
-        hints = [hint for hint in HINTS if hint in whole]
-        emptied = {} if self.gating is None else self.gating.found[system]
-        for place, text in zip(self.sample, texts, strict=True):
-            if not text or text.isspace():
-                counts["empty"] += place.number - 1 not in emptied and any(map(str.strip, place.models()))
-            elif place.row and text == place.texts.candidates[system][place.row - 1]:
-                counts["above"] += place.models() != place.models(-1)
-            elif may_chat(text, hints):
-                counts["chatter"] += only_in(CHATTER, text, place.inputs) is not None
-                counts["refusal"] += only_in(REFUSAL, text, place.inputs) is not None
-        return counts
-
-    def _written(self, system: str) -> Counter[str]:
-        """Count outputs written in another form than their references or source."""
-        texts, rows = self._texts(system), dict[str, set[int]]()
-        whole, places = " ".join(texts), list(zip(range(len(texts)), self.sample, texts, strict=True))
-        for form in (form for form in FORMS if form.possible(whole)):
-            found = {
-                row for row, place, text in places if form.possible(text) and find_form(form, text, place.inputs)
-            }
-            rows[form.check] = rows.get(form.check, set()) | found
-        rows["columns"] = rows.get("columns", set()) | {
-            row
-            for row, place, text in places
-            if text.lstrip()[:1] in _NUMERIC and is_columns(text, place.number, place.inputs)
-        }
-        rows["repetition"] = {
-            row for row, place, text in places if repeats(text) and not any(map(repeats, place.inputs))
-        }
-        for name, mark in (("tag", "<"), ("quotes around all", '"')):
-            if mark in whole:
-                quoted = {
-                    row for row, place, text in places if mark in text and only_in(MARKUP[name], text, place.inputs)
-                }
-                rows["markup"] = rows.get("markup", set()) | quoted
-        if self.at_blanks:
-            rows["tokens"] = {row for row, place, text in places if tokenised_otherwise(text, place.models())}
-        for check, having, rule in self.forms:
-            missed = {row for row in having if texts[row].strip() and not rule(texts[row], self.sample[row].number)}
-            if len(rows.get(check, ())) < len(missed):
-                rows[f"{check} in the {self.beside}"] = missed
-        return Counter({check: len(found) for check, found in rows.items()})
-
-    def _texts(self, system: str) -> list[str]:
-        return [place.texts.candidates[system][place.row] for place in self.sample]
+                yield f"{count / len(self.sample):.0%} {_SAID.get(check, check)}"
 
     @cached_property
-    def forms(self) -> list[tuple[str, set[int], Callable[[str, int], object]]]:
-        """Forms of at least a twentieth of the references or sources: name of the check, rows of the sample, rule."""
-        if not self.same_language:
-            return []
-        models = [(place.number, place.models()) for place in self.sample]
-        whole = " ".join(text for _, texts in models for text in texts)
-        rules: list[tuple[str, Callable[[str, int], object]]] = [
-            (form.check, partial(_has, form)) for form in FORMS if form.possible(whole)
-        ]
-        rules.append(("columns", is_columns))
-        made = [
-            (
-                check,
-                {row for row, (number, texts) in enumerate(models) if all(rule(text, number) for text in texts)},
-                rule,
-            )
-            for check, rule in rules
-        ]
-        return [each for each in made if len(each[1]) >= max(3, WRITTEN_SHARE * len(models))]
-
-
-def _has(form: WayToWrite, text: str, _: int) -> str | None:
-    return form.found(text)
+    def ordinary(self) -> Ordinary:
+        """Forms of the references or sources of the sample."""
+        ordinary = Ordinary(segments=len(self.sample))
+        for place in self.sample if self.same_language else ():
+            ordinary.learn_forms(list(map(CheckedText, place.models())))
+        return ordinary
 
 
 def _words_of(texts: Sequence[str]) -> set[str]:

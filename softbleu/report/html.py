@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.corpora.checks import MEANINGS
+from softbleu.corpora.checks import CHECKS
 from softbleu.errors import one_line
 from softbleu.metrics.protocols import BleuFormula, in_percent
 from softbleu.report.records import Layout, Writers, dump, table_writers
@@ -346,7 +346,7 @@ def _odd_content(odd: Oddities) -> Iterator[str]:
     table = Records.of(odd)
     yield from page_section("Systems", plain_table(table.columns, table.rows))
     meanings = {"odd": "lines that fail one check or more"}
-    meanings |= {name: MEANINGS[name] for name in table.columns[3:]}
+    meanings |= {name: CHECKS[name].meaning for name in table.columns[3:]}
     yield from page_section("Columns", explained(meanings))
     by_check = {name: [entry for entry in odd.oddities if entry.check == name] for name in table.columns[3:]}
     for name, entries in by_check.items():
