@@ -116,7 +116,7 @@ class CheckedText:
         """
         text = re.sub(_ADDRESS, " ", self.text)
         text = re.sub(_DATE, lambda date: "; ".join(n for n in re.findall(r"\d+", date[0]) if int(n) > 12), text)
-        text = re.sub(r"\b1[0-2](?=\s?[月월])", " ", text)
+        text = re.sub(r"(?<!\d)1[0-2](?=\s?[月월])", " ", text)
         numbers = {_digits(number) for number in re.findall(_NUMBER, text)}
         numbers = {number for number in numbers if len(number) > 1 and number.strip("0")}
         return numbers.union(re.findall(_ADDRESS, self.text), re.findall(_MIXED, text))
@@ -171,7 +171,7 @@ class CheckedSegment:
 
     def says(self, pattern: str) -> str | None:
         """Return the match of a pattern in the output, unless an input matches, too."""
-        return only_in(pattern, self.output.text, [text.text for text in self.inputs])
+        return only_in(pattern, self.output.text, (text.text for text in self.inputs))
 
 
 @dataclass
@@ -179,6 +179,7 @@ class Ordinary:
     """Counts over a corpus that define ordinary outputs."""
 
     segments: int = 0
+    near: int = 0  # Segments whose reference is near to the source
     languages: ForeignLines = field(default_factory=ForeignLines)
     ratios: dict[str, list[float]] = field(default_factory=dict)  # Log ratios of lengths to "source" and "reference"
     starts: dict[str, Counter[str]] = field(
@@ -205,9 +206,13 @@ class Ordinary:
         self.rare.update({word for text in models for word in text.rare})
         self.learn_forms(models)
 
-    def learn_forms(self, models: Iterable[CheckedText]) -> None:
+    def learn_near(self, source: CheckedText | None, references: Iterable[CheckedText]) -> None:
+        """Count a segment whose reference is near to its source, as corrections are."""
+        self.near += source is not None and any(_shared(source, text) >= _NEAR for text in references)
+
+    def learn_forms(self, models: Iterable[CheckedText], forms: Iterable[WayToWrite] = FORMS) -> None:
         """Count the forms that all ordinary texts of a segment have."""
-        self.forms.update(form for form in FORMS if all(form.found(text.text) for text in models))
+        self.forms.update(form for form in forms if all(form.found(text.text) for text in models))
 
     @cached_property
     def weights(self) -> WordWeights:
@@ -246,17 +251,24 @@ def _empty(segment: CheckedSegment, _: Ordinary) -> str | None:
     return "" if not segment.output.plain and any(text.plain for text in texts) else None
 
 
-def _source(segment: CheckedSegment, _: Ordinary) -> str | None:
-    """Find copies of the source, but not where a reference is near to it, as a name, a formula or a correction is."""
-    source, output = segment.source, segment.output
-    if source is None or _shared(source, output) < _COPY or len(source.words) < 4:
+def _source(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
+    """Find copies of the source, but not of names or formulas, which a reference has, nor of what is corrected."""
+    source, output, references = segment.source, segment.output, segment.references
+    if source is None or 2 * ordinary.near > ordinary.segments or _shared(source, output) < _COPY:
         return None
-    return None if any(_shared(source, text) >= _NEAR for text in segment.references) else ""
+    most = 1 if output.plain == source.plain else _NEAR
+    copied = len(source.words) >= 4 and all(_shared(source, text) < most for text in references)
+    return "" if copied else None
 
 
 def _shared(one: CheckedText, other: CheckedText) -> float:
     """Compute the share of the words of the longer text that both have; 1 of equal texts."""
-    return 1 if one.plain == other.plain else len(one.rare & other.rare) / max(len(one.rare), len(other.rare), 1)
+    if one.plain == other.plain:
+        return 1
+    words, others = set(one.text.lower().split()), set(other.text.lower().split())
+    if len(words) > 3 and 3 * len(words & others) < len(words):
+        return 0  # Most pairs, quickly
+    return len(one.rare & other.rare) / max(len(one.rare), len(other.rare), 1)
 
 
 def _twin(segment: CheckedSegment, _: Ordinary) -> str | None:
@@ -337,14 +349,15 @@ def _length(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
 
 
 def _repetition(segment: CheckedSegment, _: Ordinary) -> str | None:
-    ordinary_texts = [text.plain for text in (*segment.inputs, *segment.models)]
-    if (count := repeats(segment.output.text, ordinary_texts)) and not any(map(repeats, ordinary_texts)):
+    models, output = [text.plain for text in (*segment.inputs, *segment.models)], segment.output
+    if (count := repeats(output.text, models)) and not any(map(repeats, models)):
         return f"the whole text {'twice' if count == 2 else f'{count} times'}"
-    if len(words := segment.output.words) < len(set(words)) + 5:
-        return None
-    covered, run = segment.output.repeated
+    lower = output.text.lower()
+    if max(Counter(lower if re.search(f"[{UNSPACED}]", lower) else lower.split()).values(), default=0) < 6:
+        return None  # 18 words are six times the same three
+    covered, run = output.repeated
     ordinary = max((text.repeated[0] for text in (*segment.inputs, *segment.models)), default=0)
-    return run if covered >= 18 and covered >= 3 * ordinary and 4 * covered >= len(words) else None
+    return run if covered >= 18 and covered >= 3 * ordinary and 4 * covered >= len(output.words) else None
 
 
 def _markup(segment: CheckedSegment, _: Ordinary) -> str | None:
@@ -353,13 +366,13 @@ def _markup(segment: CheckedSegment, _: Ordinary) -> str | None:
 
 def _chatter(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
     often = max(3.0, 0.01 * ordinary.segments)
-    if (match := chatters(segment.output.text, [text.text for text in segment.inputs])) is not None:
+    if (match := chatters(segment.output.text, (text.text for text in segment.inputs))) is not None:
         return match
     return segment.start if segment.start and ordinary.starts[segment.system][segment.start] >= often else None
 
 
 def _refusal(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
-    if (match := refuses(segment.output.text, [text.text for text in segment.inputs])) is not None:
+    if (match := refuses(segment.output.text, (text.text for text in segment.inputs))) is not None:
         return match
     again = ordinary.texts[segment.system][segment.output.plain]
     usual = max((ordinary.inputs[text.plain] for text in segment.inputs or segment.models), default=0)
@@ -396,13 +409,17 @@ def _written(check: str) -> Callable[[CheckedSegment, Ordinary], str | None]:
     forms = [form for form in FORMS if form.check == check]
 
     def find(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
-        inputs, text = [each.text for each in segment.inputs], segment.output.text
+        text = segment.output.text
         for form in forms:
-            if (odd := find_form(form, text, inputs)) is not None:
+            if (odd := find_form(form, text, (each.text for each in segment.inputs))) is not None:
                 return f"{form.name} {ascii(odd)[1:-1]}".strip()
-            often = ordinary.forms[form] >= max(3, _OFTEN * ordinary.segments)
-            models = [each.text for each in segment.references]
-            if often and models and text.strip() and not form.found(text) and all(map(form.found, models)):
+            often = segment.references and ordinary.forms[form] >= max(3, _OFTEN * ordinary.segments)
+            if (
+                often
+                and text.strip()
+                and not form.found(text)
+                and all(form.found(each.text) for each in segment.references)
+            ):
                 return f"{form.name} {IN_REFERENCE}".strip()
         return None
 
@@ -603,6 +620,7 @@ def check_outputs(corpus: Corpus, progress: Progress | None = None) -> Oddities:
     for number, segments in _segments(corpus):
         first = segments[0]
         ordinary.learn_models(first.source, first.references or [segment.output for segment in segments])
+        ordinary.learn_near(first.source, first.references)
         for segment in segments:
             ordinary.learn(segment)
         if progress:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from math import log
 
@@ -63,6 +64,7 @@ _HINTS = (
 )  # Text with a refusal, or with chatter behind its beginning, contains at least one
 
 
+@lru_cache(maxsize=1)
 def _hinted(text: str) -> bool:
     """Whether a text may contain chatter or a refusal (fast check)."""
     lower = text.lower()
@@ -153,7 +155,7 @@ def refuses(text: str, others: Iterable[str]) -> str | None:
     """Return the words that say in English that a task is not done, unless they are quoted or another text declines.
 
     >>> refuses("I'm sorry, I can't help with it.", ["Ein Hund."]), refuses('"I cannot assist," she said.', [])
-    ("I'm sorry, I can't", None)
+    ("I'm sorry, I can't help", None)
     """
     if not _hinted(text) or re.search(REFUSAL, text) is None or any(re.search(_DECLINED, other) for other in others):
         return None
@@ -167,7 +169,9 @@ def placeholders(text: str) -> Counter[str]:
     >>> sorted(placeholders(r"**Delete** {count} of %1$s\n<br />"))
     ['%s', '**', '<br/>', '\\n', '{count}']
     """
-    return Counter(re.sub(r"\s|(?<=%)\d+\$", "", match[0]) for match in _PLACEHOLDER.finditer(text))
+    if not any(mark in text for mark in "%{<\\*_~`]"):
+        return Counter()
+    return Counter(re.sub(r"[\s\"']|(?<=%)\d+\$", "", match[0]) for match in _PLACEHOLDER.finditer(text))
 
 
 def find_form(form: WayToWrite, text: str, inputs: Iterable[str]) -> str | None:

@@ -10,7 +10,7 @@ from math import sqrt
 from typing import TYPE_CHECKING, Any
 
 from softbleu.corpora.checks import IN_REFERENCE, CheckedSegment, CheckedText, Ordinary, odd_checks
-from softbleu.corpora.forms import WordWeights, rare_words
+from softbleu.corpora.forms import FORMS, WordWeights, rare_words
 from softbleu.io.platform import cached_property
 
 if TYPE_CHECKING:
@@ -24,8 +24,9 @@ _WRITTEN, _COMPARED = 128, 64  # Segments to search for forms, and to compare by
 _PART = 8  # Consecutive compared segments that are tested for a shift together
 _NEIGHBOURS = (-1, 1, -2, 2, -3, 3)
 _SURE = 3.6  # Standard deviations of a sign test from which neighbours fit better
-_CONTENT = ("empty", "source", "above", "chatter", "refusal")
-_FORMS = ("repetition", "markup", "placeholders", "encoding", "pieces", "columns", "invisible")
+_CONTENT = ("empty", "above", "chatter", "refusal")
+_FORMS = ("source", "repetition", "markup", "placeholders", "encoding", "pieces", "columns", "invisible")
+_WRITTEN_FORMS = {form.check for form in FORMS}
 _SAID = {"source": "copies of the source"}
 _NONE = 0.05  # Share of outputs that share a word with their segment, below which outputs are unrelated
 _DOUBTFUL = 2.0  # Standard deviations of a sign test below which outputs may be unrelated
@@ -48,16 +49,22 @@ class Place:
             return (texts.gold[row].source,)
         return texts.references[row] or (() if texts.source is None else (texts.source[row],))
 
-    def checked(self, system: str, beside: int = 0) -> CheckedSegment:
-        """Return the output of a system here, or of a segment before it, for checks."""
-        row, texts = self.row + beside, self.texts
-        outputs, gold = texts.candidates[system], texts.gold
-        source = None if texts.source is None or gold is not None else CheckedText(texts.source[row])
-        references = texts.references[row] if gold is None else [gold[row].source]
-        again = row > 0 and beside == 0 and outputs[row] == outputs[row - 1]
-        before = [self.checked(system, -1)] if again else []
-        models, number = list(map(CheckedText, references)), self.number + beside
-        return CheckedSegment(system, number, CheckedText(outputs[row]), source, models, {}, before)
+    @cached_property
+    def inputs(self) -> tuple[CheckedText | None, list[CheckedText]]:
+        """Source and references, or the source of gold edits as the reference."""
+        row, texts = self.row, self.texts
+        if texts.gold is not None:
+            return None, [CheckedText(texts.gold[row].source)]
+        source = None if texts.source is None else CheckedText(texts.source[row])
+        return source, list(map(CheckedText, texts.references[row]))
+
+    def checked(self, system: str) -> CheckedSegment:
+        """Return the output of a system with its texts, and the output before it if that is the same."""
+        outputs, before = self.texts.candidates[system], list[CheckedSegment]()
+        if self.row and outputs[self.row] == outputs[self.row - 1]:
+            earlier = Place(self.texts, self.row - 1, self.number - 1)
+            before = [CheckedSegment(system, earlier.number, CheckedText(outputs[earlier.row]), *earlier.inputs, {})]
+        return CheckedSegment(system, self.number, CheckedText(outputs[self.row]), *self.inputs, {}, before)
 
 
 class Glance:
@@ -156,10 +163,12 @@ class Glance:
     def _counts(self, system: str) -> Iterator[str]:
         """Report the percentage of outputs of a system with each oddity."""
         emptied = {} if self.gating is None else self.gating.found[system]
-        counts = Counter[str]()
+        whole, counts = "".join(place.texts.candidates[system][place.row] for place in self.sample), Counter[str]()
+        possible = {form.check for form in FORMS if form.possible(whole) or self.ordinary.forms[form]} | {"columns"}
+        checks = [name for name in self.checks if name in possible or name not in _WRITTEN_FORMS]
         for place in self.sample:
             if place.number - 1 not in emptied:
-                for check, detail in odd_checks(place.checked(system), self.ordinary, self.checks):
+                for check, detail in odd_checks(place.checked(system), self.ordinary, checks):
                     counts[f"{check} in the {self.beside}" if detail.endswith(IN_REFERENCE) else check] += 1
         for check, count in counts.items():
             least = SHARE * len(self.sample) if check in _CONTENT else max(3, WRITTEN_SHARE * len(self.sample))
@@ -170,8 +179,11 @@ class Glance:
     def ordinary(self) -> Ordinary:
         """Forms of the references or sources of the sample."""
         ordinary = Ordinary(segments=len(self.sample))
+        whole = "".join(text for place in self.sample for text in place.models())
+        forms = [form for form in FORMS if form.possible(whole)]
         for place in self.sample if self.same_language else ():
-            ordinary.learn_forms(list(map(CheckedText, place.models())))
+            ordinary.learn_near(*place.inputs)
+            ordinary.learn_forms(place.inputs[1], forms)
         return ordinary
 
 

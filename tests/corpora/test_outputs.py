@@ -42,6 +42,54 @@ def test_a_check_finds_the_line_that_is_odd_in_its_way(check: str, line: int, te
     assert {odd.segment for odd in found} == {line}
 
 
+@each_row("corpora/odd.toml", "source", "output", "lost", table="written")
+@pytest.mark.parametrize("given", ["source", "references", "both"])
+def test_placeholders_are_neither_lost_nor_added(source: str, output: str, lost: str, given: str) -> None:
+    texts = (None if given == "source" else [source], None if given == "references" else [source])
+    found = [odd.detail for odd in softbleu.check([output], *texts).oddities if odd.check == "placeholders"]
+    assert found == [lost] * bool(lost)
+    assert not softbleu.check([source], [source], [source]).oddities
+
+
+@pytest.mark.parametrize("row", KNOWN["honest"])
+def test_outputs_are_not_odd_where_their_reference_is_so(row: dict[str, str]) -> None:
+    source = [row["source"]] if "source" in row else None
+    assert not softbleu.check([row["output"]], [row["reference"]], source).oddities
+    if "apologise" not in row["reference"]:  # Another text is quoted or dated by itself
+        assert not softbleu.check([row["output"]], None, source or [row["reference"]]).oddities
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n", ", ", "|"])
+@pytest.mark.parametrize("text", ["The old man went home.", "Thank you", "猫坐在垫子上。"])
+def test_a_text_said_again_is_repetition_however_often(text: str, blank: str) -> None:
+    for times in range(2, 12):
+        found = softbleu.check([blank.join([text] * times)], [text]).oddities
+        assert "repetition" in {odd.check for odd in found}
+    assert not softbleu.check([text], [text]).oddities
+
+
+def test_untranslated_outputs_are_noted_and_what_is_corrected_is_not(command: Any, written: Any) -> None:
+    """Copies of the source, also with other punctuation; a correction may well leave its source as it is."""
+    source = made_up(WORDS, 40)
+    files = {"s": source, "r": made_up(OTHER, 40), "c": [line.replace(" .", "!") for line in source]}
+    paths = {name: written(lines, name) for name, lines in files.items()}
+    given = ("-c", paths["c"], "-s", paths["s"], "-m", "chrf")
+    assert "copies of the source" in command("score", *given, "-r", paths["r"]).err
+    corrected = [line.replace("river", "rivers") for line in source]
+    assert "copies of the source" not in command("score", *given, "-r", written(corrected, "corrected")).err
+    assert "source" not in {odd.check for odd in softbleu.check(source, corrected, source).oddities}
+
+
+def test_checks_that_did_not_run_are_named(command: Any, written: Any) -> None:
+    good, short = written(REFERENCE, "good"), written(REFERENCE[1:], "short")
+    alone = command("check", "-c", good, "-r", written(REFERENCE), "--show", "segments")
+    assert "nothing found; not checked: source, lost (without a source); language (without" in alone.out
+    both = command("check", "-c", good, short, "-r", good, "-s", good)
+    assert "not checked" not in both.err
+    rows = check_files({"a": written(["", *REFERENCE[1:]], "a"), "b": short}, [good], good).records()
+    assert [row["empty"] for row in rows] == [1, None]
+
+
 def test_plain_outputs_are_not_odd_and_texts_part_where_lines_are_lost_or_added() -> None:
     assert not check_outputs(Segments.of({"A": REFERENCE}, REFERENCE, SOURCE)).oddities
     note = "Note: I hope this is what you wanted."
