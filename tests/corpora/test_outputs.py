@@ -52,7 +52,7 @@ def test_placeholders_are_neither_lost_nor_added(source: str, output: str, lost:
 
 
 @pytest.mark.parametrize("row", KNOWN["honest"])
-def test_outputs_are_not_odd_where_their_reference_is_so(row: dict[str, str]) -> None:
+def test_forms_and_refusals_of_a_reference_are_not_odd(row: dict[str, str]) -> None:
     source = [row["source"]] if "source" in row else None
     assert not softbleu.check([row["output"]], [row["reference"]], source).oddities
     if "apologise" not in row["reference"]:  # Another text is quoted or dated by itself
