@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate, chain, pairwise
-from operator import attrgetter, itemgetter
+from operator import attrgetter, itemgetter, ne
 from typing import Literal, get_args, overload
 
 from softbleu.corpora.files import essay_heading, numbered_lines
@@ -29,6 +29,7 @@ TextEdit = tuple[int, int, tuple[str, ...]]
 """An edit in words."""
 Coded = tuple[tuple[int, int, tuple[tuple[int, ...], ...]], ...]
 """Edits of one annotator as numbers: start, end and the acceptable corrections as word codes."""
+_Way = tuple[int, int, tuple[tuple[str, ...], ...]]  # An edit with its acceptable corrections in words
 
 
 @dataclass(frozen=True)
@@ -72,26 +73,71 @@ class Annotation:
         return (*self.edits, *self.blanks, *self.variants)
 
     def in_words(
-        self, split: Callable[[str], Sequence[str]] = str.split, others: Sequence[TextEdit] = ()
+        self,
+        split: Callable[[str], Sequence[str]] = str.split,
+        others: Sequence[TextEdit] = (),
+        source: Sequence[str] = (),
     ) -> tuple[TextEdit, ...]:
-        """Return each edit in words, with the correction that `others` have at the same place, or else the first.
+        """Return each edit in words: of several corrections the one that `others` have, or else the first.
 
-        A mark without correction counts as a deletion, as in M2.
+        `others` have it at the same place, or beside other edits of the words of the `source`, where all make the
+        same text. A mark without correction counts as a deletion, as in M2.
         """
-        return edits_in_words(self.edits, split, others)
+        return edits_in_words(self.edits, split, others, source)
 
 
 def edits_in_words(
-    edits: Iterable[Edit], split: Callable[[str], Sequence[str]] = str.split, others: Sequence[TextEdit] = ()
+    edits: Iterable[Edit],
+    split: Callable[[str], Sequence[str]] = str.split,
+    others: Sequence[TextEdit] = (),
+    source: Sequence[str] = (),
 ) -> tuple[TextEdit, ...]:
     """Return edits in words; see `Annotation.in_words`."""
-    by_place = {(start, end): words for start, end, words in others}
-    made = []
+    by_place, ways = {(start, end): words for start, end, words in others}, list[_Way]()
     for edit in edits:
         texts = [tuple(split(text)) for text in edit.corrections or ("",)]
-        shared = by_place.get((edit.start, edit.end))
-        made.append((edit.start, edit.end, shared if shared is not None and shared in texts else texts[0]))
-    return tuple(made)
+        shared_first = sorted(texts, key=partial(ne, by_place.get((edit.start, edit.end))))
+        ways.append((edit.start, edit.end, tuple(shared_first)))
+    chosen = dict[_Way, tuple[str, ...]]()
+    for first, last in chunk_spans([*ways, *others]) if others and any(len(texts) > 1 for *_, texts in ways) else ():
+        here = sorted(
+            (way for way in dict.fromkeys(ways) if first <= way[0] and way[1] <= last), key=itemgetter(0, 1)
+        )
+        beside = [(one[0] - first, one[1] - first, one[2]) for one in others if first <= one[0] and one[1] <= last]
+        ends = *here, (last, last, ((),))
+        chosen.update(zip(here, _choose(ends, source, first, apply_edits(source[first:last], beside)), strict=False))
+    return tuple((*way[:2], chosen.get(way, way[2][0])) for way in ways)
+
+
+def _choose(
+    ways: Sequence[_Way], source: Sequence[str], place: int, text: tuple[str, ...]
+) -> tuple[tuple[str, ...], ...]:
+    """Choose for each edit a correction, so that the source from `place` on becomes a text; empty if none do."""
+    reached: dict[int, tuple[tuple[str, ...], ...]] = {0: ()}  # Corrections that make the text up to there
+    for start, end, texts in ways:
+        parts = [(number, words, (*source[place:start], *words)) for number in reached for words in texts]
+        reached = {
+            number + len(part): (*reached[number], words)
+            for number, words, part in reversed(parts)
+            if text[number : number + len(part)] == part
+        }
+        place = max(place, end)
+    return reached.get(len(text), ())
+
+
+def chunk_spans(edits: Iterable[tuple[int, int, object]]) -> list[tuple[int, int]]:
+    """Join edits that overlap or touch, and return where they start and end.
+
+    >>> chunk_spans([(4, 5, ()), (1, 2, ("eats",)), (2, 2, ("an",))])
+    [(1, 2), (4, 5)]
+    """
+    spans: list[tuple[int, int]] = []
+    for start, end, _ in sorted(edits, key=itemgetter(0)):
+        if spans and start <= spans[-1][1]:
+            spans[-1] = spans[-1][0], max(spans[-1][1], end)
+        else:
+            spans.append((start, end))
+    return spans
 
 
 @dataclass(frozen=True)
@@ -108,13 +154,13 @@ class EditedSegment:
 
 
 def apply_edits(source: Sequence[str], edits: Sequence[TextEdit]) -> tuple[str, ...]:
-    """Apply edits to the words of a source; several insertions at one place follow one another.
+    """Apply edits to the words of a source, one that is there twice once; insertions at one place follow one another.
 
-    >>> apply_edits("he eat apple".split(), [(1, 2, ("eats",)), (2, 2, ("an",))])
+    >>> apply_edits("he eat apple".split(), [(1, 2, ("eats",)), (1, 2, ("eats",)), (2, 2, ("an",))])
     ('he', 'eats', 'an', 'apple')
     """
     words, place = list[str](), 0
-    for start, end, replacement in sorted(edits, key=itemgetter(0, 1)):
+    for start, end, replacement in sorted(dict.fromkeys(edits), key=itemgetter(0, 1)):
         words += [*source[place:start], *replacement]
         place = max(place, end)
     return (*words, *source[place:])
@@ -182,9 +228,11 @@ class GoldReferences(Sequence[tuple[str, ...]]):
 
 def _corrected(words: list[str], edits: tuple[Edit, ...]) -> list[str]:
     replacements: dict[tuple[int, int], list[str]] = {}
-    for edit in edits:
+    for start, end, correction in dict.fromkeys(
+        (edit.start, edit.end, (*edit.corrections, NO_CORRECTION)[0]) for edit in edits
+    ):
         # Several insertions at one place follow one another as in the file.
-        replacements.setdefault((edit.start, edit.end), []).extend(_tokenized((*edit.corrections, NO_CORRECTION)[0]))
+        replacements.setdefault((start, end), []).extend(_tokenized(correction))
     ahead, behind = list(words), list[list[str]]()
     # Backwards, so that earlier positions stay valid.
     for (start, end), replacement in sorted(replacements.items(), key=lambda entry: entry[0], reverse=True):
@@ -277,12 +325,17 @@ def _with_absent(
 
 
 def _note_overlaps(name: str, sentences: Sequence[_Sentence]) -> None:
-    """Note overlapping edits of one annotator, which no text can contain together."""
-    found = []
+    """Note overlapping edits of one annotator, which no text can contain together, and those that are told twice."""
+    found, again = list[str](), list[str]()
     for sentence in sentences:
         for edits in sentence.edits.values():
-            places = sorted((edit.start, edit.end, where) for where, edit in edits if edit.end > 0)
+            first = {(edit.start, edit.end, edit.corrections): where for where, edit in reversed(edits)}
+            again += [where for where, edit in edits if first[edit.start, edit.end, edit.corrections] != where]
+            places = sorted((start, end, where) for (start, end, _), where in first.items() if end > 0)
             found += [two[2] for one, two in pairwise(places) if two[0] < one[1]]
+    if again:
+        said = f"{again[0]}: {counted(len(again), 'edit')} told twice by one annotator"
+        note(f"{said}: M2 and ERRANT count each, as their programs do, and texts that the edits make have one")
     if found:
         many = f"{len(found):,} edits overlap" if len(found) > 1 else "1 edit overlaps"
         note(f"{found[0]}: {many} with another one of the same annotator: all count, but no text has both")

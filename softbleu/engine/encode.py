@@ -289,19 +289,22 @@ def edits_of(
     edited = []
     for system, candidates in segments.candidates.items():
         given = segments.edits.get(system) or repeat(None)
-        parts = zip(lines, candidates, given, segments.gold or repeat(None), strict=False)
+        parts = zip(lines, sources, candidates, given, segments.gold or repeat(None), strict=False)
         found = [
-            _edits_of_one(line, text, own, None if gold is None else gold.annotations, split, language, merging)
-            for line, text, own, gold in parts
+            _edits_of_one(
+                line, words, text, own, None if gold is None else gold.annotations, split, language, merging
+            )
+            for line, words, text, own, gold in parts
         ]
         if segments.gold is None:
             found = [replace(one, references=many) for one, many in zip(found, references, strict=True)]
-        edited.append([replace(one, source=source) for one, source in zip(found, sources, strict=True)])
+        edited.append(found)
     return tuple(edited)
 
 
 def _edits_of_one(
     source: str,
+    words: tuple[str, ...],
     text: str,
     given: Annotation | None,
     annotations: Sequence[Annotation] | None,
@@ -317,7 +320,7 @@ def _edits_of_one(
     known = given or next((one for one in gold if one.text and "".join(one.text.split()) == joined), None)
     known = gold[0] if gold and gold[0].unjudged else known
     candidate = _extracted(source, text, split, language, merging) if known is None else known.in_words(split)
-    texts = [candidate, *(one.in_words(split, candidate) for one in gold)]
+    texts = [candidate, *(one.in_words(split, candidate, words) for one in gold)]
     sides = [Annotation(0, ()) if one is None else one for one in (known, *gold)]
     blanks = given is not None and any(one.blanks for one in sides)
     if blanks:
@@ -327,7 +330,7 @@ def _edits_of_one(
     kinds = tuple(
         tuple(edit.kind for edit in (*one.edits, *(one.blanks if blanks else ()), *one.variants)) for one in sides
     )
-    return EditedSegment((), texts[0], tuple(texts[1:]), variants if any(variants) else (), kinds)
+    return EditedSegment(words, texts[0], tuple(texts[1:]), variants if any(variants) else (), kinds)
 
 
 @lru_cache(1 << 14)

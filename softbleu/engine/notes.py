@@ -213,3 +213,13 @@ def note_coverage(covered: Iterable[tuple[str, str, Coverage | None]]) -> None:
             f"{f' (below {LEAST_COVERAGE:.0%} in {more} more)' * bool(more)}"
             "; the others match equal words only: use vectors that know the words of the text"
         )
+
+
+def note_impossible(scored: Iterable[tuple[str, Metric, float]]) -> None:
+    """Note scores of systems by gold edits that are above 100."""
+    for system, metric, score in scored:
+        if metric.requires.gold and score > 100:
+            note(
+                f"{system}, {metric.called or metric.label}: {score:.2f} is above 100, which is impossible: gold edits "
+                "that are told twice, or overlap, are counted as right more often than they are proposed"
+            )

@@ -6,13 +6,12 @@ from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.corpora.edits import EditedSegment, TextEdit, apply_edits
+from softbleu.corpora.edits import EditedSegment, TextEdit, apply_edits, chunk_spans
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.metrics.aggregation import BestReference, running_choice
 from softbleu.metrics.base import EditMetric, Level
@@ -74,12 +73,7 @@ def partition(segment: EditedSegment) -> tuple[list[EditChunk], int]:
     2
     """
     source, texts = segment.source, (segment.candidate, *segment.references)
-    spans: list[tuple[int, int]] = []
-    for start, end, _ in sorted({edit for text in texts for edit in text}, key=itemgetter(0)):
-        if spans and start <= spans[-1][1]:
-            spans[-1] = spans[-1][0], max(spans[-1][1], end)
-        else:
-            spans.append((start, end))
+    spans = chunk_spans({edit for text in texts for edit in text})
     starts = [start for start, _ in spans]
     merged: list[list[list[TextEdit]]] = [[[] for _ in texts] for _ in spans]
     for number, text in enumerate(texts):

@@ -29,6 +29,7 @@ _NOT_SETTINGS = (
     "edits",
     "absent",
     "unit",
+    "types",
 )
 """Keys of a signature that describe the run, not the metric."""
 

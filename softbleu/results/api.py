@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from itertools import repeat
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
 
 from softbleu import results as library
 from softbleu.config.earlier import also_named
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
 from softbleu.corpora.gates import gated
-from softbleu.engine.notes import note_coverage
+from softbleu.engine.notes import note_coverage, note_impossible
 from softbleu.engine.plan import (
     GivenMetric,
     GivenMetrics,
@@ -125,6 +125,8 @@ def score_corpus(
     with running(corpus, plan, RunOptions(jobs, executor, kernels, checkpoint, progress)) as runner:
         statistics = runner.collect(plan.metrics)
     results = Results(result for scored in statistics for result in scored.results(level))
+    by_metric = chain.from_iterable(repeat(scored.metric, len(scored.systems)) for scored in statistics)
+    note_impossible((result.name, metric, result.score) for result, metric in zip(results, by_metric, strict=True))
     note_coverage((result.name, result.label, result.coverage) for result in results)
     return results
 
@@ -163,6 +165,8 @@ def compare_corpus(
     statistics = collect_statistics(corpus, metrics, options, keep_rows=True)
     first = corpus.systems[0] if baseline is None else str(baseline)
     tables = [library.significance.compare_systems(scored, first, settings, progress) for scored in statistics]
+    paired = zip(statistics, tables, strict=True)
+    note_impossible((row.name, each.metric, row.score) for each, table in paired for row in table.comparisons)
     note_coverage((row.name, table.label, row.coverage) for table in tables for row in table.comparisons)
     return library.significance.ComparisonTables(tables) if isinstance(metrics, list | tuple | Plan) else tables[0]
 
