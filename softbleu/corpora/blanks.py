@@ -8,6 +8,7 @@ from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING
 
 from softbleu.config.languages import UNSPACED
+from softbleu.corpora.edits import apply_edits
 from softbleu.io.progress import note
 
 if TYPE_CHECKING:
@@ -26,8 +27,10 @@ def needs_cut(gold: Sequence[GoldSegment]) -> bool:
 def cut_as_gold(name: str, lines: Sequence[str], gold: Sequence[GoldSegment]) -> Sequence[str]:
     """Split outputs into the words of a gold file whose language has no blanks, where they are split otherwise.
 
-    Words shared with the source are kept. The text between them is split into the longest known words of source and
-    corrections, or else into characters. A note counts the lines that changed.
+    A text that is the source's or an annotator's has the words of that. Otherwise, words shared with these are kept,
+    and the text between them is split into the longest known words of source and corrections, or else into
+    characters: all of a line of which fewer than half of the words are known, and else where most of these words are.
+    A note counts the lines that changed.
 
     Parameters
     ----------
@@ -55,12 +58,20 @@ def cut_as_gold(name: str, lines: Sequence[str], gold: Sequence[GoldSegment]) ->
 
 def _cut(line: str, segment: GoldSegment) -> str:
     source, tokens, text = segment.source.split(), line.split(), "".join(line.split())
+    whole = [source, *(list(apply_edits(source, one.in_words())) for one in segment.annotations)]
+    if same := [words for words in whole if "".join(words) == text]:
+        return line if tokens in same else " ".join(same[0])
     corrections = (edit.corrections for annotation in segment.annotations for edit in annotation.edits)
     known = {*source, *chain.from_iterable(map(str.split, chain.from_iterable(corrections)))}
-    if 2 * sum(map(known.__contains__, tokens)) >= len(tokens) and (len(tokens) > 1 or line.strip() in known):
-        return line
     longest, words, done = max(map(len, known), default=1), list[str](), 0
-    for start, end in [*_kept(source, text), (len(text), len(text))]:
+    shared = dict[int, int]()
+    # The nearest text first.
+    for spans in sorted(
+        (_kept(words, text) for words in whole), key=lambda spans: sum(one - end for one, end in spans)
+    ):
+        places = {place for span in shared.items() for place in range(*span)}
+        shared |= {start: end for start, end in spans if places.isdisjoint(range(start, end))}
+    for start, end in [*sorted(shared.items()), (len(text), len(text))]:
         while done < start:
             sizes = range(min(longest, start - done), 0, -1)
             size = next((size for size in sizes if text[done : done + size] in known), 1)
@@ -68,7 +79,28 @@ def _cut(line: str, segment: GoldSegment) -> str:
             done += size
         words += [text[start:end]] * (start < end)
         done = end
-    return " ".join(words)
+    if 2 * sum(map(known.__contains__, tokens)) >= len(tokens) and (len(tokens) > 1 or line.strip() in known):
+        words = _known_words(tokens, words, known)
+    return line if words == tokens else " ".join(words)
+
+
+def _known_words(tokens: Sequence[str], words: Sequence[str], known: set[str]) -> list[str]:
+    """Split a text into tokens, or between common bounds into words, where most are known, and more of these.
+
+    >>> _known_words("我昨天 去 了 学 校".split(), "我 昨天 去 了 学校".split(), {"我", "昨天", "去", "了", "学校"})
+    ['我', '昨天', '去', '了', '学校']
+    >>> _known_words("因为 他".split(), "因 为 他".split(), {"因", "他"})
+    ['因为', '他']
+    """
+    sides, ends = (tokens, words), [[*accumulate(map(len, side))] for side in (tokens, words)]
+    made, done = list[str](), [0, 0]
+    for end in sorted({*ends[0]} & {*ends[1]}):
+        until = [side.index(end) + 1 for side in ends]
+        parts = [side[start:stop] for side, start, stop in zip(sides, done, until, strict=True)]
+        own, others = (sum(map(known.__contains__, part)) / len(part) for part in parts)
+        made += parts[others > max(own, 0.5)]
+        done = until
+    return made
 
 
 def _kept(source: Sequence[str], text: str) -> list[tuple[int, int]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING
 from unicodedata import is_normalized
@@ -12,7 +13,7 @@ import numpy as np
 
 from softbleu.config.languages import UNSPACED
 from softbleu.corpora.edits import Annotation, apply_edits
-from softbleu.corpora.glance import LEAST_SEGMENTS, find_mismatches, spread_blocks
+from softbleu.corpora.glance import LEAST_SEGMENTS, SHARE, find_mismatches, spread_blocks
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.errors import Parameter, counted
 from softbleu.io.progress import listening, note
@@ -72,6 +73,7 @@ def text_notes(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[Note]:
         more = f"; and {counted(len(odd) - 3, 'more system')}" * (len(odd) > 3)
         yield (f"odd outputs ({'; '.join(shown)}{more}): softbleu check shows them",)
     yield from _gold_notes(first, metrics)
+    yield from _marks_notes(first, metrics)
     referred = first.references if corpus.gold is None else ()  # Those of gold edits take a while to make
     texts["the source" if corpus.against == "source" else "the references"] = [
         line for lines in referred for line in lines
@@ -172,6 +174,59 @@ def _gold_notes(first: Segments, metrics: Sequence[Metric]) -> Iterator[Note]:
         )
 
 
+def _has_marks(special: str, plain: str) -> Callable[[str], int]:
+    """Make a function that returns 1 for a text with special marks, -1 for one with plain ones alone, else 0."""
+    one, other = re.compile(special), re.compile(plain)
+    return lambda text: 1 if one.search(text) else -bool(other.search(text))
+
+
+@cache
+def _script(character: str) -> int:
+    """Whether only traditional Chinese has a character (1), or only simplified (-1), by their national encodings."""
+    big5, gb2312 = (bool(character.encode(name, "ignore")) for name in ("big5", "gb2312"))
+    return big5 - gb2312 if "一" <= character <= "\u9fff" else 0
+
+
+# What texts may have one way or the other, and how to tell: above 0 for the first way, below 0 for the second.
+_MARKS: tuple[tuple[str, str, Callable[[str], int]], ...] = (
+    ("typographic apostrophes", "plain apostrophes", _has_marks("[‘’‚‛]", "(?<!')'(?!')")),
+    ("typographic quotes", "plain quotes", _has_marks("[“”„‟]", "\"|''|``")),
+    ("dashes", "hyphens", _has_marks("[‒–—―−]", "-")),
+    ("traditional characters", "simplified characters", lambda text: sum(map(_script, text))),
+)
+_KANA = re.compile("[ぁ-ヿ]")  # Japanese has characters of both kinds
+
+
+def _marks_notes(first: Segments, metrics: Sequence[Metric]) -> Iterator[Note]:
+    """Note marks that outputs and their segments have in different ways: of corrections all, of others characters."""
+    needs = [metric.requires for metric in metrics]
+    corrected = first.gold is not None or any(one.by_annotator or (one.source and not one.vectors) for one in needs)
+    beside = ["".join(texts) for texts in first.references] if first.gold is None else []
+    for gold in first.gold or ():
+        corrections = (text for one in gold.annotations for edit in one.edits for text in edit.corrections)
+        beside.append("".join((gold.source, *corrections)))
+    if corrected and first.source is not None:
+        beside = list(map("".join, zip(beside, first.source, strict=True)))
+    some = "".join(beside[:_SOME])
+    chinese = bool(_UNSPACED.search(some)) and not _KANA.search(some)
+    for way, other, tell in (*_MARKS[:-1] * corrected, *_MARKS[-1:] * chinese):
+        ways = list(map(tell, beside))
+        for sign, here, there in ((1, way, other), (-1, other, way)):
+            found = {
+                system: sum(sign * one > 0 > sign * two for one, two in zip(map(tell, lines), ways, strict=True))
+                for system, lines in first.candidates.items()
+            }
+            shown = [f"{system} in {counted(count, 'line')}" for system, count in found.items() if count]
+            if max(found.values(), default=0) >= max(1, SHARE * len(first)):
+                more = f" and {len(shown) - 3} more" * (len(shown) > 3)
+                alike = (
+                    "convert them, as ChERRANT does by OpenCC" if tell is _MARKS[-1][2] else "write all texts alike"
+                )
+                yield (
+                    f"{here} where the segment has {there}: {', '.join(shown[:3])}{more}, which are other words: {alike}",
+                )
+
+
 def foreign_text(texts: Mapping[str, Iterable[str]]) -> str | None:
     """Name the first text that is not English, by its function words; None if all may be English.
 
@@ -220,6 +275,6 @@ def note_impossible(scored: Iterable[tuple[str, Metric, float]]) -> None:
     for system, metric, score in scored:
         if metric.requires.gold and score > 100:
             note(
-                f"{system}, {metric.called or metric.label}: {score:.2f} is above 100, which is impossible: gold edits "
-                "that are told twice, or overlap, are counted as right more often than they are proposed"
+                f"{system}, {metric.called or metric.label}: {score:.2f} is above 100, which is impossible: gold "
+                "edits told twice, or that overlap, are right more often than they are proposed"
             )
