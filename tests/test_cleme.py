@@ -23,7 +23,7 @@ from tables import TESTS, each_row
 import softbleu
 from softbleu.analysis import correction_kinds
 from softbleu.corpora import ParallelFiles, Segments, read_m2
-from softbleu.corpora.edits import Annotation, Edit, GoldSegment, write_m2
+from softbleu.corpora.edits import Annotation, Edit, GoldSegment, apply_edits, write_m2
 from softbleu.engine.notes import text_notes
 from softbleu.errors import InputError, spelt
 from softbleu.kernels.transport import transport
@@ -189,6 +189,65 @@ def test_of_several_corrections_that_of_the_candidate_counts() -> None:
     for text, score in (("x", 100), ("y z", 100), ("y", 0)):
         candidate = segment((1, 2, text), source="a b c")
         assert softbleu.score([candidate], gold=[either], metrics="cleme").score == score
+
+
+BESIDE = Edit(1, 2, "SVA", ("goes",)), Edit(2, 3, "Prep", ("to the", "to a", "into"))
+
+
+@pytest.mark.parametrize(
+    ("edits", "output", "score"),
+    [
+        (BESIDE, "He goes to a school .", 100),
+        (BESIDE, "He goes into school .", 100),
+        (BESIDE, "He goes to the school .", 100),
+        (BESIDE, "He goes to school .", 0),
+        (BESIDE[1:] * 2, "He go to a school .", 100),
+        ((BESIDE[0], *BESIDE), "He goes to a school .", 100),
+        ((BESIDE[0],) * 3, "He goes to school .", 100),
+        ((Edit(2, 3, "U", ("",)),) * 2, "He go school .", 100),
+        ((Edit(3, 3, "M", ("a",)), Edit(3, 3, "M", ("big",))), "He go to a big school .", 100),
+    ],
+)
+def test_corrections_beside_others_and_edits_told_twice(edits: Any, output: str, score: float) -> None:
+    """The authors' program makes an edit that is told twice once, where it replaces one word by one."""
+    gold = [GoldSegment("He go to school .", (Annotation(0, edits),))]
+    for metric in ("cleme", "cleme2") if score else ("cleme",):
+        assert softbleu.score([output], gold=gold, metrics=metric).score == pytest.approx(score)
+    first = " ".join(apply_edits(gold[0].source.split(), gold[0].annotations[0].in_words()))
+    assert gold[0].references() == (first,)
+
+
+CHINESE = (Edit(0, 1, "S", ("他们",)), Edit(3, 3, "M", ("了",)), Edit(4, 5, "S", ("学校", "大学")))
+JAPANESE = (Edit(1, 2, "S", ("は",)), Edit(2, 3, "S", ("学校",)))
+
+
+@pytest.mark.parametrize(
+    ("source", "edits", "output"),
+    [
+        ("我们 昨天 去 北京 学小 。", CHINESE, "他们 昨天 去 了 北京 学校 。"),
+        ("我们 昨天 去 北京 学小 。", CHINESE, "我们 昨天 去 了 北京 大学 。"),
+        ("我们 昨天 去 北京 学小 。", CHINESE, "我们 昨天 去 北京 学小 。"),
+        ("我们 昨天 去 北京 学小 。", CHINESE, "他们 昨天 去 北京 学小 啊 。"),
+        ("彼 が 学行 に 行き ます 。", JAPANESE, "彼 は 学校 に 行き ます 。"),
+        ("彼 が 学行 に 行き ます 。", JAPANESE, "彼 が 学校 に 行き ます 。"),
+    ],
+)
+def test_outputs_in_other_words_are_cut_to_those_of_the_gold_edits(source: str, edits: Any, output: str) -> None:
+    """Without blanks, by characters, and by words that are joined or cut in the midst: all score alike."""
+    gold = [GoldSegment(source, (Annotation(0, edits),))]
+    words, raw = output.split(), "".join(output.split())
+    ends = " ".join([words[0] + words[1], *words[2:-2], words[-2] + words[-1]])
+    pairs = " ".join(raw[at : at + 2] for at in range(0, len(raw), 2))
+    pieces = [output, " ".join(raw), raw, ends, f"{raw[:-1]} {raw[-1]}", pairs]
+    every = [
+        "m2",
+        *(f"{name}(language={'zh' if edits is CHINESE else 'ja'})" for name in ("errant", "cleme", "cleme2")),
+    ]
+    assert Segments.of_gold([output], gold).candidates["candidate"] == [output]
+    results = softbleu.score({piece: [piece] for piece in pieces}, gold=gold, metrics=every)
+    assert {(result.label, result.score) for result in results} == {
+        (result.label, result.score) for result in results if result.name == output
+    }
 
 
 @pytest.mark.slow

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Iterable
+from contextlib import ExitStack
+from typing import Any, Literal
 
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import Scoring, TextFiles
+from softbleu.cli.inputs import Scoring, SourceFile, TextFiles
 from softbleu.cli.options import Digits, Encoded, Jobs, TableFormat
 from softbleu.corpora import ParallelFiles, name_files
 from softbleu.corpora.records import read_lists
 from softbleu.engine.notes import note_text
 from softbleu.errors import InputError
 from softbleu.report.scores import matrix_records, text_pair_records
-from softbleu.results.pairs import pair_systems, score_pairs, score_systems
+from softbleu.results.pairs import PairScores, pair_systems, score_pairs, score_systems, score_with_source
 
 
-class MatrixOptions(TextFiles, Encoded, Scoring, TableFormat, Digits, Jobs):
+class MatrixOptions(TextFiles, SourceFile, Encoded, Scoring, TableFormat, Digits, Jobs):
     """Options of `matrix`.
 
     Attributes
@@ -37,8 +39,8 @@ class MatrixOptions(TextFiles, Encoded, Scoring, TableFormat, Digits, Jobs):
 def matrix(options: MatrixOptions) -> None:
     """Score every candidate with every reference, or with every other one, each text prepared once."""
     lists = options.lists
-    if bool(lists) == bool(options.candidates) or (lists and options.references):
-        raise InputError("either -c (and -r) or --lists says what is compared: give one of them")
+    if bool(lists) == bool(options.candidates) or (lists and (options.references or options.source)):
+        raise InputError("either -c (and -r, -s) or --lists says what is compared: give one of them")
     level = options.level or ("segment" if lists else "corpus")
     if lists and level == "corpus":
         raise InputError("lists of texts are no corpora: leave out --level, or name files with -c and -r")
@@ -46,20 +48,24 @@ def matrix(options: MatrixOptions) -> None:
     output = options.open_output()
     plan = options.plan(one=True)
     names = [list(systems), list(systems)]
-    if lists:
-        texts = read_lists(lists, options.encoding)
-    else:
-        files = references or list(systems.values())
-        with ParallelFiles.open(systems, files, encoding=options.encoding) as corpus:
-            texts = pair_systems(corpus)
+    with ExitStack() as stack:
+        progress = stack.enter_context(options.progress())
+        run: Any = {"jobs": options.jobs, "progress": progress}
+        if lists:
+            scored: Iterable[PairScores] = score_pairs(read_lists(lists, options.encoding), plan, **run)
+        else:
+            files = references or list(systems.values())
+            corpus = stack.enter_context(
+                ParallelFiles.open(systems, files, options.source, encoding=options.encoding)
+            )
             if references:
                 names[1] = list(name_files([file.name for file in corpus.references]))
             note_text(corpus, plan.metrics)
-    with options.progress() as progress:
-        if level == "segment":
-            named = None if lists else names
-            scored = score_pairs(texts, plan, names=named, jobs=options.jobs, progress=progress)
-            table = text_pair_records(scored)
-        else:
-            table = matrix_records(score_systems(texts, names, plan, jobs=options.jobs, progress=progress))
-    output.write(table)
+            requires = plan.only.requires
+            if options.source and requires.source and not requires.gold:
+                scored = score_with_source(corpus, names, plan, level, **run)
+            elif level == "segment":
+                scored = score_pairs(pair_systems(corpus), plan, names=names, **run)
+            else:
+                scored = [score_systems(pair_systems(corpus), names, plan, **run)]
+        output.write(text_pair_records(scored) if level == "segment" else matrix_records(*scored))

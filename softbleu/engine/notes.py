@@ -223,7 +223,7 @@ def _marks_notes(first: Segments, metrics: Sequence[Metric]) -> Iterator[Note]:
                     "convert them, as ChERRANT does by OpenCC" if tell is _MARKS[-1][2] else "write all texts alike"
                 )
                 yield (
-                    f"{here} where the segment has {there}: {', '.join(shown[:3])}{more}, which are other words: {alike}",
+                    f"{here} where the segment has {there}: {', '.join(shown[:3])}{more}; such words differ: {alike}",
                 )
 
 

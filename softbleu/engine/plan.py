@@ -211,7 +211,9 @@ def check_requirements(corpus: Corpus | ListCorpus, metric: Metric) -> None:
         metric.read_rows(cast("Corpus", corpus), corpus.systems)
     lists = isinstance(corpus, ListCorpus)
     if lists and (requires.source or requires.by_annotator or not requires.references):
-        raise InputError(f"metric {metric.name!r} does not compare two texts: name one that does, such as chrf")
+        with_source = ", or, of files, the source (softbleu matrix -s)" * (not requires.gold)
+        said = f"metric {metric.name!r} does not compare two texts: name one that does, such as chrf{with_source}"
+        raise InputError(said)
     if requires.gold and corpus.gold is None:
         raise lacking(metric.name, "gold")
     if (requires.references or requires.edits) and not corpus.has_references:

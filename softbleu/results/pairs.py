@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from softbleu.corpora.records import TextList
 from softbleu.engine.encode import ListCorpus
 from softbleu.engine.notes import note_coverage
 from softbleu.engine.plan import GivenMetric, Plan, make_plan
-from softbleu.engine.runner import RunOptions, running
+from softbleu.engine.runner import RunOptions, collect_statistics, running
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
 from softbleu.metrics.protocols import at_level
@@ -25,7 +25,7 @@ from softbleu.tables import Tabular
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.corpus import Corpus, ParallelFiles
     from softbleu.engine.worker import Rows
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.result import Coverage
@@ -207,3 +207,29 @@ def score_systems(
         scores = np.array([score.score for score in stream.scores()]).reshape(len(names[0]), len(names[1]))
         note_coverage([("all texts", scorer.label, coverage)])
         return PairScores(scores, str(plan.only), *signatures, names[0], names[1], coverage)
+
+
+def score_with_source(
+    corpus: ParallelFiles,
+    names: Sequence[Sequence[str]],
+    metric: GivenMetric | Plan,
+    level: Level,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> list[PairScores]:
+    """Score every candidate with every reference by a metric that looks at the source, too.
+
+    Of the `level` corpus there is one table, of segments there is one each. `names` are as in `score_systems`, `jobs`
+    and `progress` as in `softbleu.score`.
+    """
+    plan, options = make_plan(metric), RunOptions(jobs, progress=progress, notes=False)
+    columns = [
+        collect_statistics(replace(corpus, references=(file,), blank=0), [plan.only], options, level=level)[0]
+        for file in corpus.references
+    ]
+    results = [column.results(level) for column in columns]
+    signed = str(plan.only), results[0][0].signature, results[0][0].short_signature
+    rows = [[one.segments or (one.numbers,) for one in scored] for scored in zip(*results, strict=True)]
+    tables = np.array([[[score.score for score in cell] for cell in row] for row in rows])
+    return [PairScores(table, *signed, *names) for table in np.moveaxis(tables, -1, 0)]
