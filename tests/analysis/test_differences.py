@@ -23,6 +23,7 @@ from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.metrics.cleme import Cleme2Score
 from softbleu.metrics.reading import read_metric
+from softbleu.metrics.signatures import metric_from_signature
 from softbleu.results.significance import SignificanceSettings
 from softbleu.text.tokens import Whitespace
 
@@ -361,4 +362,5 @@ def test_rules_name_types_with_a_note_where_errant_is_missing(monkeypatch: pytes
         with pytest.warns(UserWarning, match=rf"types:rules.*{said}"):
             (table,) = compare_corrections(EDITED, APART, "errant", significance=few)
         assert "|test-by:errant|types:rules" in table.signature
+        assert str(metric_from_signature(table.signature)) == table.metric
         assert {row.score.kind for row in table.rows} == {each.kind for each in rules}

@@ -43,6 +43,24 @@ def test_matrix_of_corpora_and_of_segments(command: Any, files: Any) -> None:
     assert len(scored(command, "--lists", "nbest.jsonl", "-m", "chrf", name="matrix")["rows"]) == 9 + 4
 
 
+@pytest.mark.parametrize("metric", ["errant", "gleu", "imeasure"])
+def test_matrix_of_corrections(command: Any, files: Any, metric: str) -> None:
+    """With the source each cell is the score of a candidate by that reference alone."""
+    texts = {"s": ["he go home", "it rain"], "one": ["he goes home", "it rain"], "two": ["he went home", "it rains"]}
+    for name, lines in (texts | {"ref": ["he goes home", "it rains"]}).items():
+        files.write(f"{name}.txt", lines)
+    given = ("-c", "one.txt", "two.txt", "-s", "s.txt", "-m", metric)
+    rows = scored(command, *given, "-r", "ref.txt", "s.txt", name="matrix")["rows"]
+    for row in rows:
+        for name, reference in (("ref", ["he goes home", "it rains"]), ("s", texts["s"])):
+            alone = softbleu.score(texts[row["candidate"]], reference, texts["s"], metrics=metric)
+            assert row[name] == pytest.approx(alone.score)
+    segments = scored(command, *given, "--level", "segment", name="matrix")["rows"]
+    alone = softbleu.score(texts["one"], texts["two"], texts["s"], metrics=metric, level="segment")
+    both = [row["score"] for row in segments if (row["candidate"], row["reference"]) == ("one", "two")]
+    assert both == pytest.approx([one.score for one in alone.segments])
+
+
 CAT, RAIN = "the cat sat on the mat", "it rained all night long"
 ASSESSED = [("it &apos;s all right", 1), ("it &apos;s all wrong", 0.5), ("it is wrong", 0)]
 HEAD = LINES["assessed.tsv"][0]
