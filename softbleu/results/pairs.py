@@ -232,4 +232,4 @@ def score_with_source(
     signed = str(plan.only), results[0][0].signature, results[0][0].short_signature
     rows = [[one.segments or (one.numbers,) for one in scored] for scored in zip(*results, strict=True)]
     tables = np.array([[[score.score for score in cell] for cell in row] for row in rows])
-    return [PairScores(table, *signed, *names) for table in np.moveaxis(tables, -1, 0)]
+    return [PairScores(table, *signed, names[0], names[1]) for table in np.moveaxis(tables, -1, 0)]
