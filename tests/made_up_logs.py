@@ -137,7 +137,7 @@ def recordings() -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]
 def streamed() -> list[dict[str, Any]]:
     """Make a log of simulstream with two recordings, in pieces of SentencePiece, of which some are taken back."""
     draw = random.Random(67)
-    lines: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = [{"model_loading_time": 4.5}]
     for number, name in enumerate(("talk_1", "talk_2")):
         lines.append({"id": number, "metadata": {"wav_name": f"wavs/{name}.wav"}})
         tokens: list[str] = []

@@ -50,6 +50,7 @@ from softbleu.io.reading import (
 _BLOCK = 1 << 20
 _RANGE = 1 << 24  # Bytes of a URL that are read at once to find its lines
 STDIN = "-"
+LOGS = "instances.log", "instances.resegmented.jsonl"  # That SimulEval and OmniSTEval write into a folder
 _NO_TEXT = re.compile(
     r"\..*|.*~|#.*#|(readme|licen[cs]e|copying|notice|changelog|citation|makefile|(check|md5|sha\d+)sums?)(\.\w+)*"
     r"|thumbs\.db|desktop\.ini",
@@ -556,6 +557,12 @@ def texts_among(files: Iterable[Path]) -> list[Path]:
     return texts
 
 
+def log_in(path: str) -> str:
+    """Return the log in a folder that SimulEval or OmniSTEval wrote; other paths as they are."""
+    logs = (Path(path) / name for name in LOGS) if Path(path).is_dir() else ()
+    return next((str(log) for log in logs if log.is_file()), path)
+
+
 def _places(names: Sequence[str]) -> set[Path]:
     return {Path(os.path.realpath(name)) for name in names if name != STDIN}
 
@@ -563,6 +570,7 @@ def _places(names: Sequence[str]) -> set[Path]:
 def _files_of(entry: str, apart: Collection[Path], encoding: str) -> Iterator[tuple[str | None, str]]:
     """Yield the files of an entry, each with its name or None."""
     name, path = split_file(entry)
+    path = path if is_url(path) else log_in(path)
     folder = Path(path)
     if is_url(path) or not folder.is_dir():
         texts = list_texts(path, "candidate", encoding)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, TypeGuard, get_args
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard, get_args
 
 import numpy as np
 
-from softbleu.corpora.files import numbered_lines
+from softbleu.corpora.files import log_in, numbered_lines
 from softbleu.errors import InputError, counted
 from softbleu.io.reading import parse_json
 from softbleu.types import DelayUnit
@@ -23,6 +23,15 @@ _Entry = Mapping[str, object]
 _LONGEST = 1e12  # Milliseconds of 30 years
 _MILLISECONDS = 1000  # In a second: simulstream has seconds
 _PIECE, _BYTE_PIECE = "\u2581", "\u0120"  # Marks of a blank in pieces of SentencePiece, and of byte-level BPE
+_UNITS: Mapping[str, Sequence[str]] = {"word": (r"\S+", "[^ ]+"), "char": ("(?s:.)", r"\S")}
+"""Patterns of units with a delay: words between white space or blanks (simulstream), characters or those of words."""
+
+
+class Screen(NamedTuple):
+    """The text on the screen of a system that takes words back."""
+
+    moments: Floats  # At which the text changed
+    shown: Callable[[float], Emission]  # Returns the text at a moment, and when each of its units was given
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +49,7 @@ class Emission:
     reference: str | None = None
     source: str | None = None  # Text, or name of the recording
     where: str = ""  # File and line
+    screen: Screen | None = None  # Where words were taken back
 
     def cut(self, texts: Sequence[str], unit: DelayUnit) -> list[Emission]:
         """Cut into consecutive parts of the text; a word that is cut in two was given at one time.
@@ -72,28 +82,29 @@ class Emission:
         )
 
     def until(self, moment: float, unit: DelayUnit) -> Emission:
-        """Return the units that were given up to a moment.
+        """Return the units that were given up to a moment, as they were on the screen then.
 
         >>> Emission("it rained all day", np.array([1.0, 1.0, 4.0, 6.0])).until(4, "word").text
         'it rained all'
         """
+        if self.screen is not None:
+            early = self.screen.shown(moment)
+            return replace(self, text=early.text, delays=early.delays, elapsed=early.elapsed)
         count = int((self.delays <= moment).sum())
         if count == len(self.delays):
             return self
-        ends = [match.end() for match in re.finditer(r"\S+" if unit == "word" else r"\S", self.text)]
-        if len(self.delays) == len(self.text) > len(ends):  # Blanks have delays, too
-            ends = list(range(1, len(self.text) + 1))
         elapsed = None if self.elapsed is None else self.elapsed[:count]
-        text = self.text[: ends[count - 1]].rstrip() if count else ""
+        text = self.text[: self._units(unit)[count - 1].end()].rstrip() if count else ""
         return replace(self, text=text, delays=self.delays[:count], elapsed=elapsed)
 
     def _by_character(self, times: Floats, unit: DelayUnit) -> Floats:
         """Return the time of each character that is no blank."""
-        if unit == "word":
-            return np.repeat(times, [len(word) for word in self.text.split()])
-        if len(times) == len(self.text):
-            return times[[not character.isspace() for character in self.text]]
-        return times
+        return np.repeat(times, [len("".join(each[0].split())) for each in self._units(unit)])
+
+    def _units(self, unit: DelayUnit) -> Sequence[re.Match[str]]:
+        """Find the words or characters that have a delay each."""
+        every = ([*re.finditer(pattern, self.text)] for pattern in _UNITS[unit])
+        return next(units for units in every if len(units) == len(self.delays))
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,30 +115,35 @@ class Log:
     emissions: Sequence[Emission]
     unit: DelayUnit = "word"
     moment: float | None = None  # Of the source at which its outputs were taken; None: at the end
+    by_step: bool = False  # Whether `elapsed` has the time of computing of a step, not of all steps so far
+    settled: bool = False  # Whether `elapsed` had that of all steps, and was corrected
 
 
 def read_log(name: str, unit: DelayUnit | None = None, encoding: str = "utf-8") -> Log:
     """Read a log: a line of JSON is a segment (SimulEval, OmniSTEval) or a step of a recording (simulstream).
 
-    Raises `InputError`, which names the line: not JSON, no text, falling delays, another number of delays than of
+    Raises `InputError`, which names the line: not JSON, no text, falling times, another number of delays than of
     units, a segment twice or missing.
 
     Parameters
     ----------
     name
-        The file, packed or not; `-` is standard input.
+        The file, packed or not; `-` is standard input. A folder that SimulEval wrote stands for the log in it.
     unit
         Delays are of a `word` or a `char` each (with blanks or without them); None: of words, unless there is a delay
         for each character.
     encoding
         Of the file.
     """
+    name = log_in(name)
     entries = [(where, _object(line, where)) for where, line in numbered_lines(name, encoding) if line.strip()]
+    # simulstream begins with a line of its own each time that it starts.
+    entries = [(where, entry) for where, entry in entries if entry.keys() != {"model_loading_time"}]
     if not entries:
         raise InputError(f"{name}: an empty log: there are no segments")
     if any("metadata" in entry or "generated_tokens" in entry for _, entry in entries):
         unit = unit or "word"
-        return Log(name, _recordings(entries, unit), unit)
+        return Log(name, _recordings(entries, unit), unit, by_step=True)
     emissions = [_segment(where, entry) for where, entry in _in_order(name, entries)]
     unit = unit or _unit_of(emissions)
     for emission in emissions:
@@ -174,11 +190,13 @@ def _segment(where: str, entry: _Entry) -> Emission:
     if delays is None and text.strip():
         raise InputError(f"{where}: no {names[0]!r}: when each word was given")
     delays = np.zeros(0) if delays is None else delays
-    _check_delays(where, delays, least=-np.inf if relative else 0)
+    _check_times(where, "a delay", delays, least=-np.inf if relative else 0)
     if elapsed is not None and not elapsed.any():  # SimulEval writes 0, or nothing, where it took no time
         elapsed = None
     if elapsed is not None and len(elapsed) != len(delays):
         raise InputError(f"{where}: {len(elapsed):,} {names[1]} for {counted(len(delays), 'delay')}")
+    if elapsed is not None and not relative:  # Of simulstream's recordings, cut by OmniSTEval, they may fall
+        _check_times(where, "an elapsed time", elapsed, least=0)
     length, source = _number(where, entry, "source_length"), entry.get("source")
     if length is not None and length < 1 / _LONGEST:
         raise InputError(f"{where}: source_length is {length:g}, it must be above 0")
@@ -196,20 +214,21 @@ def _segment(where: str, entry: _Entry) -> Emission:
     )
 
 
-def _check_delays(where: str, delays: Floats, least: float) -> None:
-    """Check that delays do not fall."""
-    fall = np.flatnonzero(np.diff(delays) < 0)
+def _check_times(where: str, what: str, times: Floats, least: float) -> None:
+    """Check that times do not fall."""
+    fall = np.flatnonzero(np.diff(times) < 0)
     if len(fall):
         place = int(fall[0]) + 1
-        fell = f"from {delays[place - 1]:g} to {delays[place]:g}"
-        raise InputError(f"{where}: delay {place + 1} falls {fell}: delays can only rise")
-    if len(delays) and delays[0] < least:
-        raise InputError(f"{where}: a delay of {delays[0]:g}: it must be {least:g} or more")
+        fell = f"from {times[place - 1]:g} to {times[place]:g}"
+        _, name = what.split(" ", 1)
+        raise InputError(f"{where}: {name} {place + 1} falls {fell}: {name}s can only rise")
+    if len(times) and times[0] < least:
+        raise InputError(f"{where}: {what} of {times[0]:g}: it must be {least:g} or more")
 
 
 def _counts(text: str, unit: DelayUnit) -> list[int]:
-    """Count the units of a text; of characters with blanks and without them."""
-    return [len(text.split())] if unit == "word" else [len(text), len("".join(text.split()))]
+    """Count the units of a text, in each way that they may be counted."""
+    return [len(re.findall(pattern, text)) for pattern in _UNITS[unit]]
 
 
 def _unit_of(emissions: Sequence[Emission]) -> DelayUnit:
@@ -272,39 +291,47 @@ def _recordings(entries: Sequence[tuple[str, _Entry]], unit: DelayUnit) -> list[
     A word was given when its last token was, or when the last one that it lost was taken back. Tokens are pieces of
     SentencePiece where any has its mark, otherwise words.
     """
-    names: dict[object, str] = {}
-    steps: dict[str, list[tuple[str, _Entry]]] = {}
+    names: dict[str, str] = {}
+    steps: dict[tuple[str, str], list[tuple[str, _Entry]]] = {}
     for where, entry in entries:
-        metadata, known = entry.get("metadata"), entry.get("id")
+        metadata, known = entry.get("metadata"), json.dumps(entry.get("id"))
         if isinstance(metadata, dict):
             if not (recording := _text(where, metadata, "wav_name")):
                 raise InputError(f"{where}: no wav_name, the recording")
-            names[json.dumps(known)] = recording_name(recording)
-        elif json.dumps(known) not in names:
-            raise InputError(f"{where}: no line of metadata before says which recording has id {json.dumps(known)}")
-        else:
-            steps.setdefault(names[json.dumps(known)], []).append((where, entry))
+            names[known] = recording
+        elif known not in names:
+            raise InputError(f"{where}: no line of metadata before says which recording has id {known}")
+        steps.setdefault((known, names[known]), []).append((where, entry))
     every = (token for where, entry in entries for token in _tokens(where, entry, "generated_tokens"))
     marked = {mark for token in every for mark in (_PIECE, _BYTE_PIECE) if mark in token}
     if _BYTE_PIECE in marked:
         raise InputError(f"{entries[0][0]}: tokens of byte-level BPE: log those of SentencePiece, or words")
     blank = "" if _PIECE in marked or unit == "char" else " "
-    return [_recording(name, lines, unit, blank) for name, lines in steps.items()]
+    return [_recording(name, lines, unit, blank) for (_, name), lines in steps.items()]
 
 
-def _recording(name: str, steps: Sequence[tuple[str, _Entry]], unit: DelayUnit, blank: str) -> Emission:
-    """Follow the steps of a recording; a blank stands before each token that is a word."""
+def _recording(
+    name: str, steps: Sequence[tuple[str, _Entry]], unit: DelayUnit, blank: str, until: float = np.inf
+) -> Emission:
+    """Follow the steps of a recording up to a moment; a blank stands before each token that is a word."""
     tokens: list[_Token] = []
-    processed = 0.0
+    moments: list[float] = []
+    processed, lossy = 0.0, False
     for where, entry in steps:
+        if "metadata" in entry:
+            continue
         before = processed
         processed, computed = (
             _number(where, entry, key) or 0.0 for key in ("total_audio_processed", "computation_time")
         )
         if processed < before:
             raise InputError(f"{where}: total_audio_processed falls from {before:g} to {processed:g}")
+        if processed * _MILLISECONDS > until:
+            break
+        moments.append(processed * _MILLISECONDS)
         deleted, given = (_tokens(where, entry, key) for key in ("deleted_tokens", "generated_tokens"))
         if deleted:
+            lossy = True
             lost = tokens[len(tokens) - len(deleted) :] if len(deleted) <= len(tokens) else []
             if [token.text for token in lost] != [blank + text for text in deleted]:
                 raise InputError(f"{where}: tokens are taken back that are not the last: {' '.join(deleted)[:40]!r}")
@@ -314,18 +341,17 @@ def _recording(name: str, steps: Sequence[tuple[str, _Entry]], unit: DelayUnit, 
         tokens += [_Token(blank + text, processed, processed + computed) for text in given]
     texts = [token.text.replace(_PIECE, " ") for token in tokens]
     characters = "".join(texts)
+    text = characters.strip()
+    lead = characters.index(text)
     owner = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
-    if unit == "word":
-        ends = [match.end() - 1 for match in re.finditer(r"\S+", characters)]
-    else:
-        kept = range(len(characters) - len(characters.lstrip()), len(characters.rstrip()))
-        ends = [*kept]
+    ends = [lead + match.end() - 1 for match in re.finditer("[^ ]+" if unit == "word" else "(?s:.)", text)]
     last = [tokens[number] for number in owner[ends].tolist()] if ends else []
     delays, elapsed = (
         np.array([getattr(token, what) for token in last]) * _MILLISECONDS for what in ("delay", "elapsed")
     )
-    text = characters.strip()
-    return Emission(text, delays, elapsed, processed * _MILLISECONDS or None, source=name, where=steps[0][0])
+    screen = Screen(np.unique(moments), partial(_recording, name, steps, unit, blank)) if lossy else None
+    length = processed * _MILLISECONDS or None
+    return Emission(text, delays, elapsed, length, source=name, where=steps[0][0], screen=screen)
 
 
 def _begins(token: str) -> bool:
@@ -338,12 +364,3 @@ def _tokens(where: str, entry: _Entry, name: str) -> list[str]:
     if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
         raise InputError(f"{where}: a list of texts is needed as {name}, not {json.dumps(tokens)[:30]}")
     return tokens
-
-
-def recording_name(name: str) -> str:
-    """Name a recording: its file without folder and suffix.
-
-    >>> recording_name("test/wav/ted_1096.wav")
-    'ted_1096'
-    """
-    return Path(name).stem

@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
 
 from softbleu.corpora.corpus import AnyCorpus, Segments
-from softbleu.corpora.files import name_files, open_text
+from softbleu.corpora.files import LOGS, name_files, open_text
 from softbleu.corpora.labels import Documents
-from softbleu.corpora.logs import Emission, Log, read_log, recording_name
+from softbleu.corpora.logs import Emission, Log, Screen, read_log
 from softbleu.corpora.resegment import resegment
 from softbleu.errors import InputError, Parameter, counted
 from softbleu.io.progress import note, warn
@@ -21,13 +23,17 @@ from softbleu.types import DelayUnit
 
 _MOST_MOMENTS = 300  # At each of which all outputs are scored
 _MILLISECONDS = 1000  # In a second
+_ROUNDING = 1e-6  # Milliseconds
 _PAIR = re.compile(r"""([\w-]+)\s*:\s*("[^"]*"|'[^']*'|[^,}]*)""")
 _BLANK = re.compile(r"\s*(#.*|---|\.\.\.)?\s*")
 
 
 @dataclass(frozen=True)
 class SpokenSegment:
-    """A segment of a recording, in milliseconds."""
+    """A segment of a recording, in milliseconds.
+
+    A recording is called after its file, without folder and suffix unless another has the same name then.
+    """
 
     recording: str
     offset: float
@@ -153,7 +159,8 @@ def read_moments(given: Sequence[float | str], corpus: Segments) -> list[float]:
 
 def _each_delay(corpus: Segments) -> list[float]:
     """Return the distinct delays of logs from 0 on. InputError: there are too many to score the outputs at each."""
-    times = [emission.delays for log in corpus.logs.values() for emission in log.emissions]
+    emissions = [emission for log in corpus.logs.values() for emission in log.emissions]
+    times = [each.screen.moments if each.screen else each.delays for each in emissions]
     delays = np.unique(np.concatenate([[], *times]))
     if len(delays) > _MOST_MOMENTS:
         raise InputError(f"{len(delays):,} delays are too many moments ({_MOST_MOMENTS} at most): name some of them")
@@ -177,13 +184,13 @@ def read_moment(text: str) -> float:
 
 
 def name_logs(paths: Sequence[str]) -> dict[str, str]:
-    """Name systems after their logs, or after the folders of logs that all have the name that SimulEval gives them.
+    """Name systems after their logs, or after the folders of logs that all have the name that programs give them.
 
     >>> name_logs(["wait3/instances.log", "wait5/instances.log"])
     {'wait3': 'wait3/instances.log', 'wait5': 'wait5/instances.log'}
     """
     folders = {Path(path).parent.name: path for path in paths}
-    usual = {Path(path).name for path in paths} == {"instances.log"}
+    usual = {Path(path).name for path in paths} <= {*LOGS}
     return folders if usual and all(folders) and len(folders) == len(paths) else name_files(paths)
 
 
@@ -236,7 +243,11 @@ def read_segmentation(name: str, encoding: str = "utf-8") -> list[SpokenSegment]
         entries = list(_mappings(name, lines))
     if not entries:
         raise InputError(f"{name}: there are no segments")
-    return [_span(where, entry) for where, entry in entries]
+    spans = [_span(where, entry) for where, entry in entries]
+    files = {span.recording for span in spans}
+    if len({Path(file).stem for file in files}) < len(files):
+        return spans
+    return [replace(span, recording=Path(span.recording).stem) for span in spans]
 
 
 def _span(where: str, entry: object) -> SpokenSegment:
@@ -248,7 +259,7 @@ def _span(where: str, entry: object) -> SpokenSegment:
         raise InputError(f"{where}: offset and duration are seconds, not {entry['offset']!r}") from None
     if not (0 <= offset < np.inf and 0 < duration < np.inf):
         raise InputError(f"{where}: an offset is 0 or more, a duration above 0")
-    return SpokenSegment(recording_name(str(entry["wav"])), offset, duration)
+    return SpokenSegment(str(entry["wav"]), offset, duration)
 
 
 def _mappings(name: str, lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -280,25 +291,93 @@ def cut_recordings(log: Log, spans: Sequence[SpokenSegment], references: Sequenc
             f"{counted(len(spans), 'segment')} of recordings but references for {counted(len(references), 'segment')}"
         )
         raise InputError(message)
-    whole: dict[str, Emission] = {}
-    for emission in log.emissions:
-        recording = recording_name(emission.source or "")
-        if recording in whole:
-            raise InputError(f"{emission.where}: recording {recording!r} is there twice")
-        whole[recording] = emission
+    log = _settled(log)
     members: dict[str, list[int]] = {}
     for number, span in enumerate(spans):
         members.setdefault(span.recording, []).append(number)
+    paths = {recording: Path(recording) for recording in members}
+    whole: dict[str, Emission] = {}
+    for emission in log.emissions:
+        recording = _recording_of(emission, paths)
+        if recording in whole:
+            raise InputError(f"{emission.where}: recording {recording!r} is there twice")
+        whole[recording] = emission
     if missing := [recording for recording in members if recording not in whole]:
         raise InputError(f"{log.name}: no recording {missing[0]!r}, which segments are of")
     if others := [recording for recording in whole if recording not in members]:
         raise InputError(f"{whole[others[0]].where}: recording {others[0]!r} has no segments")
     parts: list[Emission] = [log.emissions[0]] * len(spans)
     for recording, numbers in members.items():
-        emission = whole[recording]
-        end = max(spans[number].offset + spans[number].duration for number in numbers)
-        texts = resegment([emission.text], [references[number] for number in numbers]).texts
-        for number, part in zip(numbers, emission.cut(texts, log.unit), strict=True):
-            span = spans[number]
-            parts[number] = part.after(span.offset, span.duration, end, references[number][0])
+        some, texts = [spans[number] for number in numbers], [references[number] for number in numbers]
+        for number, part in zip(numbers, _cut(whole[recording], some, texts, log.unit), strict=True):
+            parts[number] = part
     return replace(log, emissions=parts)
+
+
+def _cut(
+    whole: Emission, spans: Sequence[SpokenSegment], references: Sequence[Sequence[str]], unit: DelayUnit
+) -> Iterator[Emission]:
+    """Cut a recording into all its segments."""
+    end = max(span.offset + span.duration for span in spans)
+    parts = whole.cut(resegment([whole.text], references).texts, unit)
+    for number, (span, part) in enumerate(zip(spans, parts, strict=True)):
+        cut = part.after(span.offset, span.duration, end, references[number][0])
+        if whole.screen is not None:
+            moments = whole.screen.moments - span.offset
+            moments = moments[moments <= cut.delays.max(initial=span.duration)]
+            cut = replace(cut, screen=Screen(moments, partial(_part_at, whole, spans, references, unit, number)))
+        yield cut
+
+
+def _part_at(
+    whole: Emission,
+    spans: Sequence[SpokenSegment],
+    references: Sequence[Sequence[str]],
+    unit: DelayUnit,
+    number: int,
+    moment: float,
+) -> Emission:
+    """Return what was shown of a segment at a moment: the text so far, cut by the segments that have begun."""
+    now = spans[number].offset + moment
+    begun = [place for place, span in enumerate(spans) if span.offset <= now]
+    early = replace(whole.until(now, unit), screen=None)
+    some, texts = [spans[place] for place in begun], [references[place] for place in begun]
+    return [*_cut(early, some, texts, unit)][begun.index(number)]
+
+
+def _recording_of(emission: Emission, paths: Mapping[str, Path]) -> str:
+    """Find the recording of a log by its file, with or without suffix; folders count where several have that name."""
+    given = Path(emission.source or "")
+    alike = [name for name, path in paths.items() if {given.name, given.stem} & {path.name, path.stem}]
+    shared = {name: _same_folders(given, paths[name]) for name in alike}
+    nearest = [name for name in alike if shared[name] == max(shared.values())]
+    if len(nearest) > 1:
+        said = f"recording {str(given)!r} may be {nearest[0]!r} or {nearest[1]!r}: name it with its folder"
+        raise InputError(f"{emission.where}: {said}")
+    return nearest[0] if nearest else given.stem
+
+
+def _same_folders(one: Path, other: Path) -> tuple[int, bool]:
+    """Count the folders, from the last, that two paths share; and tell whether their suffixes are equal."""
+    pairs = zip(one.parts[-2::-1], other.parts[-2::-1], strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs)), one.name == other.name
+
+
+def _settled(log: Log) -> Log:
+    """Correct times that add up the time of computing over recordings, by the formula of OmniSTEval.
+
+    SimulEval logs the delay of a word and all time of computing so far. As OmniSTEval does by
+    ``--fix_simuleval_emission_ca``, the time of computing since the word before is kept.
+    """
+    behind = [each.elapsed - each.delays for each in log.emissions if each.elapsed is not None and len(each.delays)]
+    adds_up = all((np.diff(lag) > -_ROUNDING).all() for lag in behind)
+    if log.by_step or not adds_up or not any(lag[-1] > lag[0] + _ROUNDING for lag in behind):
+        return log
+    emissions = []
+    for each in log.emissions:
+        times = each.elapsed
+        if times is not None and len(times):
+            since = np.concatenate([times[:1], np.diff(times) + each.delays[:-1]])
+            times = np.maximum.accumulate(since)
+        emissions.append(replace(each, elapsed=times))
+    return replace(log, emissions=emissions, settled=True)

@@ -1,6 +1,7 @@
 """Logs of simultaneous translation: what readers take of them, beside what simulstream takes."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +51,7 @@ def test_resegmented_omnisteval_log_has_times_relative_to_segments(tmp_path):
 def test_simulstream_log_has_the_delays_that_simulstream_gives(unit, tmp_path):
     log = read_log(str(write_log(streamed(), tmp_path / "metrics.jsonl")), unit)
     for emission, (name, known) in zip(log.emissions, GOLDEN["streamed"][unit].items(), strict=True):
-        assert emission.source == name
+        assert Path(emission.source).stem == name
         assert emission.text == known["text"]
         assert emission.source_length == 20_000
         # Where a part of a word is taken back simulstream gives the word, not its characters, another time.
@@ -67,6 +68,85 @@ def test_simulstream_log_of_words_joins_them_by_blanks(tmp_path):
     ]
     (emission,) = read_log(str(write_log(steps, tmp_path / "metrics.jsonl"))).emissions
     assert (emission.text, emission.delays.tolist()) == ("it rained", [1000, 2000])
+
+
+@pytest.mark.parametrize("unit", ["word", "char"])
+def test_moments_of_simulstream_show_what_was_on_the_screen(unit, tmp_path):
+    steps = streamed()
+    corpus = read_logs({"A": str(write_log(steps, tmp_path / "log"))}, unit=unit)
+    moments = sorted({1000 * step["total_audio_processed"] for step in steps if "generated_tokens" in step})
+    assert read_moments(["each"], corpus) == moments
+    for moment in moments:
+        screens: list[list[str]] = [[], []]
+        for step in steps:
+            if step.get("total_audio_processed", np.inf) * 1000 <= moment:
+                screen = screens[step["id"]]
+                del screen[len(screen) - len(step["deleted_tokens"]) :]
+                screen += step["generated_tokens"]
+        texts = ["".join(screen).replace("\u2581", " ").strip() for screen in screens]
+        for text, emission in zip(texts, at_moments(corpus, [moment]).logs[f"A@{moment:g}"].emissions, strict=True):
+            assert emission.text == text
+            assert len(emission.delays) == (len(text.split()) if unit == "word" else len(text))
+            assert emission.source_length == 20_000
+
+
+def step_of(number, seconds, given, deleted=()):
+    """Make a step of simulstream."""
+    times = {"id": number, "total_audio_processed": seconds, "computation_time": 0}
+    return times | {"generated_tokens": given.split(" "), "deleted_tokens": [*deleted]}
+
+
+TWO_OF_ONE_NAME = [
+    {"id": 0, "metadata": {"wav_name": "data/a/talk.wav"}},
+    step_of(0, 1, "\u2581wrong \u2581start"),
+    step_of(0, 2, "\u2581it \u2581rained", ["\u2581wrong", "\u2581start"]),
+    step_of(0, 6, "\u2581all\u00a0day"),
+    {"id": 0, "metadata": {"wav_name": "data/b/talk.wav"}},
+    step_of(0, 1, "\u2581we \u2581left"),
+    {"id": 1, "metadata": {"wav_name": "data/silence.wav"}},
+]
+
+
+def test_recordings_of_one_name_are_told_by_their_folders(tmp_path):
+    log = read_log(str(write_log(TWO_OF_ONE_NAME, tmp_path / "log")))
+    assert [emission.text for emission in log.emissions] == ["it rained all\u00a0day", "we left", ""]
+    assert log.emissions[0].delays.tolist() == [2000, 2000, 6000]  # A no-break space is part of a word
+    log = replace(log, emissions=log.emissions[:2])
+    spans = [{"wav": f"{place}/talk.wav", "offset": offset, "duration": 3} for place, offset in ("b0", "a0", "a4")]
+    for span in spans:
+        span["offset"] = int(span["offset"])
+    (tmp_path / "spans.json").write_text(json.dumps(spans), encoding="utf-8")
+    references = [["we left"], ["it rained"], ["all day"]]
+    cut = cut_recordings(log, read_segmentation(str(tmp_path / "spans.json")), references)
+    assert [part.text for part in cut.emissions] == ["we left", "it rained", "all day"]
+    shown = [[part.until(moment, "word").text for part in cut.emissions] for moment in (0, 1000, 2000)]
+    assert shown == [["", "", ""], ["we left", "wrong start", ""], ["we left", "it rained", "all day"]]
+    one = [SpokenSegment("talk", 0, 3000)] * 3
+    refused(InputError, "line 5: recording 'talk' is there twice", cut_recordings, log, one, references)
+    other = replace(log, emissions=[replace(log.emissions[0], source="c/talk.wav")])
+    said = "recording 'c/talk.wav' may be 'b/talk.wav' or 'a/talk.wav'"
+    refused(InputError, said, cut_recordings, other, read_segmentation(str(tmp_path / "spans.json")), references)
+
+
+def test_times_that_add_up_over_recordings_are_corrected_word_by_word(tmp_path):
+    entries, segments, references = recordings()
+    spans = [SpokenSegment(s["wav"][:-4], 1000 * s["offset"], 1000 * s["duration"]) for s in segments]
+    cut = cut_recordings(read_log(str(write_log(entries, tmp_path / "log"))), spans, [[text] for text in references])
+    expected = []
+    for entry in entries:
+        last = 0.0
+        for place, (delay, time) in enumerate(zip(entry["delays"], entry["elapsed"], strict=True)):
+            before = (entry["elapsed"][place - 1] - entry["delays"][place - 1]) if place else 0.0
+            last = max(last, delay + time - delay - before)
+            expected.append(last)
+    found = np.concatenate([part.elapsed + span.offset for part, span in zip(cut.emissions, spans, strict=True)])
+    np.testing.assert_allclose(found, expected)
+    assert cut.settled
+    for entry in entries:  # Some of them less late than the word before: these are the times that had passed
+        entry["elapsed"] = [delay + 100 - place % 2 for place, delay in enumerate(entry["delays"])]
+        entry["elapsed"].sort()
+    log = read_log(str(write_log(entries, tmp_path / "log")))
+    assert not cut_recordings(log, spans, [[text] for text in references]).settled
 
 
 def test_characters_have_a_delay_each_with_or_without_blanks(tmp_path):
