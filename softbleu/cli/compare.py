@@ -193,7 +193,7 @@ def _compare_fractions(options: CompareOptions) -> None:
     writers = CURVE_PAGES if page_wanted else report.FRACTION_WRITERS
     write: Form = writers.find(options.output_format, CURVE_PAGES)
     output, picture = options.open_output(write), options.open_picture(options.plot, options.input_files())
-    plan = results.prefixes.partial_plan(options.plan(also=["seed"]))
+    plan = results.prefixes.partial_plan(options.plan(also=["seed"]), language=options.language)
     documents = Documents.read(options.documents, options.encoding) if options.documents else None
     asked = {"test": options.test, "compatible": options.compatible, "trials": options.trials}
     how, signed = options.significance(documents, **asked)

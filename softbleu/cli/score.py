@@ -154,7 +154,7 @@ def _score_prefixes(options: ScoreOptions) -> None:
         raise InputError("a page shows outputs by fraction: leave out --every")
     writers = CURVE_PAGES if page_wanted else report.CURVE_WRITERS if for_readers else RECORD_WRITERS
     output = options.open_output(cast("Form", writers.find(name, CURVE_PAGES)))
-    plan = results.prefixes.partial_plan(options.plan())
+    plan = results.prefixes.partial_plan(options.plan(), language=options.language)
     with options.progress() as progress, options.open_corpus(plan) as corpus:
         run = RunOptions(kernels=options.kernels, progress=progress, **options.workers)
         if page_wanted:

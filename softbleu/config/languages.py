@@ -15,6 +15,11 @@ UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4
 Japanese, Chinese."""
 
 
+def is_unspaced(text: str) -> bool:
+    """Tell whether most of a text is in scripts without blanks between words."""
+    return not text.isascii() and 2 * len(re.findall(f"[{UNSPACED}]", text)) > len(text)
+
+
 @dataclass(frozen=True)
 class Language:
     """A language, by its code of BCP 47, and its resources."""
@@ -50,6 +55,8 @@ _NAMED = (entry.split() for entry in _STEMMED.split(", "))
 _KNOWN = [*_OTHERS, *(Language(code, name, stemmer=name.lower()) for code, name in _NAMED)]
 LANGUAGES: Mapping[str, Language] = dict(sorted((language.code, language) for language in _KNOWN))
 """Languages with settings, by their codes."""
+UNSPACED_LANGUAGES = ("ja", "km", "lo", "lzh", "my", "th", "wuu", "yue", "zh")
+"""Languages without blanks between words, also those whose scores have no tokenizer of their own."""
 _COUNTRIES = {"cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "jp": "ja", "ua": "uk", "vn": "vi"}
 """Codes of countries that are no codes of languages, and their languages, for which some programs take them."""
 _LOCALE = re.compile(r"(?P<tag>[A-Za-z_]+)(?:\.[\w-]+)?(?:@\w+)?", re.ASCII)  # Of POSIX: cs_CZ.UTF-8

@@ -462,7 +462,17 @@ def _statistics(
         against=corpus.against,
         edits=_edits_counted(corpus, metric),
         gating=corpus.gating,
+        empty=_empty_outputs(corpus, systems) if metric.partial else None,
     )
+
+
+def _empty_outputs(corpus: Corpus, systems: Sequence[str]) -> list[int]:
+    """Count outputs without text, of each system."""
+    empty = np.zeros(len(systems), np.int64)
+    for block in corpus.blocks():
+        texts = block.load().candidates
+        empty += [sum(not line.strip() for line in texts[system]) for system in systems]
+    return empty.tolist()
 
 
 def _edits_counted(corpus: Corpus, metric: Metric) -> dict[str, str]:

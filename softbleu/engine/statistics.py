@@ -156,6 +156,7 @@ class Statistics:
     against: Against = "references"  # Or the source, in their place
     edits: Mapping[str, str] = field(default_factory=dict)  # Which edits were counted, by key of the signature
     gating: Gating | None = None  # What a gate did to the candidates
+    empty: Sequence[int] | None = None  # Outputs without text, of each system, for partial scores
 
     @cached_property
     def offsets(self) -> Integers:
@@ -222,6 +223,7 @@ class Statistics:
                     score = aggregation.score(rows, offsets)
             parts: Keywords = {"in_percent": in_percent(scorer)}
             parts["gated"] = None if self.gating is None else self.gating.of(system)
+            parts["empty"] = None if self.empty is None else self.empty[number]
             if level == "segment" and self.streamed is not None:
                 parts["segments"] = self.streamed.segments(number)
                 parts["statistics"] = self.streamed.chosen(number)

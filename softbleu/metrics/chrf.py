@@ -71,6 +71,7 @@ class Chrf(Metric):
     whitespace: bool = setting(False, "Count white space as characters")
     eps_smoothing: bool = setting(False, "Average F over all orders, as chrF++.py, Moses and NLTK do")
     name: ClassVar[str] = "chrf"
+    counts_words: ClassVar[bool] = False
     also_rewards: ClassVar[str] = UNCORRECTED
 
     @property

@@ -22,7 +22,7 @@ from softbleu.config.declare import (
     setting,
     signature_of,
 )
-from softbleu.config.languages import Language, find_language, language_of_data
+from softbleu.config.languages import UNSPACED_LANGUAGES, Language, find_language, language_of_data
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.encoders import is_encoder
 from softbleu.errors import InputError, Parameter, UnknownNameError
@@ -124,6 +124,7 @@ class DeclaredMetric(PartFields, metaclass=MetricClass):
     kind: ClassVar[str] = "metric"
     presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
     """Settings of papers, by name; a metric takes `IN_CONTEXT` and `WITHOUT_VECTORS` by itself."""
+    counts_words: ClassVar[bool] = True  # In whole outputs, so that a language chooses the tokenizer
 
     if not TYPE_CHECKING:
         language = None  # Of metrics and tokenizers that have no such setting
@@ -296,9 +297,12 @@ def _language_settings(
         return spoken
     made = metric.revised({**spoken, **settings})
     requires = made.requires
-    counted = requires.edits or not (requires.gold or requires.pieces or "char_order" in names)
-    if language.tokenize and counted and metric.tokenizer == type(metric)().tokenizer:
-        spoken["tokenize"] = language.tokenize
+    # Words of chrF count for partial scores: references are cut at their ends.
+    by_words = metric.counts_words or made.partial
+    counted = requires.edits or (by_words and not (requires.gold or requires.pieces))
+    tokenize = language.tokenize or ("unspaced" if made.partial and language.code in UNSPACED_LANGUAGES else None)
+    if tokenize and counted and metric.tokenizer == type(metric)().tokenizer:
+        spoken["tokenize"] = tokenize
     named = settings.get("vectors", NO_VECTORS) != NO_VECTORS or metric.vector_choice != VectorChoice()
     if language.code != "en" and requires.vectors and not named:
         spoken["similarity"] = language.similarity

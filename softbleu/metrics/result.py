@@ -72,6 +72,8 @@ class Result(Tabular, NumberLike):
         Whether scores are known to be on a scale to 100, as with built-in metrics.
     gated
         Lines that a gate changed before they were scored; None without a gate.
+    empty
+        Outputs without text, with which nothing is compared; None unless the score is partial.
 
     Examples
     --------
@@ -95,6 +97,7 @@ class Result(Tabular, NumberLike):
     statistics: Iterable[Integers] | None = field(default=None, repr=False, compare=False)
     in_percent: bool = True
     gated: GatedLines | None = field(default=None, repr=False)
+    empty: int | None = None
 
     @property
     def parts_of(self) -> str | None:
@@ -154,6 +157,8 @@ class Result(Tabular, NumberLike):
         content = {"system": self.name, "metric": self.metric, **self.numbers.as_dict(), "signature": self.signature}
         if self.gated is not None:
             content["gated"] = self.gated.as_dict()
+        if self.empty is not None:
+            content["empty"] = self.empty
         if self.coverage is not None:
             content["vector_coverage"] = self.coverage.as_dict()
         if self.parts_of is not None:

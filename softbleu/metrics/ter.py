@@ -103,7 +103,12 @@ class Ter(Metric):
         """Score one row, by the steps of `columns`."""
         edits, shares = row
         length = shares / _SHARES
-        return TerScore(100 * (edits / length if shares else float(edits > 0)), edits, length)
+        return TerScore(100 * (edits / length if shares else 1.0 if edits else self._nothing), edits, length)
+
+    @property
+    def _nothing(self) -> float:
+        """The rate of no edits without words of references; an output that has not begun has none."""
+        return np.nan if self.partial else 0.0
 
     def pairs(self, chunk: Chunk, words: WordTable | None) -> Iterator[tuple[WordPair, ...]]:
         """The fewest edits and shifts that make a reference of each candidate, and the words that stay."""
@@ -116,7 +121,7 @@ class Ter(Metric):
         """Score rows of statistics, or sums of rows."""
         edits, shares = np.asarray(rows).T
         lengths = shares / _SHARES
-        rates = np.divide(edits, lengths, out=(edits > 0) * 1.0, where=shares > 0)
+        rates = np.divide(edits, lengths, out=np.where(edits > 0, 1.0, self._nothing), where=shares > 0)
         return ScoreColumns(TerScore, 100 * rates, edits=edits.astype(np.int64), reference_length=lengths)
 
 

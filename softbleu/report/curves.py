@@ -29,7 +29,8 @@ class _Rows:
     scores: Iterable[PrefixScore]
 
     def __iter__(self) -> Iterator[list[Value]]:
-        return ([getattr(score, name) for name in PREFIX_COLUMNS] for score in self.scores)
+        rows = ([getattr(score, name) for name in PREFIX_COLUMNS] for score in self.scores)
+        return ([None if value != value else value for value in row] for row in rows)
 
 
 def prefix_records(scores: Iterable[PrefixScore]) -> Records:
@@ -63,7 +64,7 @@ def _percent(curves: Curves, places: Iterable[float]) -> list[float]:
 
 def _show(curve: Curve, score: float | None, layout: Layout) -> str:
     digits = layout.decimals([*curve.scores.values(), curve.whole], in_percent=curve.in_percent)
-    return "" if score is None else f"{score:z.{digits}f}"
+    return "" if score is None or score != score else f"{score:z.{digits}f}"
 
 
 CURVE_WRITERS: Writers[Curves] = table_writers(curve_records)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from softbleu.errors import one_line
+from softbleu.errors import counted, one_line
 from softbleu.report.records import (
     BOLD,
     SCHEMA,
@@ -190,6 +190,8 @@ def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Records
     by_name = dict(zip(names, groups, strict=True))
     columns, notes = coverage_columns({name: [one.coverage for one in group] for name, group in by_name.items()})
     columns |= gate_columns([result.gated for result in groups[0]])
+    empty = next(([f"{one.empty:,}" for one in group] for group in groups if any(one.empty for one in group)), None)
+    columns |= {"empty": empty} if empty else {}
     rows = [[*row, *(cells[place] for cells in columns.values())] for place, row in enumerate(rows)]
     notes += [f"{name} {signature_note(group[0], layout)}" for name, group in by_name.items()]
     marked = [(row, column) for column, group in enumerate(groups, start=1) for row in _best(group, layout)]
@@ -251,6 +253,7 @@ def _system_table(results: Sequence[Result], layout: Layout) -> Records:
     for number, result in enumerate(results):
         covered = {head: cell for head, (cell,) in coverage_columns({"": [result.coverage]})[0].items()}
         covered |= {head: cells[number] for head, cells in gated.items()}
+        covered |= {"empty": f"{result.empty:,}"} if result.empty else {}
         rows.append({"system": result.name, **_cells(result.label, result.numbers, digits), **covered})
     _, notes = coverage_columns({"": [results[0].coverage]})
     marked = [(number, column) for number in _best(results, layout) for column in (0, 1)]
@@ -312,6 +315,8 @@ def _card(result: Result, layout: Layout, beside: str = "") -> Iterator[str]:
         entries.append(["with a vector", ", ".join((candidate, *references))])
     if result.gated is not None:
         entries.append(["gated", str(result.gated)])
+    if result.empty:
+        entries.append(["empty", counted(result.empty, "output")])
     yield from (f"{line}\n" for line in lay_out([list(map(one_line, entry)) for entry in entries], [False, False]))
 
 
@@ -376,13 +381,17 @@ def _data_rows(
 def _numbers_of(result: Result) -> dict[str, object]:
     coverage = None if result.coverage is None else result.coverage.as_dict()
     gated = {} if result.gated is None else {"gated": result.gated.as_dict()}
-    return {**result.numbers.as_dict(), "vector_coverage": coverage, **gated}
+    return {**result.numbers.as_dict(), "vector_coverage": coverage, **gated, **_empty_of(result)}
+
+
+def _empty_of(result: Result) -> dict[str, object]:
+    return {} if result.empty is None else {"empty": result.empty}
 
 
 def _signed_numbers_of(result: Result) -> dict[str, object]:
     counts = coverage_counts(result.coverage) if result.coverage is not None else {}
     gated = {} if result.gated is None else result.gated.cells()
-    return result.numbers.as_dict() | counts | gated | {"signature": result.signature}
+    return result.numbers.as_dict() | counts | gated | _empty_of(result) | {"signature": result.signature}
 
 
 def coverage_counts(coverage: Coverage | None) -> dict[str, int | None]:

@@ -88,11 +88,15 @@ def make_cuts(every: int | None = None, fractions: Sequence[float] | None = None
 
 
 def partial_plan(metrics: GivenMetrics, **settings: Any) -> Plan:
-    """Plan metrics that score unfinished outputs; InputError for a metric of whole outputs."""
-    plan = make_plan(metrics, **settings)
+    """Plan metrics that score unfinished outputs; InputError for a metric of whole outputs.
+
+    A `language` without blanks gives chrF, whose whole outputs need none, a tokenizer.
+    """
+    plan, spoken = make_plan(metrics, **settings), {"language": settings.get("language")}
     for metric in plan.metrics:
         check_partial(metric)
-    return replace(plan, metrics=tuple(distinct(metric.replaced(partial=True) for metric in plan.metrics)))
+    made = (one.replaced(partial=True, **({} if one.counts_words else spoken)) for one in plan.metrics)
+    return replace(plan, metrics=tuple(distinct(made)))
 
 
 def score_prefixes(corpus: Corpus, metrics: GivenMetrics, cuts: Cuts, options: RunOptions) -> Iterator[PrefixScore]:

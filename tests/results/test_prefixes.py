@@ -1,7 +1,9 @@
 """Prefixes of outputs and curves: the same, to the last bit, as texts that end there and are scored one by one."""
 
+import math
 from functools import cache
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -36,12 +38,12 @@ def test_literal_prefixes_have_the_same_scores(name, segments):
         place = prefix.segment - 1
         text = cut(systems[prefix.system][place], prefix.tokens)
         alone = partial.sentence_score(text, references[place], sources and sources[place])
-        assert prefix.score == alone.score
+        np.testing.assert_equal(prefix.score, alone.score)  # Of TER of nothing NaN
     curves = softbleu.score_curves(systems, references, sources, metrics=name, every=3)
     for curve in curves.curves:
         for tokens, score in curve.scores.items():
             lines = [cut(line, tokens) for line in systems[curve.system]]
-            assert score == partial.corpus_score(lines, references, sources).score
+            np.testing.assert_equal(score, partial.corpus_score(lines, references, sources).score)
         whole = read(name).corpus_score(systems[curve.system], references, sources)
         assert curve.whole == whole.score
 
@@ -80,6 +82,21 @@ def test_curve_table_has_a_row_per_system_and_metric_and_says_what_was_cut():
 def test_impossible_cuts_are_refused(wanted, said):
     with pytest.raises(InputError, match=said):
         softbleu.score_curves(LINES, REFERENCES, **wanted)
+
+
+def test_curve_of_chrf_takes_characters_of_a_language_without_blanks():
+    (curve,) = softbleu.score_curves(["猫坐在"], ["猫坐在垫子上"], metrics="chrf", language="zh").curves
+    assert ({*curve.scores.values()}, curve.whole < 50) == ({100.0}, True)
+
+
+def test_outputs_without_text_are_counted_and_have_no_edit_rate():
+    results = softbleu.score(
+        {"A": ["", "a cat"], "B": [" ", ""]}, ["a dog", "a cat"], metrics=["ter", "bleu"], partial=True
+    )
+    shown = [(one.name, one.empty, one.to_dict()["empty"], math.isnan(one.score)) for one in results]
+    assert shown == [("A", 1, 1, False), ("B", 2, 2, True), ("A", 1, 1, False), ("B", 2, 2, False)]
+    assert softbleu.score([""], ["a dog"], metric="ter").score == 100
+    assert softbleu.score([""], [""], metric="ter").score == 0
 
 
 def test_metric_of_whole_outputs_has_no_curve():
