@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from operator import itemgetter
 from pathlib import Path
 
@@ -141,6 +142,38 @@ def test_characters_are_counted_where_delays_are_of_characters(tmp_path):
     (result,) = softbleu.score_corpus(corpus_of(tmp_path, {"A": [entry]}), "laal")
     assert result.score == average_lagging([1, 2], 3, 3)
     assert "|unit:char|" in result.signature
+
+
+@pytest.mark.parametrize(
+    ("reference", "words"), [("the\u00a0cat sat down", 3), ("the  cat", 3), (" the\u202fcat ", 1), ("a\tb c", 2)]
+)
+def test_references_have_the_words_between_single_blanks(reference, words, tmp_path):
+    entry = {"prediction": "the cat sat", "delays": [1, 2, 3], "reference": reference, "source_length": 3}
+    for name in ("al", "laal", "ap", "yaal"):
+        (result,) = softbleu.score_corpus(corpus_of(tmp_path, {"A": [entry]}), name)
+        assert result.score == LATENCIES[name]([1, 2, 3], 3, words)
+
+
+ODD_TIMES = {
+    "Chinese": ({"prediction": "我们去 学校了", "delays": [1, 2]}, ["A: delays are of words between blanks"]),
+    "characters": ({"prediction": "我们去", "delays": [1, 2, 3]}, []),
+    "early": (
+        {"prediction": "a b", "delays": [1, 2], "elapsed": [1, 1.5]},
+        ["A: words have elapsed before .* 1 segment"],
+    ),
+    "slow": (
+        {"prediction": "a b", "delays": [1, 2], "elapsed": [1, 99_999]},
+        ["A: 99,997 ms of computing before a word"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("entry", "said"), ODD_TIMES.values(), ids=ODD_TIMES)
+def test_odd_times_are_described(entry, said, tmp_path):
+    corpus = corpus_of(tmp_path, {"A": [{**entry, "source_length": 4}]})
+    found = [each for each in Laal(computation_aware=True).odd_delays(corpus) if "policy" not in each]
+    assert len(found) == len(said)
+    assert all(map(re.match, said, found))
 
 
 def test_length_of_the_source_is_not_taken_for_that_of_the_reference(tmp_path):

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from softbleu.config.declare import setting
+from softbleu.config.languages import is_unspaced
 from softbleu.corpora.corpus import Segments
-from softbleu.errors import InputError
+from softbleu.errors import InputError, counted
 from softbleu.metrics.base import Metric
 from softbleu.metrics.requirements import Requirements, lacking
 from softbleu.metrics.score import Score, ScoreColumns, column
@@ -24,11 +25,14 @@ from softbleu.metrics.score import Score, ScoreColumns, column
 DEGENERATE = 20
 """Points between two shares of `Yaal` above which a policy is likely degenerate, as in OmniSTEval."""
 
+_ROUNDING = 1e-6  # Milliseconds, or words
+_MINUTE = 60_000  # Milliseconds
+
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.logs import Emission
+    from softbleu.corpora.logs import Emission, Log
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.types import DelayUnit, Floats, Integers
@@ -151,8 +155,9 @@ class YaalScore(LatencyScore):
 class Latency(Metric):
     """A latency of each segment of a log, of which a corpus has the mean; less is better.
 
-    The length of the reference is counted in words (between blanks) or in characters, as the delays of the log are.
-    Of several references the length nearest to the output's counts, without references the output's own.
+    The length of the reference is counted in words or in characters, as the delays of the log are. As in SimulEval
+    and OmniSTEval, words stand between single blanks, and a no-break space is part of a word. Of several references
+    the length nearest to the output's counts, without references the output's own.
     """
 
     computation_aware: bool = setting(False, "Add the time of computing to delays", signed_if_set=True)
@@ -209,8 +214,36 @@ class Latency(Metric):
         return emission.elapsed, emission.source_length
 
     def odd_delays(self, corpus: Corpus) -> Iterator[str]:
-        """Describe degenerate policies."""
-        return find_degenerate(corpus)
+        """Describe degenerate policies, and delays that are of other units or times than metrics take them for."""
+        yield from find_degenerate(corpus)
+        for system, log in corpus.logs.items():
+            if log.moment is None:
+                yield from (f"{system}: {said}" for said in self._odd_times(log))
+
+    def _odd_times(self, log: Log) -> Iterator[str]:
+        """Describe what the delays of a log are not, as the metric takes them."""
+        if log.unit == "word" and is_unspaced("".join(each.text for each in log.emissions)):
+            yield (
+                "delays are of words between blanks, in a language that writes none: log a delay for each character "
+                "(eval-latency-unit char in SimulEval), or take the unit char for logs of simulstream"
+            )
+        if not self.computation_aware:
+            return
+        if log.settled:
+            yield (
+                "elapsed adds up the time of computing over each recording: latencies take the time since the word "
+                "before, as OmniSTEval does with fix_simuleval_emission_ca"
+            )
+        timed = ((each, each.elapsed) for each in log.emissions if each.elapsed is not None)
+        behind = [(elapsed - each.delays, each.where) for each, elapsed in timed if len(elapsed)]
+        if early := [where for lags, where in behind if lags.min() < -_ROUNDING]:
+            yield f"words have elapsed before their delays in {counted(len(early), 'segment')}, first {early[0]}"
+        most, where = max(((lags.max(), where) for lags, where in behind), default=(0, ""))
+        if most > _MINUTE:
+            yield (
+                f"{most:,.0f} ms of computing before a word ({where}): latencies are too high if elapsed adds up in "
+                "recordings (cut them into segments, or by OmniSTEval with fix_simuleval_emission_ca)"
+            )
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Refuse text alone."""
@@ -322,5 +355,5 @@ def _shares(parts: Floats | Integers, wholes: Floats | Integers) -> Floats:
 
 def _length(count: int, references: Sequence[str], unit: DelayUnit) -> int:
     """Return the length of the reference that is nearest to so many units; without references their count."""
-    lengths = [max(1, len(text.split()) if unit == "word" else len(text.strip())) for text in references]
+    lengths = [max(1, len(text.strip().split(" ") if unit == "word" else text.strip())) for text in references]
     return min(lengths, key=lambda length: (abs(length - count), length), default=max(1, count))
