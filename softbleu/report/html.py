@@ -149,9 +149,11 @@ def _named(value: LineMarks | Similarities | None, *names: str) -> dict[str, obj
 
 
 def _visible(value: object) -> object:
-    """Make all characters of names visible."""
+    """Make all characters of names visible, and missing numbers None."""
     if isinstance(value, str):
         return one_line(value)
+    if isinstance(value, float):
+        return _shown(value)
     if isinstance(value, dict):
         return {key: _visible(part) for key, part in value.items()}
     return [*map(_visible, value)] if isinstance(value, list | tuple) else value

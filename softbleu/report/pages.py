@@ -337,16 +337,18 @@ def _components(segments: Sequence[Sequence[Score]]) -> dict[str, list[list[floa
 def _intervals(
     statistics: Statistics, metric: Metric, significance: SignificanceSettings
 ) -> tuple[list[tuple[float, float] | None], list[tuple[int, int]]]:
-    """Bootstrap 95% intervals and ranges of ranks; None, and no ranges, if the metric has no score of the corpus."""
+    """Bootstrap 95% intervals and ranges of ranks; None, and no ranges, where there is no score of the corpus."""
     if not metric.aggregation.has_corpus_score:
         return [None] * len(statistics.systems), []
     samples, documents = significance.samples or SAMPLES, significance.documents
     resampled = bootstrap_scores(statistics, metric, samples, significance.seed, documents=documents)
     intervals: list[tuple[float, float] | None] = [
-        (low, high) for low, high in np.percentile(resampled, [2.5, 97.5], axis=1).T.tolist()
+        None if low != low else (low, high) for low, high in np.percentile(resampled, [2.5, 97.5], axis=1).T.tolist()
     ]
+    if len(resampled) < 2 or None in intervals:
+        return intervals, []
     best, worst = rank_ranges(resampled.T if metric.higher_is_better else -resampled.T)
-    return intervals, list(zip(best.tolist(), worst.tolist(), strict=True)) if len(resampled) > 1 else []
+    return intervals, list(zip(best.tolist(), worst.tolist(), strict=True))
 
 
 def _scores_by_all(results: Sequence[Sequence[Result]]) -> PageTable:

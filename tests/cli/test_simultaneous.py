@@ -78,6 +78,33 @@ def test_pages_show_latencies(command, logs):
         assert "laal" in Path(f"{name}.html").read_text(encoding="utf-8").lower()
 
 
+def test_folder_of_simuleval_stands_for_its_log(command, logs):
+    Path("A/scores.tsv").write_text("BLEU\n1\n", encoding="utf-8")
+    for folders in (["A", "B"], ["A", "B=B"]):
+        rows = table_of(command, "score", "--log", *folders, "-m", "laal")
+        assert [row["system"] for row in rows] == ["A", "B"]
+
+
+def test_system_without_latency_has_a_page(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, text, delays in (("none", "", []), ("some", "a", [1])):
+        write_log([{"prediction": text, "delays": delays, "source_length": 3, "reference": "a"}], tmp_path / name)
+    for given in (["none"], ["none", "some"]):
+        done = command("score", "--log", *given, "-m", "laal", "--format", "html", "-q")
+        assert (done.code, done.err) == (0, "")
+        assert '"score": null, "interval": null' in done.out
+        assert done.out.endswith("</html>\n")
+
+
+def test_outputs_that_have_not_begun_are_counted(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_log(text_log()[:3], tmp_path / "A.log")
+    given = ["score", "--log", "A.log", "-m", "ter(partial=yes)", "--at", "0"]
+    first, whole = table_of(command, *given)
+    assert (first["score"], first["empty"], whole["empty"]) == (None, 3, 0)
+    assert command(*given).out.splitlines()[0].endswith("empty")
+
+
 def test_outputs_at_moments_stand_before_whole_ones(command, logs):
     rows = table_of(command, "score", *logs, "-m", "chrf", "--at", "2s", "5000")
     assert [row["system"] for row in rows] == ["A@2000", "A@5000", "A", "B@2000", "B@5000", "B"]

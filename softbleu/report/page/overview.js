@@ -82,10 +82,11 @@ function drawBoxes(found, tested) {
   at("boxes").replaceChildren(...made);
 }
 
-// Systems by score, the best first, with ranks; equal scores share a rank.
+// Systems by score, the best first, those without one last, with ranks; equal scores share a rank.
 function rankedSystems() {
+  const loss = ({ score }) => (score === null ? Infinity : data.higher ? -score : score);
   const found = systems.map((system, number) => ({ ...system, number }));
-  found.sort((one, other) => (data.higher ? other.score - one.score : one.score - other.score) || one.number - other.number);
+  found.sort((one, other) => loss(one) - loss(other) || one.number - other.number);
   found.forEach((system, place) => (system.rank = place && found[place - 1].score === system.score ? found[place - 1].rank : place + 1));
   return found;
 }
@@ -94,7 +95,7 @@ function drawRanking() {
   if (data.systems.length < 2) return;
   const atRun = state.threshold === data.run;
   const ranked = rankedSystems();
-  const ends = ranked.flatMap((system) => [system.score, ...(atRun && system.interval ? system.interval : [])]);
+  const ends = ranked.flatMap((system) => [system.score, ...(atRun && system.interval ? system.interval : [])]).filter((end) => end !== null);
   const [low, high] = fences(ends);
   const share = (value) => `${(100 * (Math.min(high, Math.max(low, value)) - low)) / (high - low || 1)}%`;
   const [first, second] = paired() ? [state.system, state.beside] : [-1, -1];
@@ -127,7 +128,7 @@ function drawRanking() {
     point.style.setProperty("--at", share(system.score));
     // Far from all others: an arrow at the edge.
     if (system.score < low || system.score > high) point.className = system.score < low ? "below" : "above";
-    plot.append(point);
+    if (system.score !== null) plot.append(point);
     const score = numberCell(system.score, data.digits);
     score.classList.add("score");
     const interval = atRun && system.interval ? system.interval.map((end) => fixed(end, data.digits)).join(" to ") : "–";

@@ -47,6 +47,7 @@ function bleu(masses, totals, candidate, reference, metric, effective) {
 
 // Round as Python does: ties go to the even digit.
 function fixed(number, digits) {
+  if (number === null) return "–";
   const rounded = number.toFixed(digits);
   const exact = number.toFixed(Math.min(100, digits + 60));
   const point = exact.indexOf(".");
