@@ -14,6 +14,7 @@ from .embeddings import open_vectors as open_vectors
 from .embeddings.choice import VectorChoice as VectorChoice
 from .errors import InputError as InputError
 from .errors import SoftbleuError as SoftbleuError
+from .errors import SoftbleuWarning as SoftbleuWarning
 from .errors import VectorError as VectorError
 from .matching import Matcher as Matcher
 from .matching import SoftMatcher as SoftMatcher

@@ -134,6 +134,10 @@ class SoftbleuError(Exception):
         return [part for part in self.args if isinstance(part, Parameter)]
 
 
+class SoftbleuWarning(UserWarning):
+    """A note on texts, scores or settings that matters to a number; the command line prints it."""
+
+
 class InputError(SoftbleuError, ValueError):
     """Text, references or options that cannot be scored."""
 

@@ -18,6 +18,7 @@ Decimals = int | Mapping[str, int]  # Of floats, for all columns or by column
 _DIGITS = 2  # Decimals of numbers in text, unless a table says otherwise
 _LEAST_SCALE = 10  # Greater scores have two decimals
 PROBABILITIES = ("p_value", "corrected")  # Columns of p-values
+SIGNIFICANT = 0.05  # p-values below which differences are marked
 LEAST_P = 0.001  # Smaller p-values are shown as "< 0.001"
 
 
@@ -98,6 +99,15 @@ class Tabular:
     def _colour(self, row: Fields) -> str:
         """Colour of a row, in CSS; empty: none."""
         return ""
+
+
+class Noted(Tabular):
+    """Base class of lists of results that keep the notes of their work."""
+
+    @property
+    def notes(self: Any) -> tuple[str, ...]:
+        """Notes of all results, each once."""
+        return tuple(dict.fromkeys(note for result in self for note in result.notes))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from softbleu.config.languages import find_language
 from softbleu.corpora.edits import apply_edits
 from softbleu.engine.plan import GivenMetric, Plan, make_plan
 from softbleu.errors import InputError, MissingExtraError, Parameter, UnknownNameError
-from softbleu.io.progress import note, warn
+from softbleu.io.progress import note
 from softbleu.kernels import SCALE
 from softbleu.metrics.edits import Classify, JudgedEdit, JudgedEdits, errant_types, form_types
 from softbleu.metrics.m2 import M2
@@ -154,7 +154,7 @@ class KindNaming:
             try:
                 return cls(by, errant_types(), "errant")
             except (InputError, MissingExtraError) as error:
-                warn(f"types are named by rules, which differ from ERRANT in 1 of 10 edits (types:rules); {error}")
+                note(f"types are named by rules, which differ from ERRANT in 1 of 10 edits (types:rules); {error}")
         from softbleu.metrics.edit_types import rule_types
 
         return cls(by, rule_types(), "rules")

@@ -11,7 +11,7 @@ import numpy as np
 
 from softbleu.config.earlier import also_named
 from softbleu.corpora.corpus import Against, References, Texts, make_corpus, pick_segments
-from softbleu.engine.notes import note_text
+from softbleu.engine.notes import note_corpus
 from softbleu.engine.plan import GivenMetric, Plan, make_plan, requirements_of
 from softbleu.engine.prepare import prepare_corpus
 from softbleu.engine.worker import MINI_BATCH
@@ -227,7 +227,7 @@ def credit_of_corpus(
     metric: Any = plan.only
     if not has_soft_credit(metric):
         raise InputError(f"metric {str(metric)!r} has no soft matches: take one that has, such as sleu, vleu or xleu")
-    note_text(corpus, plan.metrics)
+    note_corpus(corpus, plan)
     prepared = _prepare(corpus, metric, min([*thresholds, metric.matching.least_similarity]))
     return credit_of_prepared(prepared, metric, thresholds, progress, language)
 

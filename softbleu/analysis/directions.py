@@ -11,7 +11,6 @@ from itertools import chain
 
 from softbleu.corpora.corpus import Against, Corpus, ParallelFiles, compared_with
 from softbleu.corpora.directions import Direction
-from softbleu.engine.notes import note_choices
 from softbleu.engine.plan import Plan, make_plan
 from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note, notes_about
@@ -158,7 +157,6 @@ def score_directions(
                 if score is None
                 else score(direction, corpus, plan)
             )
-        note_choices(corpus, plan)
         for result in scored:
             results.setdefault(result.label, {}).setdefault(direction.name, {})[result.name] = result
         if progress is not None:

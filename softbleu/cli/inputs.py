@@ -28,7 +28,6 @@ from softbleu.corpora.gates import ALL_RULES, RULES, gated
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.records import PAIR_FORMATS
 from softbleu.corpora.validation import Blank
-from softbleu.engine.notes import note_choices
 from softbleu.engine.plan import Plan, distinct, make_given, make_plan
 from softbleu.errors import InputError, Parameter
 from softbleu.io.files import find_resource
@@ -422,8 +421,7 @@ class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
     def open_corpus(self, plan: Plan, *, by_document: bool = False) -> Iterator[Corpus]:
         """Open the corpus that the options name, or else the bundled sample that fits the plan's metrics.
 
-        At the end, notes recommended thresholds, as nobody chose one, and options that had no effect: documents, if
-        neither a context nor work `by_document` uses them.
+        At the end, notes options without effect: documents, if neither a context nor work `by_document` uses them.
 
         Raises `InputError`: options contradict one another.
         """
@@ -448,7 +446,6 @@ class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
             gate=self.gate and not texts,
             documents=self.documents and not (by_document or in_context),
         )
-        note_choices(corpus, plan)
 
     def _named_corpus(self, measures: Sequence[Metric]) -> AbstractContextManager[Any]:
         """Return the corpus that the options name, to be opened."""

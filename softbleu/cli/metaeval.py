@@ -9,7 +9,6 @@ from softbleu.cli.inputs import ByDocument, Directed, GoldFile, TextFiles, metri
 from softbleu.cli.options import Digits, Encoded, LanguageCode, Long, PageFormat, Run
 from softbleu.corpora.directions import read_directions
 from softbleu.errors import InputError, Parameter, known_name
-from softbleu.io.progress import note
 from softbleu.meta.campaign import TASK_MEASURES
 from softbleu.meta.evidence import WAYS
 from softbleu.meta.metaeval import MetaevalOptions, metaeval_directions
@@ -169,8 +168,6 @@ def metaeval(options: MetaEvaluationOptions) -> None:
     output = options.open_output(RANKING_WRITERS.find(options.output_format) if ranked else None)
     picture = options.open_picture(options.plot, inputs)
     evaluation = _evaluate(options, question)
-    for said in evaluation.notes:
-        note(said)
     picture(draw_metaeval, evaluation)
     output.write(evaluation if ranked else evaluation.table)
 

@@ -37,6 +37,7 @@ from softbleu.corpora.validation import (
     check_lengths,
     check_source,
     count_blank,
+    in_one_order,
     references_of,
     warn_transposed,
     write_edited,
@@ -167,6 +168,7 @@ in sacrebleu; pass the references segment by segment, e.g. list(zip(*references)
         """
         if candidates is None or (references is None and source is None):
             raise InputError("candidates and references are both needed")
+        candidates, references, source = in_one_order(candidates, references, source)
         named = candidates if isinstance(candidates, Mapping) else {"candidate": candidates}
         several = isinstance(candidates, Mapping)
         systems = {
@@ -613,6 +615,8 @@ def make_corpus(
     against
         Compare candidates with the `references`, or with the `source` instead.
     """
+    if documents is not None:
+        candidates, references, source, documents = in_one_order(candidates, references, source, documents)
     if gold is None:
         made = Segments.of(candidates, references, source)
     elif references is not None:

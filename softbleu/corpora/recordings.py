@@ -17,7 +17,7 @@ from softbleu.corpora.labels import Documents
 from softbleu.corpora.logs import Emission, Log, Screen, read_log
 from softbleu.corpora.resegment import resegment
 from softbleu.errors import InputError, Parameter, counted
-from softbleu.io.progress import note, warn
+from softbleu.io.progress import note
 from softbleu.io.reading import parse_json, without_packing
 from softbleu.types import DelayUnit
 
@@ -110,7 +110,7 @@ def _check_alike(first: Log, log: Log) -> None:
     pairs = zip(first.emissions, log.emissions, strict=True)
     known = [(a.source_length, b.source_length) for a, b in pairs if None not in (a.source_length, b.source_length)]
     if 2 * sum(one != other for one, other in known) > len(known):
-        warn(
+        note(
             f"most segments of {first.name} and {log.name} have sources of different lengths (speech is measured "
             "in milliseconds, text in words): do not compare their latencies"
         )

@@ -4,19 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, zip_longest
-from typing import Literal
+from typing import Any, Literal
 
 from softbleu.corpora.blanks import needs_cut
 from softbleu.corpora.edits import Annotation, GoldSegment, apply_edits
 from softbleu.errors import InputError, counted
 from softbleu.io.arguments import check_texts, listed
-from softbleu.io.progress import warn
+from softbleu.io.progress import note
 
 Blank = Literal["empty", "missing"]
 _LEFT_OUT = 0.01
 """Share of segments with blank references, besides others with text, above which metrics with a source count these as
 missing. Fewer are sentences that an annotator deleted, as one of 1,312 in CoNLL-2014."""
 _LARGEST_SQUARE = 30  # No real corpus has more references per segment
+
+
+def in_one_order(candidates: Any, *others: Any) -> tuple[Any, ...]:
+    """Bring columns of data frames into the order of the first one's index.
+
+    They are candidates, references, source and documents; what has no index stays as it is.
+
+    Raises InputError: a column as long as the first has other labels, or one twice.
+    """
+    systems = candidates if isinstance(candidates, Mapping) else {"": candidates}
+    columns: list[Any] = [*systems.values(), *others]
+    first: tuple[str, Any] | None = None
+    names = [*(f"candidates {name}".strip() for name in systems), "references", "source texts", "documents"]
+    for place, (name, column) in enumerate(zip(names, columns, strict=False)):
+        index: Any = getattr(column, "index", None)
+        if not hasattr(index, "equals"):
+            continue
+        first = first or (name, index)
+        if index.equals(first[1]) or len(index) != len(first[1]):
+            continue
+        if not (index.is_unique and first[1].is_unique and index.isin(first[1]).all()):
+            raise InputError(
+                f"{name}: the index of this column has other labels than that of {first[0]}: take both from one data "
+                "frame, or give lists (.tolist()) if their order is the same"
+            )
+        note(f"{name}: brought into the order of {first[0]}, by the index of the columns")
+        columns[place] = column.reindex(first[1])
+    own = columns[: len(systems)]
+    return (dict(zip(systems, own, strict=True)) if systems is candidates else own[0], *columns[len(systems) :])
 
 
 def write_edited(segments: Sequence[GoldSegment], name: str) -> tuple[list[str], tuple[Annotation, ...]]:
@@ -127,7 +156,7 @@ def warn_transposed(candidates: Sequence[str], references: Sequence[Sequence[str
         for lists in (references, list(zip(*references, strict=True)))
     )
     if within[0] < across[0] and within[1] < across[1]:
-        warn(
+        note(
             f"{count} lists of {count} references look transposed, as in sacrebleu: pass the references "
             "segment by segment, e.g. list(zip(*references))"
         )
@@ -135,6 +164,8 @@ def warn_transposed(candidates: Sequence[str], references: Sequence[Sequence[str
 
 def references_of(number: int, entry: Sequence[str | None] | None) -> tuple[str, ...]:
     """Check the references of a segment, and leave out missing ones."""
+    if type(entry) is tuple and [*map(type, entry)] == [str]:
+        return entry  # Most segments have one
     if entry is None:
         entry = ()
     elif type(entry) not in (list, tuple):

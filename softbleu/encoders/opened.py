@@ -7,7 +7,7 @@ from softbleu.encoders.device import Device
 from softbleu.encoders.kept import EncodedLines
 from softbleu.errors import optional
 from softbleu.io.platform import lock
-from softbleu.io.progress import note
+from softbleu.io.progress import note_wait
 
 
 def encoded_lines(encoder: str | Encoder, layers: tuple[int, ...], device: Device | None = None) -> EncodedLines:
@@ -35,7 +35,7 @@ def note_memory() -> None:
     for lines in [*_OPEN.values()]:
         said = getattr(lines.encoder, "memory", str)()
         if said:
-            note(said)
+            note_wait(said)
 
 
 _OPENING = lock()

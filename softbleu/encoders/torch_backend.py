@@ -29,7 +29,7 @@ from softbleu.encoders.torch_rows import DeviceRows, computing, is_short_of_memo
 from softbleu.errors import InputError, Parameter, VectorError, WorkerError
 from softbleu.io.executors import stop_forking, worker_number
 from softbleu.io.platform import cached_property, lock
-from softbleu.io.progress import note
+from softbleu.io.progress import note_wait
 
 if TYPE_CHECKING:
     from softbleu.encoders.compiled import CompiledLinear
@@ -174,7 +174,7 @@ class TorchEncoder(StoredEncoder):
         self.together = max(1, min(self.together, pieces) // 2)
         if self.place.type == "cuda":
             torch.cuda.empty_cache()
-        note(f"memory of {self.device.name} is short: {self.together:,} pieces are encoded together")
+        note_wait(f"memory of {self.device.name} is short: {self.together:,} pieces are encoded together")
 
     def _encode_windows(
         self, pieces: Pieces, windows: Sequence[Window], layers: tuple[int, ...], out: torch.Tensor

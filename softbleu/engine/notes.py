@@ -21,7 +21,7 @@ from softbleu.matching.matchers import DEFAULT_THRESHOLD
 from softbleu.metrics.base import EditMetric, Metric
 from softbleu.metrics.declared import data_language
 from softbleu.metrics.edits import extract_edits
-from softbleu.metrics.protocols import ChecksDelays
+from softbleu.metrics.protocols import ChecksDelays, ReadsRows
 from softbleu.metrics.score import shares_of
 
 if TYPE_CHECKING:
@@ -40,23 +40,31 @@ _TOKENISED = (" .", " ,", " !", " ?")
 Note = tuple[str | Parameter, ...]
 
 
-def note_text(corpus: Corpus, metrics: Sequence[Metric]) -> None:
-    """Note properties of a corpus that matter to metrics, if anybody reads notes; see `text_notes`."""
-    if metrics and listening() and not corpus.is_sample:
-        if corpus.logs:
-            from softbleu.corpora.recordings import whole_outputs
-
-            corpus = whole_outputs(corpus)
-        for parts in text_notes(corpus, metrics):
-            note(*parts)
+def note_corpus(corpus: Corpus, plan: Plan) -> None:
+    """Note what matters to a plan's scores of a corpus, unless nobody is told."""
+    for parts in corpus_notes(corpus, plan) if listening() else ():
+        note(*parts)
 
 
-def note_delays(corpus: Corpus, metrics: Sequence[Metric]) -> None:
-    """Note what metrics find odd in the delays of a corpus, each finding once."""
-    if listening() and corpus.logs:
-        finders = (metric for metric in metrics if isinstance(metric, ChecksDelays))
-        for found in dict.fromkeys(chain.from_iterable(metric.odd_delays(corpus) for metric in finders)):
-            note(found)
+def corpus_notes(corpus: Corpus, plan: Plan) -> Iterator[Note]:
+    """Find what matters to a plan's scores of a corpus: odd delays, properties of texts, and default choices."""
+    metrics = [metric for metric in plan.metrics if not isinstance(metric, ReadsRows)]
+    texts = corpus
+    if corpus.logs:
+        from softbleu.corpora.recordings import whole_outputs
+
+        texts = whole_outputs(corpus)
+        finders = (metric for metric in plan.metrics if isinstance(metric, ChecksDelays))
+        yield from zip(
+            dict.fromkeys(chain.from_iterable(metric.odd_delays(corpus) for metric in finders)), strict=True
+        )
+    if metrics and not corpus.is_sample:
+        yield from text_notes(texts, metrics)
+    if corpus.documents is None and any(each.requires.vectors and each.vector_choice.context for each in metrics):
+        yield ("no documents are named, so that the context of a line is whatever stands before it",)
+    for threshold in plan.recommended:
+        why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
+        yield f"threshold {threshold:g} ({why}; ", Parameter("threshold"), " sets it)"
 
 
 def text_notes(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[Note]:
@@ -133,16 +141,6 @@ def _language_notes(first: Segments, texts: Mapping[str, Sequence[str]], metrics
                 "language, such as zh, ja or th, or a tokenizer, such as zh or unspaced",
             )
             return
-
-
-def note_choices(corpus: Corpus, plan: Plan) -> None:
-    """Note default choices: the context of lines, and thresholds that vectors recommend."""
-    in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in plan.metrics)
-    if in_context and corpus.documents is None:
-        note("no documents are named, so that the context of a line is whatever stands before it")
-    for threshold in plan.recommended:
-        why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
-        note(f"threshold {threshold:g} ({why}; ", Parameter("threshold"), " sets it)")
 
 
 def _gold_notes(first: Segments, metrics: Sequence[Metric]) -> Iterator[Note]:

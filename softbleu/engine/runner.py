@@ -21,7 +21,7 @@ from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.encoders.opened import note_memory
 from softbleu.engine.checkpoint import EVERY, BlockStatistics, Checkpoint
 from softbleu.engine.encode import BlockCoder, ListCorpus, task_batches
-from softbleu.engine.notes import note_delays, note_text
+from softbleu.engine.notes import note_corpus
 from softbleu.engine.plan import GivenMetrics, Plan, make_plan, requirements_of
 from softbleu.engine.prepare import Broadcast, CorpusWords, PreparedCorpus, broadcast, prepare_corpus
 from softbleu.engine.statistics import SegmentRows, Statistics
@@ -378,8 +378,7 @@ def running(
                 _note_blank(whole.blank, way, names if len(names) < len(compared) else ())
             whole = replace(cast("Any", whole), blank_references=asked or blank_for(metrics, whole))
         if not lists and options.notes:
-            note_text(whole, [metric for metric in metrics if not isinstance(metric, ReadsRows)])
-            note_delays(whole, metrics)
+            note_corpus(cast("Corpus", corpus), plan)
         stack.callback(note_memory)
         yield Runner(whole, plan, chosen, name, checkpoint, options.progress, stack, _asked=asked)
 

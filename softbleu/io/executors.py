@@ -136,8 +136,7 @@ def _begin_worker(speaks: Lock, begun: Synchronized[int]) -> None:
     with begun.get_lock():
         _number = begun.value
         begun.value += 1
-    if not speaks.acquire(block=False):
-        hush()
+    hush(unless_shown=speaks.acquire(block=False))
     threadpool_limits(limits=1, user_api="blas")
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)

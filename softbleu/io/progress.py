@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import replace
+from functools import wraps
 from time import monotonic
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, cast
 
-from softbleu.errors import Parameter, one_line, spelt, without_secrets
+from softbleu.errors import Parameter, SoftbleuWarning, one_line, spelt, without_secrets
 from softbleu.io.arguments import check_progress
 from softbleu.io.platform import tell
 
@@ -21,24 +25,75 @@ if TYPE_CHECKING:
 PATIENCE = 0.5  # Seconds before a bar is drawn: with the start of the program about one
 MANY = 20_000  # Segments for which a bar is drawn at once
 SLOW = 1000  # Segments for which it is drawn before the first is done, where each takes long
+_INSIDE = ("softbleu", "contextlib", "dataclasses")  # Modules whose frames lie between a note and its caller's line
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 def shown(progress: types.Progress | bool | None) -> AbstractContextManager[types.Progress | None]:
     """Return a progress function: a bar for True, the given function, or none."""
-    if isinstance(progress, bool):
-        return ProgressBar(quiet=not progress, asked=True)
-    check_progress(progress)
-    return nullcontext(progress)
+    if progress is True:
+        return ProgressBar(quiet=False, asked=True)
+    check_progress(progress or None)
+    return nullcontext(progress or None)
 
 
 def note(*parts: str | Parameter) -> None:
-    """Write one line to standard error, if progress is shown.
+    """Tell what matters to a number: in a line on standard error while a bar is open, else by a `SoftbleuWarning`.
 
-    The same line is written once while any bar is open. Without a bar, as in a library call without progress, or in
-    a quiet program, nothing is written.
+    The warning is of the line that called this package. A line is written once while any bar is open, a warning given
+    once in a call that keeps notes (`keeping_notes`). A quiet program is told nothing.
     """
+    if not listening():
+        return
+    message, kept = one_line(without_secrets(spelt((*_places, *parts)))), _kept.get()
+    if kept is not None and message in kept:
+        return
+    if kept is not None:
+        kept[message] = None
     if _shown:
         _shown[-1].note(*_places, *parts)
+    else:
+        warnings.warn(message, SoftbleuWarning, stacklevel=_frames_inside())
+
+
+def _frames_inside() -> int:
+    """Count the frames of this package up to the line that called it."""
+    frame, count = inspect.currentframe(), 0
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
+        frame, count = frame.f_back, count + 1
+    return count
+
+
+def note_wait(*parts: str | Parameter) -> None:
+    """Tell what takes a while, where progress is shown."""
+    if _shown:
+        note(*parts)
+
+
+def keeping_notes(call: Callable[_P, _R]) -> Callable[_P, _R]:
+    """Keep the notes of a function's work in its result: in a field `notes`, of each result where it is a list."""
+
+    @wraps(call)
+    def keep(*given: _P.args, **named: _P.kwargs) -> _R:
+        outer = _kept.get()
+        notes: dict[str, None] = {} if outer is None else outer
+        token = _kept.set(notes)
+        try:
+            return _with_notes(call(*given, **named), notes)
+        finally:
+            _kept.reset(token)
+
+    return keep
+
+
+def _with_notes(result: _R, notes: dict[str, None]) -> _R:
+    if not notes:
+        return result
+    if isinstance(result, list):
+        return type(result)(_with_notes(one, notes) for one in result)
+    noted: Any = result
+    return cast("_R", replace(noted, notes=tuple(dict.fromkeys((*noted.notes, *notes)))))
 
 
 @contextmanager
@@ -51,22 +106,15 @@ def notes_about(place: str) -> Iterator[None]:
         _places.pop()
 
 
-def warn(message: str) -> None:
-    """Write a note if notes are shown; otherwise issue a Python warning."""
-    if _shown:
-        note(message)
-    else:
-        warnings.warn(message, stacklevel=3)
-
-
 def listening() -> bool:
-    """Whether a note would be shown."""
-    return bool(_shown) and not _shown[-1].quiet
+    """Whether a note would be told."""
+    return not (_shown and _shown[-1].quiet)
 
 
-def hush() -> None:
-    """Write no notes in this process from now on."""
-    _shown.clear()
+def hush(*, unless_shown: bool) -> None:
+    """Tell nothing in this process from now on, unless notes are shown and may be."""
+    if not (unless_shown and _shown):
+        _shown[:] = [ProgressBar(quiet=True)]
 
 
 class ProgressBar:
@@ -159,10 +207,11 @@ class ProgressBar:
 def working(what: str) -> Iterator[ProgressBar]:
     """Note work that has to be done first, and show a bar for it, wherever notes are shown."""
     quiet = not _shown or _shown[-1].quiet or any(bar._bar is not None for bar in _shown)
-    note(what)
+    note_wait(what)
     with ProgressBar(quiet=quiet, what=what, many=1) as bar:
         yield bar
 
 
 _shown: list[ProgressBar] = []  # Open bars, the innermost last
 _places: list[str] = []  # Subjects of notes
+_kept: ContextVar[dict[str, None] | None] = ContextVar("softbleu_notes", default=None)  # Notes of the call so far

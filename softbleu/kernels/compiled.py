@@ -9,7 +9,7 @@ from numba.core import event
 from numba.core.compiler_lock import global_compiler_lock
 
 from softbleu.io.platform import free_at_forks, load_njit
-from softbleu.io.progress import note
+from softbleu.io.progress import note_wait
 
 _njit = partial(load_njit(), nogil=True, cache=True, no_cfunc_wrapper=True)
 
@@ -32,7 +32,7 @@ class _CompilingNote(event.Listener):
         """Print a note when numba starts compiling a softbleu kernel."""
         kernel = event.data["dispatcher"]
         if kernel.py_func.__module__.startswith("softbleu."):
-            note(
+            note_wait(
                 "numba compiles softbleu's kernels, which takes up to 10 seconds, once: they are cached in "
                 f"{kernel.stats.cache_path}"
             )

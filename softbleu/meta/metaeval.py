@@ -11,6 +11,7 @@ from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
 from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import check_run
+from softbleu.io.progress import keeping_notes, note
 from softbleu.meta.campaign import TASK_MEASURES
 from softbleu.meta.evidence import IntervalSettings
 from softbleu.meta.pooling import HOW, pooled_table
@@ -71,6 +72,7 @@ class MetaevalOptions(TypedDict, total=False):
     exchange: str
 
 
+@keeping_notes
 def metaeval(
     question: str | None = None,
     *,
@@ -178,6 +180,16 @@ def metaeval(
     0.8
     """
     check_run(jobs, executor, progress)
+    return _told(_answered(question, RunOptions(jobs, executor, progress=progress), **options))
+
+
+def _told(evaluation: MetaEvaluation) -> MetaEvaluation:
+    for said in evaluation.notes:
+        note(said)
+    return evaluation
+
+
+def _answered(question: str | None, run: RunOptions, **options: Unpack[MetaevalOptions]) -> MetaEvaluation:
     given: Keywords = {**options}
     inputs = Inputs(
         _taken(ScoreInputs, given),
@@ -191,8 +203,7 @@ def metaeval(
     question = known_name("table", question or inputs.question(), QUESTIONS)
     for name in settings.tasks:  # Before anything is scored
         known_name("task", name, TASK_MEASURES)
-    evidence = read_evidence(question, inputs, settings, RunOptions(jobs, executor, progress=progress))
-    return answer(question, evidence, settings)
+    return answer(question, read_evidence(question, inputs, settings, run), settings)
 
 
 def _taken(kind: type[_Group], given: dict[str, object]) -> _Group:
@@ -205,6 +216,7 @@ POOLED = ("systems", "outputs", "preferences", "accuracy", "differences", "spans
 """Questions about several directions: their estimates are pooled, or are tasks of one ranking."""
 
 
+@keeping_notes
 def metaeval_directions(
     directions: Sequence[Direction],
     question: str | None = None,
@@ -240,6 +252,7 @@ def metaeval_directions(
     InputError
         An input is invalid.
     """
+    check_run(jobs, executor, progress)
     of_systems = settings.get("human") or settings.get("rankings")
     judged = bool(of_systems or settings.get("assessments"))
     assessed = settings.get("assessments") or any(direction.judged for direction in directions)
@@ -260,16 +273,16 @@ def metaeval_directions(
             here |= {"candidates": candidates, "references": direction.references, "source": direction.source}
         here["language"] = here.get("language") or direction.language
         try:
-            answers[direction.name] = metaeval(
-                question, direction=direction.name, jobs=jobs, executor=executor, **here
+            answers[direction.name] = _answered(
+                question, RunOptions(jobs, executor), direction=direction.name, **here
             )
         except InputError as error:
             raise InputError(f"{direction.name}: ", *error.args) from error
         if progress is not None:
             progress(number, len(directions))
     if single:
-        return next(iter(answers.values()))
-    return _together(question, answers, _taken(IntervalSettings, {**settings}))
+        return _told(next(iter(answers.values())))
+    return _told(_together(question, answers, _taken(IntervalSettings, {**settings})))
 
 
 def _only(direction: Direction) -> str:
@@ -317,6 +330,6 @@ def _noted(answers: Mapping[str, MetaEvaluation]) -> list[str]:
     """Join the notes of directions, which are named unless all have the note."""
     noted: dict[str, list[str]] = {}
     for name, found in answers.items():
-        for note in found.notes:
-            noted.setdefault(note, []).append(name)
-    return [note if len(names) == len(answers) else f"{', '.join(names)}: {note}" for note, names in noted.items()]
+        for said in found.notes:
+            noted.setdefault(said, []).append(name)
+    return [said if len(names) == len(answers) else f"{', '.join(names)}: {said}" for said, names in noted.items()]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from softbleu.config.earlier import moved_names
 from softbleu.errors import UnknownNameError
 from softbleu.metrics.score import DocumentScore, NumberLike, ReferenceScore, Score
-from softbleu.tables import Tabular, best_places, decimals_of
+from softbleu.tables import Noted, Tabular, best_places, decimals_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.gating import GatedLines
@@ -74,6 +74,8 @@ class Result(Tabular, NumberLike):
         Lines that a gate changed before they were scored; None without a gate.
     empty
         Outputs without text, with which nothing is compared; None unless the score is partial.
+    notes
+        Notes of the call on its texts and settings, which it also gave as warnings (`softbleu.SoftbleuWarning`).
 
     Examples
     --------
@@ -98,6 +100,7 @@ class Result(Tabular, NumberLike):
     in_percent: bool = True
     gated: GatedLines | None = field(default=None, repr=False)
     empty: int | None = None
+    notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def parts_of(self) -> str | None:
@@ -166,7 +169,7 @@ class Result(Tabular, NumberLike):
         return content
 
 
-class Results(Tabular, list[Result]):
+class Results(Noted, list[Result]):
     """The scores of several systems, or by several metrics: a list that can be looked at as a table.
 
     ``results["A"]`` is the (first) result of system A.

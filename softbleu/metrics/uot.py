@@ -15,7 +15,7 @@ from softbleu.config.declare import setting
 from softbleu.corpora.edits import EditedSegment, TextEdit, apply_edits
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.io.arguments import Limit
-from softbleu.io.progress import note
+from softbleu.io.progress import note_wait
 from softbleu.kernels.transport import transport
 from softbleu.metrics.aggregation import BestReference
 from softbleu.metrics.base import EditMetric
@@ -199,7 +199,7 @@ class Uot(EditMetric):
         for line in chain.from_iterable((after, before) for view in views for after, before in view):
             numbers.setdefault(line, len(numbers))
         if sum(map(len, numbers)) > _MANY_WORDS:
-            note("uot encodes a sentence anew for every edit, which takes a while")
+            note_wait("uot encodes a sentence anew for every edit, which takes a while")
         means = vectors.means_of(list(numbers))
         return [
             np.array([means[numbers[after]] - means[numbers[before]] for after, before in view]).reshape(

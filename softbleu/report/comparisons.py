@@ -20,7 +20,7 @@ from softbleu.report.records import (
     with_columns,
 )
 from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, gate_columns, signature_note
-from softbleu.tables import LEAST_P, Records, Value, best_places, p_text
+from softbleu.tables import LEAST_P, SIGNIFICANT, Records, Value, best_places, p_text
 
 if TYPE_CHECKING:
     from softbleu.analysis.kind_differences import KindTable
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from softbleu.results.runs import RunDifference
     from softbleu.results.significance import Comparison, ComparisonTable, Pair, SignificanceSettings
 
-SIGNIFICANT = 0.05
 _DISAGREE = "for some systems the corpus score and the average line disagree (d has the opposite sign)"
 _OF_RUNS = ("kind", "metric", "system", "name", "one", "two", "difference")
 _CORRECTIONS = {"holm": "Holm-corrected", "fdr": "corrected by Benjamini-Hochberg"}
@@ -112,7 +111,7 @@ def summary_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Re
     tests = len(first.comparisons) - 1
     if tests and {"score", "p"} & set(chosen):
         said = f"* p < {SIGNIFICANT} against {first.baseline} · p: {corrected_text(first, tests)}"
-        notes = [said, *too_few(first.significance, tests)]
+        notes = [said, *first.significance.too_few(tests)]
     return [replace(made, notes=[*notes, *made.notes, *(signature_note(table, layout) for table in tables)])]
 
 
@@ -235,7 +234,7 @@ def _baseline_notes(table: ComparisonTable, chosen: Sequence[str]) -> list[str]:
         *[f"* p < {SIGNIFICANT} against {table.baseline}"] * ("p" in chosen),
         *filter(None, [" · ".join(text for name, text in short.items() if name in chosen)]),
         *[_DISAGREE] * ("effect" in chosen and _turns(table)),
-        *too_few(table.significance, tests) * ("p" in chosen),
+        *table.significance.too_few(tests) * ("p" in chosen),
     ]
 
 
@@ -245,20 +244,12 @@ def _turns(table: ComparisonTable) -> bool:
     return any(pair.difference * pair.effect < 0 for pair in pairs)
 
 
-def too_few(significance: SignificanceSettings, tests: int) -> list[str]:
-    """Return a note if none of so many tests can be significant."""
-    least = significance.least_p(tests)
-    if least < SIGNIFICANT:
-        return []
-    return [f"no p can be below {least:.4f} here: draw more samples or trials, or correct by fdr"]
-
-
 def note_few(significance: SignificanceSettings, systems: int, output_format: str) -> None:
     """Print a note that nothing can be significant, for formats without notes of their own."""
     if is_for_readers(output_format):
         return
     tests = systems * (systems - 1) // 2 if significance.all_pairs else systems - 1
-    for said in too_few(significance.settled(systems), tests) if tests else ():
+    for said in significance.settled(systems).too_few(tests) if tests else ():
         note(said)
 
 
@@ -285,7 +276,7 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
         rows.append([f"{number + 1} {name}", *cells])
     tests = len(table.pairs)
     said = f"above the diagonal: p ({corrected_text(table, tests)}; * p < {SIGNIFICANT}) · below: differences"
-    notes = [said, *too_few(table.significance, tests), signature_note(table, layout)]
+    notes = [said, *table.significance.too_few(tests), signature_note(table, layout)]
     return Records([table.label, *map(str, range(1, len(names) + 1))], rows, notes=notes, text_columns=1)
 
 

@@ -10,10 +10,10 @@ from softbleu import report
 from softbleu.analysis.corrections import ALL
 from softbleu.analysis.kind_differences import KIND_DIFFERENCES, KindRow, KindTable
 from softbleu.errors import InputError
-from softbleu.report.comparisons import SIGNIFICANT, corrected_text, p_cell, too_few
+from softbleu.report.comparisons import corrected_text, p_cell
 from softbleu.report.records import Layout, Writers, table_writers, with_columns
 from softbleu.report.scores import signature_note
-from softbleu.tables import Records, Value, best_places
+from softbleu.tables import SIGNIFICANT, Records, Value, best_places
 
 if TYPE_CHECKING:
     from softbleu.analysis.kind_differences import KindTables
@@ -78,7 +78,7 @@ def _notes(tables: KindTables, layout: Layout) -> list[str]:
     if first.tests:
         tests = max(table.tests for table in tables)
         notes.append(f"* p < {SIGNIFICANT} against {first.baseline} · p: {corrected_text(first, tests)}")
-        notes += too_few(first.significance, tests)
+        notes += first.significance.too_few(tests)
     if any(row.beside for row in first.rows):
         notes.append(
             f"adds: points of the difference of F{first.beta:g} that come from the kind; the kinds add up to all"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from softbleu import report
 from softbleu.report.records import Layout, Writers, table_writers
 from softbleu.report.scores import signature_note
-from softbleu.tables import Records, Value
+from softbleu.tables import SIGNIFICANT, Records, Value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,8 +94,8 @@ def _fraction_table(tests: FractionTests, name: str, layout: Layout) -> Records:
     notes += ["whole: whole outputs against whole references"]
     if count:
         said = report.comparisons.corrected_text(table, count)
-        notes += [f"* p < {report.comparisons.SIGNIFICANT} against {tests.baseline} · p: {said}"]
-        notes += report.comparisons.too_few(table.significance, count)
+        notes += [f"* p < {SIGNIFICANT} against {tests.baseline} · p: {said}"]
+        notes += table.significance.too_few(count)
     columns = ["output", "system", f"{table.label} [95% CI]", "diff [95% CI]", "p"]
     return Records(columns, cells, notes=[*notes, signature_note(table, layout)], text_columns=2, verbatim=columns)
 

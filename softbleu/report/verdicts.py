@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from softbleu.report.comparisons import SIGNIFICANT, corrected_text
+from softbleu.report.comparisons import corrected_text
 from softbleu.report.records import Layout
-from softbleu.tables import p_text
+from softbleu.tables import SIGNIFICANT, p_text
 
 if TYPE_CHECKING:
     from softbleu.results.significance import ComparisonTable, Pair

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
 
 from softbleu import results as library
 from softbleu.config.earlier import also_named
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
 from softbleu.corpora.gates import gated
-from softbleu.engine.notes import note_coverage, note_impossible
+from softbleu.engine.notes import Note, corpus_notes, note_coverage, note_impossible
 from softbleu.engine.plan import (
     GivenMetric,
     GivenMetrics,
@@ -27,10 +27,11 @@ from softbleu.engine.streams import ScoredStream as ScoredStream
 from softbleu.engine.totals import Kept, Totals, reason_for_text
 from softbleu.errors import InputError, known_name
 from softbleu.io.platform import cached_property
-from softbleu.io.progress import shown
+from softbleu.io.progress import keeping_notes, note, shown
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.result import Result, Results
 
+_GLANCED = 128  # Segments that an accumulator keeps for notes
 MYPY = False  # mypy takes it for true. It names a wrong setting itself; other checkers need an overload to do so
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
         progress: Progress | None
 
 
+@keeping_notes
 def score_corpus(
     corpus: Corpus,
     metrics: GivenMetrics = "bleu",
@@ -140,6 +142,7 @@ def compare_corpus(
     corpus: Corpus, metrics: Sequence[GivenMetric] | Plan, **run: Unpack[_CorpusOptions]
 ) -> ComparisonTables: ...
 @also_named(metric="metrics")
+@keeping_notes
 def compare_corpus(
     corpus: Corpus,
     metrics: GivenMetrics = "bleu",
@@ -214,6 +217,7 @@ if not MYPY:
 
 
 @also_named(metric="metrics")
+@keeping_notes
 def score(
     candidates: Texts,
     references: References | None = None,
@@ -290,9 +294,9 @@ def score(
     99.86
     """
     several = isinstance(candidates, Mapping) or isinstance(metrics, list | tuple)
-    corpus = gated(make_corpus(candidates, references, source, gold, documents, against), gate)
-    wanted = make_metrics(metrics, **settings)
     with shown(progress) as shower:
+        corpus = gated(make_corpus(candidates, references, source, gold, documents, against), gate)
+        wanted = make_metrics(metrics, **settings)
         results = score_corpus(corpus, wanted, level=level, jobs=jobs, executor=executor, progress=shower)
     return results if several else results[0]
 
@@ -331,6 +335,7 @@ if not MYPY:
 
 
 @also_named(metric="metrics")
+@keeping_notes
 def compare(
     candidates: _Systems,
     references: References | None = None,
@@ -364,13 +369,16 @@ def compare(
     >>> round(pair.difference, 2), (pair.wins, pair.ties, pair.losses)
     (48.36, (1, 1, 0))
     """
-    corpus = gated(make_corpus(candidates, references, source, gold, documents, against), gate)
-    wanted = make_metrics(metrics, **settings)
-    if documents is not None and significance is None:
-        significance = library.significance.SignificanceSettings(documents=corpus.documents)
     with shown(progress) as shower:
+        corpus = gated(make_corpus(candidates, references, source, gold, documents, against), gate)
+        wanted = make_metrics(metrics, **settings)
+        if documents is not None and significance is None:
+            significance = library.significance.SignificanceSettings(documents=corpus.documents)
         run: Keywords = {"jobs": jobs, "executor": executor, "progress": shower}
         tables = compare_corpus(corpus, wanted, baseline=baseline, significance=significance, **run)
+        # The command writes it beside its tables.
+        for said in tables[0].significance.too_few(len(tables[0].pairs)) if tables[0].pairs else ():
+            note(said)
     return tables if isinstance(metrics, list | tuple) else tables[0]
 
 
@@ -378,7 +386,7 @@ class Accumulator:
     """Collects batches of text and scores them together, with the digits of `corpus_score`.
 
     It keeps sums of statistics, not text, wherever a metric's statistics add up. `kept` says what it keeps, and `why`
-    if that is more than sums.
+    if that is more than sums. For notes it has the text of the first 128 segments, which is not pickled.
 
     Parameters
     ----------
@@ -406,7 +414,9 @@ class Accumulator:
         written = str(self.metric)
         same = None if self.metric.called else make_metric(written)
         plain = same is not None and _identity(same) == _identity(self.metric)
-        state = {name: value for name, value in vars(self).items() if name not in ("_resolved", "_why")}
+        state = {name: value for name, value in vars(self).items() if name not in ("_plan", "_why")}
+        if self._totals is not None:
+            state["_segments"] = []
         return state | {"metric": written if plain else self.metric}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -417,8 +427,12 @@ class Accumulator:
             self._totals.metric = self._resolved
 
     @cached_property
+    def _plan(self) -> Plan:
+        return make_plan([self.metric])
+
+    @property
     def _resolved(self) -> Metric:
-        return make_plan([self.metric]).metrics[0]
+        return self._plan.only
 
     @cached_property
     def _why(self) -> str | None:
@@ -447,6 +461,7 @@ class Accumulator:
     def reset(self) -> None:
         """Forget all segments."""
         self._segments: list[tuple[str, Sequence[str], str | None]] = []
+        self._found: tuple[int, list[Note]] = (0, [])  # Notes on so many segments
         self._totals: Totals | None = None
         self._with_source: bool | None = None
 
@@ -462,13 +477,15 @@ class Accumulator:
             raise InputError("an accumulator has the text of one system: make one for each")
         batch = Segments.of(candidates, references, source)
         self._check_source(batch.source is not None)
-        if self._why is not None:
-            (texts,) = batch.candidates.values()
-            self._segments.extend(zip(texts, batch.references, batch.source or repeat(None, len(texts)), strict=True))
-        else:
+        (texts,) = batch.candidates.values()
+        room = len(texts)
+        if self._why is None:
             totals = self._made()
             check_requirements(batch, totals.metric)
             totals.add(batch)
+            room = max(0, _GLANCED - len(self._segments))
+        segments = zip(texts, batch.references, batch.source or repeat(None, len(texts)), strict=True)
+        self._segments.extend(islice(segments, room))
         self._with_source = batch.source is not None
 
     def merge(self, other: Accumulator) -> None:
@@ -491,8 +508,10 @@ class Accumulator:
         self._segments.extend(other._segments)
         if other._totals is not None:
             self._made().merge(other._totals)
+            del self._segments[_GLANCED:]
         self._with_source = other._with_source
 
+    @keeping_notes
     def compute(self, *, level: Level = "corpus") -> Result:
         """Score all segments so far, at a level of `softbleu.score`; all but `corpus` need ``keep_rows=True``.
 
@@ -505,13 +524,16 @@ class Accumulator:
             raise InputError("no text to score yet: add some by update")
         known_name("level", level, get_args(Level))
         if self._totals is None:
-            candidates, references, source = zip(*self._segments, strict=True)
-            return self.metric.corpus_score(candidates, references, None if None in source else source, level=level)
+            return self.metric.corpus_score(*self._texts(), level=level)
         if level == "document":
             raise InputError("scores of documents need these: an accumulator has none")
         self._need_rows(f"level {level!r}", level != "corpus")
         (result,) = self._totals.collected().results(level)
         note_coverage([(result.name, result.label, result.coverage)])
+        if self._found[0] < len(self._segments):
+            self._found = len(self._segments), [*corpus_notes(make_corpus(*self._texts()), self._plan)]
+        for parts in self._found[1]:
+            note(*parts)
         return result
 
     def interval(self, significance: SignificanceSettings | None = None) -> tuple[float, float]:
@@ -533,13 +555,19 @@ class Accumulator:
             raise InputError("no text to score yet: add some by update")
         settings = library.significance.SignificanceSettings() if significance is None else significance
         if self._totals is None:
-            candidates, references, source = zip(*self._segments, strict=True)
-            sources = None if None in source else source
-            corpus = make_corpus({"candidate": candidates}, references, sources)
-            return compare_corpus(corpus, self.metric, significance=settings).comparisons[0].interval
+            return (
+                compare_corpus(make_corpus(*self._texts()), self.metric, significance=settings)
+                .comparisons[0]
+                .interval
+            )
         self._need_rows("an interval")
         table = library.significance.compare_systems(self._totals.collected(), "candidate", settings)
         return table.comparisons[0].interval
+
+    def _texts(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[str] | None]:
+        """Candidates, references and source of the segments that are kept."""
+        candidates, references, source = zip(*self._segments, strict=True)
+        return candidates, references, None if None in source else source
 
     def _made(self) -> Totals:
         if self._totals is None:

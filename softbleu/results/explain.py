@@ -13,7 +13,7 @@ from softbleu.config.earlier import also_named
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus, pick_segments
 from softbleu.corpora.edits import Annotation, GoldSegment
 from softbleu.corpora.judgements.spans import MAJOR, MINOR, MarkedOutput, MarkedSpan, SpanTable
-from softbleu.engine.notes import note_text
+from softbleu.engine.notes import note_corpus
 from softbleu.engine.plan import GivenMetric, Plan, make_plan, requirements_of
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics, running
@@ -338,7 +338,7 @@ def explain_corpus(
     if not segments:
         return Explanations()
     plan = make_plan(metrics)
-    note_text(corpus, plan.metrics)
+    note_corpus(corpus, plan)
     explanations = _explained(corpus, plan, segments, progress)
     if plan.only.partial:
         picked = pick_segments(corpus, segments)

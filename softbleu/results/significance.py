@@ -18,11 +18,11 @@ from softbleu.engine.plan import GivenMetrics
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.platform import cached_property, single_threaded_blas
-from softbleu.io.progress import note
+from softbleu.io.progress import note, note_wait
 from softbleu.io.reading import parse_whole
 from softbleu.metrics.protocols import ReadsRows, at_level, in_percent
 from softbleu.metrics.result import Coverage
-from softbleu.tables import Tabular, best_places, decimals_of
+from softbleu.tables import SIGNIFICANT, Noted, Tabular, best_places, decimals_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -194,6 +194,12 @@ class SignificanceSettings:
         """
         return min(1.0, (tests if self.correction == "holm" else 1) * self.floor)
 
+    def too_few(self, tests: int) -> list[str]:
+        """Return a note if none of so many tests can be significant."""
+        least = self.least_p(tests)
+        few = least >= SIGNIFICANT
+        return [f"no p can be below {least:.4f} here: draw more samples or trials, or correct by fdr"] * few
+
     @classmethod
     def from_signature(cls, signature: str | None, **changed: object) -> tuple[Self, str | None]:
         """Make the settings that a signature of a comparison has, and name its baseline; `changed` ones go before.
@@ -245,6 +251,7 @@ class ComparisonTable(Tabular):
     """The pairs that were tested, corrected among themselves: all pairs of systems in the order given, the later of
     two first, or every system beside the baseline (see `SignificanceSettings.all_pairs`)."""
     in_percent: bool = True  # Whether scores are known to be on a scale to 100
+    notes: tuple[str, ...] = ()  # Notes of the call on its texts and settings, which it also gave as warnings
 
     def pair(self, name: str, other: str) -> Pair:
         """Find the pair of two systems, `name` and `other`, either way round.
@@ -295,7 +302,7 @@ class ComparisonTable(Tabular):
         return [(place, "score") for place in best_places(scores, digits, higher=self.higher_is_better)]
 
 
-class ComparisonTables(Tabular, list[ComparisonTable]):
+class ComparisonTables(Noted, list[ComparisonTable]):
     """Tables by several metrics, one each; together they are shown as one."""
 
     def records(self) -> list[Cells]:
@@ -356,7 +363,7 @@ def compare_systems(
         name, label = statistics.systems[int(missing.argmax())], metric.called or metric.label
         raise InputError(f"{label}: too few segments of {name} have a score for intervals and tests")
     if (tests := comb(systems, 2) * every_pair) * settings.drawn() > _MANY:
-        note(f"{tests:,} pairs of systems are tested, each in {settings.drawn():,} draws; fewer take less time")
+        note_wait(f"{tests:,} pairs of systems are tested, each in {settings.drawn():,} draws; fewer take less time")
     baselines, as_sacrebleu = range(systems) if every_pair else [place], settings.compatible == "sacrebleu"
     if settings.test == "bootstrap":
         p_values = np.full((systems, systems), np.nan)

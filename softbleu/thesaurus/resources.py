@@ -20,7 +20,7 @@ from softbleu.config.languages import language_of_data
 from softbleu.errors import InputError, Parameter, optional
 from softbleu.io.files import CACHE_VARIABLE, cache_folder, kept_arrays
 from softbleu.io.platform import cached_property, lock
-from softbleu.io.progress import note
+from softbleu.io.progress import note_wait
 from softbleu.io.reading import bounded_lines
 from softbleu.text.coded import Vocabulary, chosen_places
 from softbleu.text.meteor import EXCEPTIONS, PARAPHRASES, SYNONYMS, MeteorData, MeteorFiles
@@ -194,7 +194,7 @@ def open_tables(data: MeteorData) -> MeteorTables:
         if path is not None and path.stat().st_size >= _LARGE:
             kept = f"once: they are cached in {cache / name}" if cache else None
             where = kept or f"and cannot be cached: set {CACHE_VARIABLE} to a folder"
-            note(f"makes tables of the paraphrases of {path}, which takes about half a minute, {where}")
+            note_wait(f"makes tables of the paraphrases of {path}, which takes about half a minute, {where}")
         return _tables(files)
 
     return MeteorTables(kept_arrays(name, make), files.folder)

@@ -494,7 +494,8 @@ def test_colours_are_for_terminals(monkeypatch, tmp_path):
         Target.of(None)
 
 
-def test_a_note_is_written_once_where_progress_is_shown(capsys):
+def test_a_note_is_written_once_where_progress_is_shown(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "_shown", [])
     progress.note("before")
     with ProgressBar(quiet=False):
         progress.note("a [bold] line")
@@ -503,7 +504,7 @@ def test_a_note_is_written_once_where_progress_is_shown(capsys):
             progress.note("nothing")
     progress.note("after")
     with ProgressBar(quiet=False):
-        progress.hush()
+        progress.hush(unless_shown=False)
         progress.note("a line")
     assert capsys.readouterr().err == "softbleu: note: a [bold] line\n"
 

@@ -218,7 +218,7 @@ def test_a_language_sets_what_is_not_named(
 
 def test_low_coverage_is_noted_once(capsys: pytest.CaptureFixture[str]) -> None:
     vectors = {word: [1.0, 0.5] for word in ENGLISH[0].split()}
-    systems, metric = {"one": GERMAN, "two": GERMAN[:1] * 6}, softbleu.Vleu(vectors=vectors)
+    systems, metric = {"one": GERMAN, "two": GERMAN[:1] * 6}, softbleu.Vleu(threshold=0.8, vectors=vectors)
     said = "one, VLEU: 0% of the candidate's tokens have a vector (below 80% in 1 more)"
     score({"one": ENGLISH}, ENGLISH, metrics=metric, progress=True)
     score(systems, ENGLISH, metrics=metric)
