@@ -66,9 +66,9 @@ def _frames_inside() -> int:
 
 
 def note_wait(*parts: str | Parameter) -> None:
-    """Tell what takes a while, where progress is shown."""
+    """Tell what takes a while, where progress is shown; results keep none of it."""
     if _shown:
-        note(*parts)
+        _shown[-1].note(*_places, *parts)
 
 
 def keeping_notes(call: Callable[_P, _R]) -> Callable[_P, _R]:

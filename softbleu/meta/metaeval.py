@@ -253,6 +253,7 @@ def metaeval_directions(
         An input is invalid.
     """
     check_run(jobs, executor, progress)
+    run = RunOptions(jobs, executor)
     of_systems = settings.get("human") or settings.get("rankings")
     judged = bool(of_systems or settings.get("assessments"))
     assessed = settings.get("assessments") or any(direction.judged for direction in directions)
@@ -273,9 +274,7 @@ def metaeval_directions(
             here |= {"candidates": candidates, "references": direction.references, "source": direction.source}
         here["language"] = here.get("language") or direction.language
         try:
-            answers[direction.name] = _answered(
-                question, RunOptions(jobs, executor), direction=direction.name, **here
-            )
+            answers[direction.name] = _answered(question, run, direction=direction.name, **here)
         except InputError as error:
             raise InputError(f"{direction.name}: ", *error.args) from error
         if progress is not None:

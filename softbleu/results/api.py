@@ -555,13 +555,10 @@ class Accumulator:
             raise InputError("no text to score yet: add some by update")
         settings = library.significance.SignificanceSettings() if significance is None else significance
         if self._totals is None:
-            return (
-                compare_corpus(make_corpus(*self._texts()), self.metric, significance=settings)
-                .comparisons[0]
-                .interval
-            )
-        self._need_rows("an interval")
-        table = library.significance.compare_systems(self._totals.collected(), "candidate", settings)
+            table = compare_corpus(make_corpus(*self._texts()), self.metric, significance=settings)
+        else:
+            self._need_rows("an interval")
+            table = library.significance.compare_systems(self._totals.collected(), "candidate", settings)
         return table.comparisons[0].interval
 
     def _texts(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[str] | None]:
