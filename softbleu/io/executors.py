@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 from softbleu.errors import InputError, Parameter, WorkerError, optional
 from softbleu.io.arguments import MOST_JOBS, check_run
 from softbleu.io.platform import client_of, end_processes, processes_of, runs_again, single_threaded_blas
-from softbleu.io.progress import hush, note
+from softbleu.io.progress import hush, note_wait
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _can_start() -> bool:
     elif not _forks() and runs_again(sys.modules["__main__"]):
         why = "new ones would run this script again: call softbleu under if __name__ == '__main__'"
     if why:
-        note("one process is used: ", why)
+        note_wait("one process is used: ", why)
     return not why
 
 

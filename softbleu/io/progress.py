@@ -66,7 +66,7 @@ def _frames_inside() -> int:
 
 
 def note_wait(*parts: str | Parameter) -> None:
-    """Tell what takes a while, where progress is shown; results keep none of it."""
+    """Tell what takes a while, or why, where progress is shown; results keep none of it."""
     if _shown:
         _shown[-1].note(*_places, *parts)
 
