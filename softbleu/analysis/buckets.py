@@ -90,7 +90,7 @@ def bucket_scores(
         raise InputError("to score documents, name them with ", Parameter("documents"))
     labels: list[str] | None = None
     if by not in ("length", "order", "document"):
-        if not Path(by).is_file() and ":" not in by:
+        if not Path(by).exists() and ":" not in by:
             parts = f"length, rarity, coverage, order, document, nor a kind of edits ({', '.join(get_args(By))})"
             raise InputError(f"{by}: no such file, nor one of {parts}")
         labels = read_labels(by, len(corpus), encoding)

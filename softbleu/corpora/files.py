@@ -307,10 +307,8 @@ def _stream(name: str) -> Iterator[tuple[io.BufferedReader[Any], Path | str | No
     """
     name, _ = split_text(str(name))
     path, remote = Path(name), is_url(name)
-    if not remote and name != STDIN and not path.exists():
-        raise InputError(f"no such file: {name}")
-    if not remote and path.is_dir():
-        raise InputError(f"{name} is a folder: name a file in it")
+    if not remote and name != STDIN:
+        _check_path(path)
     if name == STDIN and sys.stdin is None:
         raise InputError("standard input (-) is closed")
     try:
@@ -335,6 +333,16 @@ def _stream(name: str) -> Iterator[tuple[io.BufferedReader[Any], Path | str | No
         if remote:
             raise
         raise InputError(f"cannot read {name}: {error.strerror}") from None
+
+
+def _check_path(path: Path) -> None:
+    """Check that there is a file or a pipe; of devices the empty one is a file, and others may have no end."""
+    if not path.exists():
+        raise InputError(f"no such file: {path}")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: name a file in it")
+    if (path.is_char_device() or path.is_block_device()) and str(path) != os.devnull:
+        raise InputError(f"{path} is a device, which may have no end: name a file, or - for standard input")
 
 
 def _plain(
@@ -365,9 +373,17 @@ def _plain(
 
 
 def _copy(name: str, blocks: Iterator[bytes], out: IO[bytes]) -> None:
-    """Copy text to disk, rejecting over-long lines: a small packed file may unpack to a line that fills the disk."""
-    length, longest = 0, longest_line()
+    """Copy text to disk; bytes that are no UTF-8, and over-long lines, end it before they fill the disk."""
+    lines, length, longest, decoder = 1, 0, longest_line(), codecs.getincrementaldecoder("utf-8")()
     for block in blocks:
+        try:
+            decoder.decode(block)
+        except UnicodeDecodeError as error:
+            bad, at = error.object, error.start  # Behind the beginning of a character, if the last block ended so
+            newline = bad.rfind(b"\n", 0, at)
+            byte = at - newline + (length - len(bad) + len(block) if newline < 0 else 0)
+            raise not_utf8(name, lines + bad.count(b"\n", 0, at), byte, bad[at]) from None
+        lines += block.count(b"\n")
         length = len(block) - 1 - end if (end := block.rfind(b"\n")) >= 0 else length + len(block)
         if length > longest:
             refuse_line(name, longest)

@@ -102,7 +102,7 @@ def read_labels(place: str, segments: int | None = None, encoding: str = "utf-8"
     the label of a segment is in the row of each system. Raises `InputError`: a segment without a label, or a table
     of several columns without a column name.
     """
-    name, _, column = (place, "", "") if Path(place).is_file() else place.rpartition(":")
+    name, _, column = (place, "", "") if Path(place).exists() else place.rpartition(":")
     if not name:
         raise InputError(f"{place}: no such file")
     lines = list(open_text(name, encoding))

@@ -23,9 +23,10 @@ from tables import each_row
 
 import softbleu
 from softbleu.corpora import ParallelFiles, Segments, name_files, read_m2, read_segments
+from softbleu.corpora import files as corpus_files
 from softbleu.corpora.corpus import joined
 from softbleu.corpora.edits import Annotation, Edit, GoldReferences, GoldSegment, _tokenized, write_m2
-from softbleu.corpora.files import open_text
+from softbleu.corpora.files import TextFile, open_text
 from softbleu.corpora.generate import read_aligned
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import read_assessments, read_rankings, read_scores, read_spans
@@ -153,6 +154,18 @@ class TestLines:
         ):
             score_corpus(corpus, Bleu(), kernels=kernels)
         refused(InputError, r"line 3, byte 4: not UTF-8 \(0xc3\)", read_back, written(b"a\nb\ncaf\xc3"))
+
+    @pytest.mark.parametrize("block", [1, 3, 1 << 20])
+    @pytest.mark.parametrize("data", [b"\xff", b"ab\n\xe4\xb8z\n" * 2, b"a\nxyz\xe4\xb8", b"\xe4\xb8\xad\xe4\xb8\n"])
+    def test_bytes_that_are_no_text_end_the_copy_of_a_pipe(self, block, data, written, monkeypatch, tmp_path):
+        monkeypatch.setattr(corpus_files, "_BLOCK", block)
+        said = []
+        for name in ("-", written(data, "c.txt")):
+            monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+            with pytest.raises(InputError) as caught:
+                list(TextFile.open(name, "utf-8", tmp_path, 2).all_lines())
+            said.append(str(caught.value).removeprefix(name))
+        assert said[0] == said[1]
 
     def test_threads_find_the_same_lines(self, written, monkeypatch):
         started = []
