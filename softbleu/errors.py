@@ -15,6 +15,7 @@ _SCHEME = r"((?<![\w+.-])[A-Za-z][\w+.-]+:/{1,2})"  # Paths have one slash less
 _USER = re.compile(_SCHEME + r"(?:[^\s/?#:@]*:(?!\d*(?:[/?#\s]|$))\S*@|[^\s/?#]*@)")
 _QUERY = re.compile(_SCHEME + r"([^\s?]*\?)(\S*?)(?=[:,'\")\]]*(?:\s|$))")
 _VALUE = re.compile(r"(^|[&;])([^=&;]*=)?[^&;]+")
+_LONGEST = 2000  # Characters of a message; a list of all settings has half as many
 
 
 def one_line(text: str) -> str:
@@ -93,8 +94,16 @@ class Parameter:
 
 
 def spelt(parts: Iterable[str | Parameter], spell: Callable[[Parameter], str] = str) -> str:
-    """Join texts and parameters to a message; `spell` writes a parameter."""
-    return "".join(spell(part) if isinstance(part, Parameter) else str(part) for part in parts)
+    r"""Join texts and parameters to a message of one line, without secrets; `spell` writes a parameter.
+
+    A message that quotes much loses its middle.
+
+    >>> spelt(["no such file: \x1b[1m"]) == "no such file: \\x1b[1m", len(spelt(["x" * 100_000]))
+    (True, 2003)
+    """
+    said = "".join(spell(part) if isinstance(part, Parameter) else str(part) for part in parts)
+    text, half = one_line(without_secrets(said)), _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]} … {text[-half:]}"
 
 
 class SoftbleuError(Exception):

@@ -36,7 +36,7 @@ from softbleu.errors import (
     SoftbleuError,
     UnknownNameError,
     known_name,
-    one_line,
+    spelt,
     without_secrets,
 )
 from softbleu.io.platform import drop_output, tell
@@ -302,7 +302,7 @@ def run(arguments: Sequence[str]) -> int:
 
             tell(without_secrets(format_exc()).rstrip("\n"))
         drop_output()
-        tell(f"softbleu: error: {one_line(without_secrets(' '.join(_describe(error))))}")
+        tell(f"softbleu: error: {spelt([' '.join(_describe(error))])}")
         return BAD_INPUT
     return code if isinstance(code, int) else 0
 

@@ -19,7 +19,7 @@ from softbleu.cli.words import OptionValues
 from softbleu.config.declare import Declared, Setting, format_value, own_settings
 from softbleu.config.declare import setting as setting  # Modules of commands take it from here
 from softbleu.errors import InputError, Parameter, SoftbleuError
-from softbleu.io.arguments import allow
+from softbleu.io.arguments import allow, read_number
 from softbleu.io.progress import MANY, ProgressBar, note
 
 _NUMBERS: dict[type, tuple[str, str]] = {int: ("a whole number", "N"), float: ("a number", "X")}
@@ -180,7 +180,7 @@ def _describe(option: Setting) -> str:
 
 def _number(kind: type, value: str) -> object:
     try:
-        return kind(value)
+        return read_number(kind, value)
     except ValueError:
         raise InputError(f"{value!r} is not {_NUMBERS[kind][0]}") from None
 

@@ -15,6 +15,7 @@ from softbleu.cli.output import Form, Target
 from softbleu.cli.settings import SettingOption
 from softbleu.config.declare import setting
 from softbleu.corpora.labels import Documents
+from softbleu.engine.prefixes import AtFractions
 from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError, known_name
 from softbleu.meta.reading import read_marks
@@ -111,7 +112,7 @@ class CompareOptions(SystemScores):
         partial = any(option.setting.name == "partial" and value for option, value in self.chosen)
         return (
             self.fractions
-            or tuple(map(float, filter(None, signed.split("+"))))
+            or (AtFractions.of(signed.split("+")).fractions if signed else ())
             or (results.fractions.FRACTIONS if partial else ())
         )
 

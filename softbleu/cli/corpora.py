@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from softbleu.cli.command import command, setting
 from softbleu.cli.options import Encoded, Output
 from softbleu.errors import InputError
+from softbleu.io.arguments import read_number
 
 if TYPE_CHECKING:
     from softbleu.corpora.generate import ParaphraseSettings
@@ -115,7 +116,7 @@ def _paraphrase_settings(options: GenerateOptions) -> ParaphraseSettings:
     for text in options.noise:
         name, _, rate = text.partition("=")
         try:
-            noise.append((name, float(rate)))
+            noise.append((name, read_number(float, rate)))
         except ValueError:
             raise InputError(f"--noise {text!r} is not NAME=RATE, e.g. drop=0.1") from None
     named = {"synonyms": options.synonyms, "category": options.category, "alternate": options.alternate}

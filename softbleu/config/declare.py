@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 from urllib.parse import quote, unquote
 
 from softbleu.errors import REMOVED, InputError, Parameter, UnknownNameError, known_name
+from softbleu.io.arguments import read_number
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -150,8 +151,8 @@ class Setting:
             if self.kind == "yes or no":
                 return {"yes": True, "no": False, "true": True, "false": False}[text.lower()]
             if self.kind == "a whole number":
-                return int(text)
-            return float(text) if self.kind == "a number" else text
+                return read_number(int, text)
+            return read_number(float, text) if self.kind == "a number" else text
         except (KeyError, ValueError):
             raise InputError(f"{self.name} must be {self.kind}, not {text!r}") from None
 

@@ -17,6 +17,7 @@ from softbleu.corpora.labels import Documents
 from softbleu.corpora.logs import Emission, Log, Screen, read_log
 from softbleu.corpora.resegment import resegment
 from softbleu.errors import InputError, Parameter, counted
+from softbleu.io.arguments import read_number
 from softbleu.io.progress import note
 from softbleu.io.reading import parse_json, without_packing
 from softbleu.types import DelayUnit
@@ -175,7 +176,7 @@ def read_moment(text: str) -> float:
     """
     seconds = text.endswith("s")
     try:
-        moment = float(text.removesuffix("s")) * (_MILLISECONDS if seconds else 1)
+        moment = read_number(float, text.removesuffix("s")) * (_MILLISECONDS if seconds else 1)
     except ValueError:
         moment = -1
     if not 0 <= moment < np.inf:
@@ -254,7 +255,7 @@ def _span(where: str, entry: object) -> SpokenSegment:
     if not isinstance(entry, dict) or not {"wav", "offset", "duration"} <= entry.keys():
         raise InputError(f"{where}: a segment needs wav, offset and duration")
     try:
-        offset, duration = (float(entry[key]) * _MILLISECONDS for key in ("offset", "duration"))
+        offset, duration = (read_number(float, entry[key]) * _MILLISECONDS for key in ("offset", "duration"))
     except (TypeError, ValueError):
         raise InputError(f"{where}: offset and duration are seconds, not {entry['offset']!r}") from None
     if not (0 <= offset < np.inf and 0 < duration < np.inf):

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.vectors import Head, Selection, Sink, VectorCase, WordVectors
 from softbleu.errors import VectorError, optional
+from softbleu.io.arguments import read_number
 from softbleu.io.platform import cached_property
 from softbleu.io.reading import BLOCK_SIZE, Stream, longest_line, open_stream, refuse_line
 from softbleu.types import Progress
@@ -88,7 +89,7 @@ def detect_layout(path: Path) -> FileLayout:
 def is_number(field: bytes) -> bool:
     """Whether a field of a line is a number, including NaN and infinity."""
     try:
-        float(field)
+        read_number(float, field)
     except ValueError:
         return False
     return True
@@ -272,7 +273,7 @@ def read_decimals(text: bytes) -> NDArray[np.float64]:
     numbers: NDArray[np.float64] = total / 10.0**decimals
     np.negative(numbers, out=numbers, where=negative)
     for place in np.flatnonzero(~usual).tolist():
-        numbers[place] = float(text[starts[place] - _MOST_WHOLE : ends[place] - _MOST_WHOLE])
+        numbers[place] = read_number(float, text[starts[place] - _MOST_WHOLE : ends[place] - _MOST_WHOLE])
     return numbers
 
 

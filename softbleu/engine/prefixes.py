@@ -10,7 +10,7 @@ import numpy as np
 
 from softbleu.engine.worker import MINI_BATCH, MOST_TOGETHER
 from softbleu.errors import InputError
-from softbleu.io.arguments import is_whole_number
+from softbleu.io.arguments import is_whole_number, read_number
 from softbleu.kernels import choose_kernels
 from softbleu.matching.partial import prefixes
 from softbleu.metrics.guards import checked_rows
@@ -53,7 +53,7 @@ class AtFractions:
     def of(cls, fractions: Iterable[float | str]) -> AtFractions:
         """Read shares from numbers or texts."""
         try:
-            shares = tuple(map(float, fractions))
+            shares = tuple(read_number(float, share) for share in fractions)
         except (TypeError, ValueError):
             said = fractions if isinstance(fractions, str | float) else [*fractions]
             raise InputError(f"fractions of outputs are a list of numbers such as 0.5, not {said!r}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, MappingView, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, MappingView, Sequence, Set
 from dataclasses import dataclass
 from math import prod
 from numbers import Integral
@@ -19,6 +19,20 @@ FACTOR = "SOFTBLEU_LIMITS"  # Environment variable with the factor of all limits
 _MOST_FACTOR = 1_000_000
 _V = TypeVar("_V")
 _ENTRIES = "a list with an entry per segment, or a column of a data frame"
+
+
+def read_number(kind: Callable[[Any], _V], text: object) -> _V:
+    """Read a number by its kind, such as `float`. ValueError: it is none, or has underscores, which Python allows.
+
+    >>> read_number(float, "1e3")
+    1000.0
+    >>> read_number(int, "1_0")
+    Traceback (most recent call last):
+    ValueError: 1_0 is no number
+    """
+    if "_" in repr(text):
+        raise ValueError(f"{text} is no number")
+    return kind(text)
 
 
 def is_whole_number(value: object) -> bool:

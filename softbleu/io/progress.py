@@ -13,7 +13,7 @@ from functools import wraps
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, cast
 
-from softbleu.errors import Parameter, SoftbleuWarning, one_line, spelt, without_secrets
+from softbleu.errors import Parameter, SoftbleuWarning, spelt
 from softbleu.io.arguments import check_progress
 from softbleu.io.platform import tell
 
@@ -46,7 +46,7 @@ def note(*parts: str | Parameter) -> None:
     """
     if not listening():
         return
-    message, kept = one_line(without_secrets(spelt((*_places, *parts)))), _kept.get()
+    message, kept = spelt((*_places, *parts)), _kept.get()
     if kept is not None and message in kept:
         return
     if kept is not None:
@@ -159,7 +159,7 @@ class ProgressBar:
         if self.quiet or any(message in bar._noted for bar in (self, *_shown)):
             return
         self._noted.add(message)
-        line = f"softbleu: note: {one_line(without_secrets(message))}"
+        line = f"softbleu: note: {message}"
         if self._bar is None:
             tell(line)
         else:

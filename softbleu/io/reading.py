@@ -30,7 +30,7 @@ from socket import gaierror
 from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeGuard, TypeVar, cast
 
 from softbleu.errors import InputError, MissingExtraError, Parameter, VectorError, optional
-from softbleu.io.arguments import number_from
+from softbleu.io.arguments import number_from, read_number
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -429,7 +429,7 @@ def parse_whole(text: str) -> int:
     """Parse a whole number; ValueError for other text and too many digits."""
     if len(text) > MOST_PLACES + 1:
         raise ValueError(f"a whole number of at most {MOST_PLACES} digits is needed")
-    return int(text)
+    return read_number(int, text)
 
 
 def whole_number(where: str, what: str, value: object) -> int:
@@ -450,7 +450,7 @@ def parse_score(value: Json) -> float:
     ValueError: a number is needed, 0 or of size 1e-100 to 1e+100
     """
     try:
-        number = math.nan if isinstance(value, bool) else float(value)
+        number = math.nan if isinstance(value, bool) else read_number(float, value)
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if number != 0 and not LEAST_SCORE <= abs(number) <= MOST_SCORE:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.errors import InputError
+from softbleu.io.arguments import read_number
 from softbleu.io.platform import cached_property
 from softbleu.io.reading import open_stream, parse_whole, text_lines
 
@@ -207,7 +208,7 @@ class _Reader:
 
     def _log(self, text: str) -> float:
         try:
-            value = float(text)
+            value = read_number(float, text)
         except ValueError:
             value = math.nan
         if value == -math.inf:

@@ -17,7 +17,7 @@ import numpy as np
 from softbleu.config.declare import Declared, Registry, setting
 from softbleu.embeddings.measure import parse_percentile
 from softbleu.errors import InputError
-from softbleu.io.arguments import Limit
+from softbleu.io.arguments import Limit, read_number
 from softbleu.kernels import SCALE, Intervals, Kernels
 from softbleu.kernels.numpy_backend import assign_greedily
 from softbleu.matching.ngrams import (
@@ -134,7 +134,7 @@ def read_threshold(text: str) -> float | str | None:
     if text == "none":
         return None
     try:
-        return float(text)
+        return read_number(float, text)
     except ValueError:
         parse_percentile(text)
         return text

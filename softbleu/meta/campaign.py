@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
+from softbleu.io.reading import parse_score
 from softbleu.meta.accuracy import LITTLE, JudgedPairs, flip_p_values
 from softbleu.meta.agreement import FEWEST_POINTS, correlate
 from softbleu.meta.evidence import Evidence, IntervalSettings
@@ -508,11 +509,11 @@ def task_weights(tasks: Sequence[CampaignTask], given: Sequence[str] | Mapping[s
         if name not in known:
             raise UnknownNameError("measure or set", name, known)
         try:
-            weights[name] = float(said)
+            weights[name] = parse_score(said)
         except ValueError:
             weights[name] = -1.0
-        if not 0 <= weights[name] < np.inf:
-            raise InputError(Parameter("weights"), f": {said!r} is not a weight, a number of 0 or more")
+        if weights[name] < 0:
+            raise InputError(Parameter("weights"), f": {said!r} is not a weight, a number from 0 to 1e+100")
     made = [weights.get(task.measure, 1.0) * weights.get(task.set, 1.0) for task in tasks]
     if not (total := sum(made)):
         raise InputError(Parameter("weights"), ": no task has a weight above 0")

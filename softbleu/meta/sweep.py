@@ -22,7 +22,7 @@ from softbleu.engine.plan import key_of, make_plan, threshold_of
 from softbleu.engine.runner import RunOptions, running
 from softbleu.engine.statistics import Statistics
 from softbleu.errors import InputError, Parameter, UnknownNameError
-from softbleu.io.arguments import check_run, listed
+from softbleu.io.arguments import check_run, listed, read_number
 from softbleu.io.progress import shown
 from softbleu.metrics.base import Metric
 from softbleu.metrics.declared import every_setting
@@ -194,8 +194,8 @@ def _range(text: str) -> list[float]:
 
 def _number(text: str, whole: str) -> Decimal:
     try:
-        number = Decimal(text)
-    except InvalidOperation:
+        number = read_number(Decimal, text)
+    except (InvalidOperation, ValueError):
         number = Decimal("NaN")
     if not number.is_finite():
         raise InputError(f"thresholds are numbers, ranges such as 0:1:0.02 or quantiles such as p99.9, not {whole!r}")

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from softbleu.config.languages import language_of_data
 from softbleu.errors import InputError, Parameter, optional
+from softbleu.io.arguments import read_number
 from softbleu.io.files import CACHE_VARIABLE, cache_folder, kept_arrays
 from softbleu.io.platform import cached_property, lock
 from softbleu.io.progress import note_wait
@@ -372,7 +373,7 @@ def _pair(line: str, place: str) -> tuple[str, str, float]:
     parts = line.split("\t")
     one, other, written = (*parts, "1")[:3] if len(parts) in (2, 3) else ("", "", "")
     try:
-        similarity = float(written)
+        similarity = read_number(float, written)
     except ValueError:
         similarity = -1.0
     if not (one and other and 0 <= similarity <= 1):

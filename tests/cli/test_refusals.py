@@ -47,6 +47,8 @@ FILES: dict[str, list[str] | bytes] = {
     "own.json": [json.dumps(WEIGHTS)],
     "strange.txt": b"fine\nstr\xffnge\n",
     "turned.json": [json.dumps({**WEIGHTS, "fluency": [1, 0]})],
+    "underscore.tsv": ["system\tscore", "A\t1_0", "B\t1", "C\t2", "D\t3"],
+    "underscore.txt": ["a 1 2", "b 1_0 2"],
     "wide.tsv": ["x" * 200_000],
 }
 

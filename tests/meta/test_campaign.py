@@ -198,6 +198,7 @@ def test_tasks_are_averaged_by_weight_and_permutation() -> None:
     for wrong, said in (
         ("xx=1", "unknown measure or set 'xx'"),
         ("spa=-1", "'-1' is not a weight"),
+        ("spa=1e308", "'1e308' is not a weight"),
         ("spa=0 pearson=0", "above 0"),
     ):
         with pytest.raises(InputError, match=said):
