@@ -158,7 +158,7 @@ def offer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., dict[str, A
 
         def load(entry: EntryPoint) -> Any:
             found = loaded[entry.name]
-            if isinstance(found, Exception):
+            if isinstance(found, BaseException):
                 raise found
             return found
 

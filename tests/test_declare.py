@@ -232,8 +232,9 @@ def test_other_packages_add_names_and_settings(plugins: dict[str, Any], monkeypa
 @pytest.mark.parametrize(
     ("broken", "message"),
     [
-        (ImportError("no module named 'nothing'"), "cannot be loaded: no module named 'nothing'"),
-        (RuntimeError("at work"), "cannot be loaded: at work"),
+        (ImportError("no module named 'nothing'"), "cannot be loaded: ImportError: no module named 'nothing'"),
+        (RuntimeError("at work"), "cannot be loaded: RuntimeError: at work"),
+        (SystemExit(7), "cannot be loaded: SystemExit: 7"),
         (int, "is no Metric of that name"),
         (Bleu, "is no Metric of that name"),
         (len, "cannot be loaded"),

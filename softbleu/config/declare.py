@@ -26,6 +26,7 @@ from urllib.parse import quote, unquote
 
 from softbleu.errors import REMOVED, InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.arguments import read_number
+from softbleu.io.progress import note
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -418,17 +419,23 @@ class Registry(Generic[_Kind]):
         usable = list(self.built_in.values())
         for name, entry in entry_points_of(self.group).items():
             if name not in self.built_in:
-                # Whoever asks for a broken one by name is told what is wrong with it.
-                with suppress(InputError):
+                try:
                     usable.append(self._load(entry))
+                except InputError as error:
+                    note(f"{error}; it is left out")
         return usable
 
     def _load(self, entry: EntryPoint) -> type[_Kind]:
         try:
             loaded: type[_Kind] = entry.load()
-            usable = issubclass(loaded, self._base) and loaded.name == entry.name and own_settings(loaded) is not None
-        except Exception as error:
-            raise InputError(f"{self.kind} {entry.name!r} of {entry.value} cannot be loaded: {error}") from error
+            usable = issubclass(loaded, self._base) and loaded.name == entry.name
+            if usable and all(setting.default is not MISSING for setting in own_settings(loaded)):
+                loaded()
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # A package may even end the program
+            said = f"{type(error).__name__}: {error}"
+            raise InputError(f"{self.kind} {entry.name!r} of {entry.value} cannot be loaded: {said}") from error
         if not usable:
             raise InputError(f"{self.kind} {entry.name!r} of {entry.value} is no {self._base.__name__} of that name")
         return loaded

@@ -55,9 +55,9 @@ def checked_columns(columns: Callable[[object, object], ScoreColumns[Score]]) ->
 def _checked(metric: object, compute: Callable[[object], _Made], numbers: object, method: str) -> _Made:
     try:
         return compute(numbers)
-    except (SoftbleuError, MemoryError):
+    except (SoftbleuError, MemoryError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:
         where = f" at {method}({np.asarray(numbers).tolist()})"
         raise failure_of(metric, f"{type(error).__name__}: {error}", where if len(where) < 200 else "") from error
 
@@ -130,13 +130,13 @@ def checked_rows(
 
 def _tried(
     metric: object, chunk: Chunk, compute: Callable[[Chunk], Integers]
-) -> tuple[Integers, str, Exception | None]:
+) -> tuple[Integers, str, BaseException | None]:
     """Compute the rows of a chunk; name their fault, and the error that was raised."""
     try:
         rows = compute(chunk)
-    except (SoftbleuError, MemoryError):
+    except (SoftbleuError, MemoryError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except BaseException as error:
         if is_ours(type(metric)):
             raise
         return np.zeros((0, 0), np.int64), f"{type(error).__name__}: {error}", error

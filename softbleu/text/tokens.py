@@ -129,9 +129,9 @@ class Tokenizer(Declared):
             tokens = self.tokens(line)
             if not isinstance(tokens, list | tuple) or not all(isinstance(token, str) for token in tokens):
                 raise TypeError(f"tokens must be a list of texts, not {tokens!r:.40}")
-        except (SoftbleuError, MemoryError):
+        except (SoftbleuError, MemoryError, KeyboardInterrupt):
             raise
-        except Exception as error:
+        except BaseException as error:
             said = f"tokenizer {self.name!r} of {type(self).__module__} fails at the line {line[:40]!r}"
             raise InputError(f"{said}: {type(error).__name__}: {error}") from error
         return list(tokens)
