@@ -63,6 +63,8 @@ def install_store(
     that it is for. Raises `VectorError`: not a store, a name that is taken or is no name, or a place that cannot be
     written; `InputError`: no known language.
     """
+    from softbleu.encoders.packaged import PACKAGED
+
     source = Path(store)
     meta = read_store_meta(source)
     if language is not None:
@@ -73,10 +75,10 @@ def install_store(
         raise VectorError(f"there is no home folder: name a folder for stores by {PLACE}")
     if not _NAME.fullmatch(name):
         raise VectorError(f"{name!r}: a name has up to 100 letters, digits, '.', '_' and '-'; give another ", _OTHER)
-    if find_resource("embeddings", name) is not None:
-        raise VectorError(f"{name!r}: is the name of a bundled set; give another ", _OTHER)
+    if find_resource("embeddings", name) is not None or name in PACKAGED:
+        raise VectorError(f"{name!r} is the name of a set or an encoder of softbleu; give another ", _OTHER)
     target = new_place(folder / name, [source / META], force=force).absolute()
-    files = [path for path in sorted(source.iterdir()) if path.is_file()]
+    files = [path for path in sorted(source.iterdir()) if not path.is_dir()]
     with store_draft(target) as draft:
         for path in files:
             shutil.copyfile(path, draft / path.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -63,8 +64,10 @@ def _unknown_marks(processor: Fields) -> Iterator[str]:
 
 def _growth(normalizer: Fields) -> int:
     """Compute the factor by which a text may grow; consecutive replacements multiply."""
-    growth = max(1, len(normalizer.get("content", ""))) if normalizer.get("type") == "Replace" else 1
-    return growth * prod(_growth(inner) for inner in normalizer.get("normalizers", ()))
+    charsmap = base64.b64decode(normalizer.get("precompiled_charsmap") or "")
+    replacements = charsmap[4 + int.from_bytes(charsmap[:4], "little") :].split(b"\0")
+    inserted = normalizer.get("content", ""), normalizer.get("prepend", ""), *replacements
+    return max(1, *map(len, inserted)) * prod(_growth(inner) for inner in normalizer.get("normalizers", ()))
 
 
 class CutsText(Protocol):

@@ -140,9 +140,10 @@ def check_different(targets: Iterable[str | None]) -> None:
 
 
 def hash_files(*paths: Path) -> str:
-    """Return the hex SHA-256 of the bytes of files. Raises InputError if a file cannot be read."""
+    """Return the hex SHA-256 of the bytes of files. Raises InputError if one cannot be read, or is no plain file."""
     digest = hashlib.sha256()
     for path in paths:
+        check_plain(path)
         with readable(path), path.open("rb") as handle:
             hashlib.file_digest(handle, lambda: digest)
     return digest.hexdigest()
@@ -163,10 +164,7 @@ class Content:
     @classmethod
     def of(cls, location: str) -> Self:
         """Hash the files at a location."""
-        files = cls.files_of(location)
-        for path in files:
-            check_plain(path)
-        return cls(location, hash_files(*files))
+        return cls(location, hash_files(*cls.files_of(location)))
 
     @classmethod
     def read(cls, text: str) -> Self | None:

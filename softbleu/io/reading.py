@@ -459,7 +459,7 @@ def parse_score(value: Json) -> float:
 
 
 def load_tokenizer(path: Path) -> Tokenizer:
-    """Read a ``tokenizer.json``, without its truncation and padding."""
+    """Read a ``tokenizer.json``, without its truncation, its padding, and the dropout by which BPE is random."""
     from tokenizers import Tokenizer
 
     check_plain(path)
@@ -472,6 +472,8 @@ def load_tokenizer(path: Path) -> Tokenizer:
         raise InputError(f"{path}: no tokenizer that can be read ({reason})") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
+    if getattr(tokenizer.model, "dropout", None) is not None:
+        tokenizer.model.dropout = None
     return tokenizer
 
 

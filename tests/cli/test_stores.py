@@ -57,7 +57,8 @@ def test_folders_and_files_that_are_no_store_are_refused(command: Any, refused: 
         "model": "an unconverted model .* run 'softbleu embeddings convert model OUT'",
         "vectors.txt": "a file, not a store; make one of it: softbleu embeddings convert vectors.txt OUT",
         "nowhere": "there is no such folder",
-        "store --name minilm-l6": "is the name of a bundled set; give another --name",
+        "store --name minilm-l6": "is the name of a set or an encoder of softbleu; give another --name",
+        "store --name multilingual-e5-small": "is the name of a set or an encoder of softbleu",
         "store --name a/b": "a name has up to 100 letters, digits",
     }
     for given, message in said.items():

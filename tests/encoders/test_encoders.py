@@ -19,6 +19,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from softbleu.embeddings.catalogue import describe_encoder
 from softbleu.encoders import Pieces, encoder_files, is_encoder, open_encoder
 from softbleu.encoders.base import PlacedLine
+from softbleu.encoders.charsmap import precompiled
 from softbleu.encoders.convert import convert_encoder
 from softbleu.encoders.pieces import cut_lines, cut_windows, read_tokenizer
 from softbleu.encoders.store import map_weights
@@ -341,9 +342,19 @@ def test_tokenizers_that_do_not_fit_make_too_much_or_point_nowhere(minilm, tmp_p
     tokenizer.save(str(path))
     assert len(read_tokenizer(path).encode("abcd")) == 4
     tokenizer = byte_level()
-    tokenizer.normalizer = normalizers.Sequence([normalizers.Replace("a", "a" * 10)] * 9)
+    tokenizer.model.dropout = 0.9
     tokenizer.save(str(path))
-    refused(VectorError, r"its normalizer makes text 1000000000 times longer", read_tokenizer, path)
+    assert "0.9" in path.read_text()
+    assert read_tokenizer(path).model.dropout is None
+    long = {"é": "e" * 1001}
+    for times, normalizer in (
+        (10**9, normalizers.Sequence([normalizers.Replace("a", "a" * 10)] * 9)),
+        (100_000, normalizers.Prepend("a" * 100_000)),
+        (2002, normalizers.Sequence([normalizers.Prepend("aa"), normalizers.Precompiled(precompiled(long))])),
+    ):
+        tokenizer.normalizer = normalizer
+        tokenizer.save(str(path))
+        refused(VectorError, f"its normalizer makes text {times} times longer", read_tokenizer, path)
     tokenizer = byte_level()
     tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 2**32 - 1)])
     said = "gives piece 4294967295, but the encoder has 99"
