@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from softbleu.errors import InputError
+from softbleu.errors import InputError, VectorError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,6 +28,19 @@ class Pieces:
     offsets: NDArray[np.int64]  # Start of each line, and the end: (lines + 1,)
     also: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 2), np.int64))
     """Further words of pieces that reach over several: position of the piece, ascending, and number of the word."""
+
+    def __post_init__(self) -> None:
+        """Check that the arrays fit together; encoders of other packages make them, too."""
+        count, bounds = np.shape(self.ids), np.asarray(self.offsets)
+        fit = len(count) == 1 and np.shape(self.words) == count and np.shape(self.also)[1:] == (2,)
+        if not fit or bounds.ndim != 1 or [*bounds[:1], *bounds[-1:]] != [0, *count] or (np.diff(bounds) < 0).any():
+            shapes = ", ".join(
+                f"{name} {np.shape(getattr(self, name))}" for name in ("ids", "words", "offsets", "also")
+            )
+            raise VectorError(
+                f"pieces of lines do not fit together ({shapes}): ids and words have a number a piece, "
+                "offsets rise from 0 to the number of pieces, also has two columns"
+            )
 
     def chosen(self, lines: Sequence[int]) -> Pieces:
         """Select lines by number, in the order given."""

@@ -141,6 +141,13 @@ def test_layers_that_are_not_there(minilm):
         refused(ValueError, "minilm-l6: no layer", minilm.encode, nothing, layers)
 
 
+@pytest.mark.parametrize("offsets", [[[0, 2]], [0, 1], [1, 2], [0, 2, 1, 2], []])
+def test_pieces_do_not_fit_offsets_of_another_shape(offsets):
+    ids = np.zeros(2, np.int32)
+    refused(VectorError, "pieces of lines do not fit together", Pieces, ids, ids, np.array(offsets, np.int64))
+    refused(VectorError, r"words \(1, 2\)", Pieces, ids, ids[None], np.array([0, 2]))
+
+
 class Spelling:
     """Two pieces a word, whose vectors add up to one that stands for its spelling in lower case alone."""
 
