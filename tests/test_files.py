@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from refusing import refused
 
 from softbleu.errors import InputError
-from softbleu.io import files, reading
+from softbleu.io import files, line_cache, reading
 from softbleu.io.files import TemporaryFolder, draft_folder, open_own, put_in_place, write_output, write_whole
 from softbleu.io.line_cache import kept_lines, read_lines, write_lines
+from softbleu.io.progress import ProgressBar
 from softbleu.io.reading import bounded_lines, map_array, parse_json, parse_score, parse_whole, read_json, read_toml
 
 
@@ -311,6 +312,25 @@ def test_nobody_else_reads_the_cache_and_nothing_leads_out_of_it(cache: Path, pl
     assert kept().tolist() == [0, 1, 2]
     assert (tmp_path / "mine").read_bytes() == before
     assert not (tmp_path / "away").exists()
+
+
+@pytest.mark.parametrize("lock", ["EXCLUSIVE", "IMMEDIATE"])
+def test_a_file_that_stays_locked_is_waited_for_once(place: Path, lock: str, monkeypatch: pytest.MonkeyPatch, capsys):
+    write_lines(entries(3))
+    monkeypatch.setattr(line_cache, "_PATIENCE", 0.01)
+    monkeypatch.setattr(line_cache, "_given_up", set())
+    with ProgressBar(quiet=False), closing(sqlite3.connect(place)) as file:
+        file.execute("UPDATE lines SET day = 0")
+        file.commit()
+        file.execute(f"BEGIN {lock}")
+        # Readers of a file that is about to be written wait only where they write, too.
+        assert read_lines(list(entries(3))) == ({} if lock == "EXCLUSIVE" else entries(3))
+        monkeypatch.setattr(sqlite3, "connect", Mock(side_effect=AssertionError))
+        write_lines(entries(4))
+        assert read_lines(list(entries(3))) == {}
+    assert (
+        capsys.readouterr().err == f"softbleu: note: {place} is locked by another process: this run caches no lines\n"
+    )
 
 
 @pytest.mark.parametrize("content", [b"no database " * 1000, b"", None, "another table"])

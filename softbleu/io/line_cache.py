@@ -19,15 +19,18 @@ from pathlib import Path
 from softbleu.errors import InputError
 from softbleu.io.files import cache_folder, make_cache_folder, open_own
 from softbleu.io.platform import lock
+from softbleu.io.progress import note
 
 LIMIT = "SOFTBLEU_CACHE_LIMIT"
 DEFAULT_LIMIT = 4096  # Megabytes
 _FILE = "lines.sqlite"
 _DAY = 86_400
 _AT_ONCE = 500
-_PATIENCE = 30.0  # Seconds to wait for another process to finish writing
+_PATIENCE = 10.0  # Seconds to wait, once, for another process to finish writing
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 """Error codes of damaged files; other errors mean a busy, full or protected file."""
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_given_up: set[Path] = set()  # Files that another process did not free
 _KEEPING: ContextVar[bool] = ContextVar("softbleu_keeps_lines", default=True)
 _USING = lock()  # SQLite in a child has its locks as they were, and no open file of its parent
 _TABLE = """
@@ -72,7 +75,7 @@ def read_lines(keys: Sequence[bytes]) -> dict[bytes, bytes]:
     if path is None or path.is_symlink() or not path.is_file():
         return contents
     today = int(time.time()) // _DAY
-    with suppress(sqlite3.Error), _USING, closing(sqlite3.connect(path, timeout=_PATIENCE)) as file:
+    with suppress(sqlite3.Error), _opened(path) as file:
         stale = []
         for start in range(0, len(keys), _AT_ONCE):
             some = keys[start : start + _AT_ONCE]
@@ -82,7 +85,7 @@ def read_lines(keys: Sequence[bytes]) -> dict[bytes, bytes]:
                 if isinstance(content, bytes) and _checksum(key, content) == checksum:
                     contents[key] = content
                     stale += [key] if day != today else []
-        with suppress(sqlite3.Error), file:
+        with file:
             file.executemany("UPDATE lines SET day = ? WHERE key = ?", ((today, key) for key in stale))
     return contents
 
@@ -145,8 +148,21 @@ def _key(judge: str, line: str) -> bytes:
     return hashlib.blake2b(f"{judge} {line}".encode("utf-8", "surrogatepass"), digest_size=20).digest()
 
 
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open the file; if it stays locked, this process leaves it alone from then on."""
+    with _USING, closing(sqlite3.connect(path, timeout=0 if path in _given_up else _PATIENCE)) as file:
+        try:
+            yield file
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF in _BUSY:
+                _given_up.add(path)
+                note(f"{path} is locked by another process: this run caches no lines")
+            raise
+
+
 def _write(path: Path, rows: Sequence[tuple[bytes, int, int, bytes]], limit: int) -> None:
-    with _USING, closing(sqlite3.connect(path, timeout=_PATIENCE)) as file:
+    with _opened(path) as file:
         # Entries that a power cut damages are made again.
         file.execute("PRAGMA synchronous = OFF")
         file.executescript(_TABLE)
@@ -172,4 +188,5 @@ def _make_room(file: sqlite3.Connection, wanted: int) -> None:
 
 def _path() -> Path | None:
     folder = cache_folder() if is_cached() else None
-    return folder / _FILE if folder else None
+    path = folder / _FILE if folder else None
+    return None if path in _given_up else path
