@@ -37,10 +37,11 @@ class EveryTokens:
 
     def cut(self, lengths: Integers) -> tuple[Integers, Integers]:
         """Return the number of the output of each prefix, and its tokens; `lengths` are those of outputs."""
-        counts = np.maximum(-(-lengths // self.step), 1)
+        step = min(self.step, int(lengths.max(initial=1)))
+        counts = np.maximum(-(-lengths // step), 1)
         owner = np.repeat(np.arange(len(lengths)), counts)
         numbers = np.arange(1, len(owner) + 1) - np.repeat(np.cumsum(counts) - counts, counts)
-        return owner, np.minimum(self.step * numbers, lengths[owner])
+        return owner, np.minimum(step * numbers, lengths[owner])
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,7 @@ def test_prefixes_score_as_sentences_that_end_there(name):
 def test_prefixes_end_after_every_so_many_tokens_or_at_shares():
     lines = ["a b c d e f g", "h"], ["a b c d e f g", "h"]
     assert [prefix.tokens for prefix in softbleu.prefix_scores(*lines, every=3)] == [3, 6, 7, 1]
+    assert [prefix.tokens for prefix in softbleu.prefix_scores(*lines, every=2**63)] == [7, 1]
     assert [prefix.tokens for prefix in softbleu.prefix_scores(*lines, fractions=[0.25, 1])] == [2, 7, 1, 1]
     for wrong in ({"every": 0}, {"every": 1.5}, {"fractions": [0.5, 2]}, {"fractions": []}):
         with pytest.raises(InputError, match=r"prefixes end after|fractions of outputs"):

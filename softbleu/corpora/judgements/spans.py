@@ -119,7 +119,7 @@ def read_spans(
     outputs: dict[str, dict[int, list[MarkedOutput]]] = {}
     missing = 0
     for (system, segment), (where, row) in zip(places, judged, strict=True):
-        read = [_span(where, marked) for marked in row["spans"]]
+        read = _spans(where, row["spans"])
         missing += read.count(None)
         marks = outputs.setdefault(names[system], {}).setdefault(segment, [])
         marks.append(MarkedOutput(where, tuple(span for span in read if span is not None)))
@@ -164,10 +164,18 @@ def _span_rows(name: str, text: LinesOrRows) -> Iterator[TableRow]:
         yield where, row
 
 
+def _spans(where: str, marked: Json) -> list[MarkedSpan | None]:
+    """Read the spans of an output; None for omissions. Raises InputError for other values."""
+    if not isinstance(marked, list):
+        raise InputError(f"{where}: spans are a list, not {marked!r}")
+    return [_span(where, span) for span in marked]
+
+
 def _span(where: str, marked: Json) -> MarkedSpan | None:
-    """Read a span; None for omissions. Raises InputError for other values."""
     inclusive = isinstance(marked, dict)
-    cells = [marked.get(key) for key in ("start_i", "end_i", "severity")] if inclusive else list(marked)
+    cells = [marked.get(key) for key in ("start_i", "end_i", "severity")] if inclusive else marked
+    if not isinstance(cells, list | tuple) or len(cells) < 3:
+        raise InputError(f"{where}: a span has a start, an end and a severity, not {marked!r}")
     if "missing" in cells[:2]:
         return None
     start, end = (whole_number(where, "the character where a span begins or ends", cell) for cell in cells[:2])

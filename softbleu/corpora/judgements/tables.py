@@ -350,7 +350,11 @@ def segment_number(where: str, text: object) -> int:
 
 def place_rows(name: str, rows: Iterable[TableRow]) -> tuple[list[tuple[str, int]], int]:
     """System and segment, from 0, of each row; and the number of the first segment in the file, 0 or 1."""
-    places = [(row["system"], segment_number(where, row["segment"])) for where, row in rows]
+    places = []
+    for where, row in rows:
+        if not isinstance(row["system"], str):
+            raise InputError(f"{where}: a system's name is needed, not {row['system']!r}")
+        places.append((row["system"], segment_number(where, row["segment"])))
     start = first_segment(name, (segment for _, segment in places))
     return [(system, segment - start) for system, segment in places], start
 
