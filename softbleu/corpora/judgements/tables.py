@@ -13,7 +13,9 @@ import numpy as np
 
 from softbleu.config.languages import find_direction
 from softbleu.corpora.files import open_text
+from softbleu.corpora.judgements.written import plain_numbers
 from softbleu.errors import InputError, MissingExtraError
+from softbleu.io.progress import note
 from softbleu.io.reading import (
     NotJsonError,
     check_columns,
@@ -55,8 +57,11 @@ Values = Sequence[tuple[str, Json]]
 """Values of JSON with their places: the whole file, or its lines."""
 ColumnsOf = Callable[[Sequence[str]], tuple[Sequence[str], bool]]
 _DIRECTION = re.compile(r"[a-z]{2,3}-[a-z]{2,3}")
-_GAPS = ("", "none", "nan", "null", "na", "n/a")  # Where something was not scored
-_DECIMAL = re.compile(r"^([-+]?\d+),(\d+(?:[eE][-+]?\d+)?)$")  # A number with a decimal comma
+# Where something was not scored; the last are those of spreadsheets and pandas
+_GAPS = ("", "none", "nan", "null", "na", "n/a", "#n/a", "#na", "#nv", "<na>")
+_NUMBERS = {*SCORED, "human_score", "segment"}  # Columns of numbers, however a spreadsheet writes them
+_SEPARATOR = re.compile(r"""["']?sep=.["']?[,;\t]*""")  # First line of CSV that names its delimiter, as in Excel
+_TOP = 10  # Lines among which the column names are looked for
 _TRUTH = {"true": 1.0, "false": 0.0}
 _MOST_GAPS, _MOST_SEGMENTS = 1000, 100_000  # Segments a score, or in all: with more it is numbered by something else
 _BATCH = 1024  # Rows of Parquet that are held at once
@@ -76,7 +81,7 @@ def meanings(columns: Sequence[str], kept: Collection[str] = ()) -> list[str]:
     lower = [column.lower() for column in columns]
     known = {*lower} - {name.lower() for name in kept}
     taken = {
-        next((spelling for spelling in spellings.split() if spelling in known), ""): meaning
+        next((spelling for spelling in spellings.split() if spelling in known), None): meaning
         for meaning, spellings in _SPELLINGS.items()
     }
     return [taken.get(column, column) for column in lower]
@@ -170,10 +175,35 @@ def _text(value: object) -> str:
 
 
 def content_of(name: str, encoding: str = "utf-8") -> LinesOrRows:
-    """Open a file of judgements or scores."""
+    """Open a file of judgements or scores; lines above the column names become blank, with a note."""
     if Path(without_packing(name)).suffix.lower() == ".parquet":
         return ParquetRows.of(name)
-    return list(open_text(name, encoding))
+    lines = list(open_text(name, encoding))
+    top = _lines_above_names(lines)
+    if titles := [line for line in lines[:top] if line.strip(" \t,;") and not _SEPARATOR.fullmatch(line.strip())]:
+        note(f"{name}: skipped above the column names: {titles[0][:40]!r}{', …' * (len(titles) > 1)}")
+    lines[:top] = [""] * top
+    return lines
+
+
+def _lines_above_names(lines: Sequence[str]) -> int:
+    """Count the lines above column names: `sep=;`, and titles, which have fewer cells.
+
+    >>> _lines_above_names(["sep=;", "system;score"]), _lines_above_names(["Campaign,,", "", "system,score"])
+    (1, 2)
+    """
+    above, widest = 0, 0
+    for number, line in enumerate(lines[:_TOP]):
+        if _SEPARATOR.fullmatch(line.strip()):
+            above = number + 1
+            continue
+        mark = delimiter_of(".csv", [line])
+        cells = [cell.strip(' "').lower() for cell in line.split(mark)] if mark else [line.strip()]
+        width = sum(map(bool, cells))
+        if width > max(widest, 1) and len(_READ.intersection(meanings(cells))) > 1:
+            return number
+        widest = max(widest, width)
+    return above
 
 
 def first_line(text: Iterable[str]) -> str:
@@ -212,7 +242,7 @@ def _cells_of(
                 yield where, line.split(delimiter)
         return
     for number, cells in read_rows(content, name, delimiter):
-        cells = [_DECIMAL.sub(r"\1.\2", _text(cell)) if delimiter == ";" else _text(cell) for cell in cells]
+        cells = [_text(cell) for cell in cells]
         if any(cells) and not (comment and cells[0].startswith(comment)):
             yield f"{name}, line {number}", cells
 
@@ -244,7 +274,8 @@ def table_rows(
 ) -> tuple[Sequence[str], Iterator[TableRow]]:
     """Read a table with cells separated by tabs if the first line has any, by commas or semicolons, or by blanks.
 
-    Raises InputError for rows with too few or too many cells, and for two read columns of the same name.
+    Blank cells beyond the named columns are left out. Raises InputError for rows with too few or too many cells, for
+    two read columns of the same name, and for columns of numbers of which nobody knows what their commas mean.
 
     Parameters
     ----------
@@ -283,12 +314,29 @@ def table_rows(
     def rows() -> Iterator[TableRow]:
         headless = not named and first and not isinstance(content, ParquetRows)
         for where, cells in chain([(place, first)], lines) if headless else lines:
+            # Spreadsheets write, or leave out, blank cells behind the last column.
+            if named and not any(columns[len(cells) :]) and not any(map(str.strip, cells[len(columns) :])):
+                cells = [*cells, *[""] * (len(columns) - len(cells))][: len(columns)]
             if len(cells) != len(columns):
                 names = " ".join(columns[:6])
                 raise InputError(f"{where}: {len(cells)} cells under {len(columns)} column names: {names}")
             yield where, dict(zip(columns, cells, strict=True))
 
-    return columns, rows()
+    if isinstance(content, ParquetRows):
+        return columns, rows()
+    numbers = [column for column in dict.fromkeys(columns) if column in {*_NUMBERS, *wanted}]
+    return columns, _plain_rows(rows(), numbers, decimal_comma=mark == ";")
+
+
+def _plain_rows(rows: Iterator[TableRow], columns: Sequence[str], *, decimal_comma: bool) -> Iterator[TableRow]:
+    """Write the numbers of these columns as `plain_numbers` does."""
+    listed = [(where, dict(row)) for where, row in rows]
+    for column in columns:
+        places, cells = [where for where, _ in listed], [row[column] for _, row in listed]
+        plain = plain_numbers(column, places, cells, decimal_comma=decimal_comma or column == "segment")
+        for (_, row), cell in zip(listed, plain, strict=True):
+            row[column] = cell
+    yield from listed
 
 
 def json_values(name: str, content: LinesOrRows) -> Values:
@@ -372,10 +420,10 @@ def score_of(where: str, value: object) -> float:
         raise InputError(f"{where}: {value!r} is no score: {error}") from None
 
 
-def may_be_score(text: str) -> bool:
-    """Whether a text is a score, or says that it is missing."""
+def may_be_score(value: object) -> bool:
+    """Whether a value is a score, or says that it is missing."""
     try:
-        score_of("", text)
+        score_of("", value)
     except InputError:
         return False
     return True

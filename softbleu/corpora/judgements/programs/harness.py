@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from softbleu.corpora.judgements.tables import PLACES, TableRow, Values, meanings
+from softbleu.corpora.judgements.tables import PLACES, TableRow, Values, may_be_score, meanings
 from softbleu.errors import InputError
 from softbleu.types import Fields, JsonObject
 
@@ -38,7 +38,7 @@ def sample_rows(values: Values, system: str) -> Iterator[TableRow]:
             placed["system"] = str(placed["system"])
         chosen = row.get("filter") not in (None, "none")
         scores = {"MetricX": row["prediction"]} if "prediction" in row else {key: row.get(key) for key in metrics}
-        if row.keys() >= _PREDICTED and isinstance(row["prediction"], str | list | dict):
+        if row.keys() >= _PREDICTED and not may_be_score(row["prediction"]):
             raise InputError(f"{where}: the prediction is no score, but {str(row['prediction'])[:30]!r}")
         for metric, score in scores.items():
             named = f"{metric},{row['filter']}" if chosen else metric
@@ -47,7 +47,8 @@ def sample_rows(values: Values, system: str) -> Iterator[TableRow]:
             segment = placed.get("document") if numbered else placed.get("segment", counts[key])
             counts[key] += 1
             about = {name: value for name, value in placed.items() if not (numbered and name == "document")}
-            yield where, {**about, "metric": named, "segment": segment, "score": score, **better}
+            text = {"translation": row.get("hypothesis")}
+            yield where, {**about, "metric": named, "segment": segment, "score": score, **better, **text}
 
 
 def _placed(row: Fields) -> JsonObject:
