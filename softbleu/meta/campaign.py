@@ -162,7 +162,7 @@ class _SystemPairs:
 
         varied = squares > _NOISE
         ratios = np.divide(-sums, np.sqrt(squares, where=varied, out=squares), out=sums, where=varied)
-        return np.where(varied, ndtr(ratios), 1.0)
+        return np.where(varied, ndtr(ratios), 0.5)
 
     def exchanged(self, kept: Floats, taken: Floats, judges: Floats) -> Floats:
         """Compute the accuracy of `kept` scores of each metric filled up with scores `taken` of each other.

@@ -117,6 +117,14 @@ def test_soft_pairwise_accuracy(people: list[int], metric: list[int], seed: int)
         both = [[[side[name][n] for n in segments] for name in (one, other)] for side in (said, scores)]
         errors.append(abs(oracle.flip_p_value(*both[0], own) - oracle.flip_p_value(*both[1], own)))
     assert soft.value == pytest.approx(1 - np.mean(errors))
+    # No name comes first, and a constant is as good as chance.
+    renamed, flat = dict(zip("CAB", scores.values(), strict=True)), dict.fromkeys("ABC", np.zeros(4))
+    graded = assessed((said[name][n], "CAB"["ABC".index(name)], n) for name in "ABC" for n in range(4))
+    other = soft_accuracy(ScoreTable("m", {}, renamed), graded, "people", 50, seed)
+    graded = assessed((said[name][n], name, n) for name in "ABC" for n in range(4))
+    assert other.value == soft_accuracy(ScoreTable("m", {}, scores), graded, "people", 50, seed).value
+    blind = soft_accuracy(ScoreTable("m", {}, flat), graded, "people", 50, seed)
+    assert blind.value == pytest.approx(blind.chance)
 
 
 @given(GRID, GRID, st.integers(0, 9))

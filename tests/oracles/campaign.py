@@ -30,7 +30,7 @@ def limit_of_flips(one: Sequence[float], other: Sequence[float]) -> float:
     """Probability that sums of differences with random signs, which are normal, reach the observed one."""
     apart = [a - b for a, b in zip(one, other, strict=True)]
     squares = sum(value**2 for value in apart)
-    return 0.5 * math.erfc(sum(apart) / math.sqrt(squares) / math.sqrt(2)) if squares > 1e-9 else 1.0
+    return 0.5 * math.erfc(sum(apart) / math.sqrt(squares) / math.sqrt(2)) if squares > 1e-9 else 0.5
 
 
 def soft_accuracy(judges: Rows, metric: Rows) -> float:

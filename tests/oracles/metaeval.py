@@ -96,14 +96,15 @@ def optimized_accuracy(rows: Sequence[Sequence[tuple[float, float]]]) -> tuple[f
 
 
 def flip_p_value(one: Sequence[float], other: Sequence[float], flips: Sequence[Sequence[bool]]) -> float:
-    """Share of exchanges of some segments after which the first leads by no less."""
+    """Share of exchanges of some segments after which the first leads by more, and half of those by as much."""
     lead = sum(one) - sum(other)
-    as_great = 0
+    greater = 0.0
     for flip in flips:
         first = [b if exchanged else a for a, b, exchanged in zip(one, other, flip, strict=True)]
         second = [a if exchanged else b for a, b, exchanged in zip(one, other, flip, strict=True)]
-        as_great += sum(first) - sum(second) >= lead - 1e-9
-    return as_great / len(flips)
+        apart = sum(first) - sum(second) - lead
+        greater += (apart > 1e-9) + (abs(apart) <= 1e-9) / 2
+    return greater / len(flips)
 
 
 def soft_pairwise_accuracy(
