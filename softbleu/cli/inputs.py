@@ -246,11 +246,11 @@ class Outside(Defaults, panel="Score"):
         Scores of other programs, by system and segment, each as a metric; FILE:A,B takes columns (or metrics) A and
         B. No text is needed
     lower
-        Scores of --scores where less is better; files of softbleu say it themselves
+        Scores of --scores where less is better (default: by their names, such as MetricX, TER, errors)
     """
 
     scores: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named")
-    lower: tuple[str, ...] = setting((), metavar="NAME")
+    lower: tuple[str, ...] = setting((), name="lower_is_better", earlier=("--lower",), metavar="NAME")
 
 
 class Directed(Defaults, panel="Human judgements"):

@@ -40,7 +40,9 @@ class MetaEvaluationOptions(
         Systems of files of numbers alone (--scores, --human), in order, as in SEEDA. A file that is named as one of
         them has the scores of its segments
     lower
-        Scores, or human ones, where less is better, such as error rates; files of softbleu say it themselves
+        Scores, or human ones, where less is better (default: by their names, such as MetricX, TER, errors)
+    missing_value
+        Take this value, such as a judge's -1, for a missing score, also of annotators
     metrics
         Compute metrics: gleu, vleu(threshold=0.8), or a signature; on -c and -r, or on the texts of --da
     rankings
@@ -98,7 +100,8 @@ class MetaEvaluationOptions(
     unescape: bool = setting(False, panel="Input")
     scores: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named", panel=_METRICS, common=True)
     names: tuple[str, ...] = setting((), metavar="SYSTEM", panel="Input")
-    lower: tuple[str, ...] = setting((), metavar="NAME", panel=_METRICS)
+    lower: tuple[str, ...] = setting((), name="lower_is_better", earlier=("--lower",), metavar="NAME", panel=_METRICS)
+    missing_value: float | None = setting(None, panel=_METRICS)
     metrics: tuple[str, ...] = setting(
         (),
         name="metric",

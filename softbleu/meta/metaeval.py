@@ -62,6 +62,7 @@ class MetaevalOptions(TypedDict, total=False):
     encoding: str
     aggregate: str | None
     names: Sequence[str]
+    missing_value: float | None
     against: str | None
     window: int
     samples: int
@@ -94,14 +95,16 @@ def metaeval(
         Scores of metrics: tables, or files, also as ``NAME=FILE``; for `spans` files of spans.
     lower
         Names of scores, also of human scores (`assessments` are called "direct assessment"), for which lower is
-        better, such as error rates: they are negated. Files that name their metric or signature, and computed
-        metrics, need no name here.
+        better, such as error rates: they are negated. Files that name their metric or signature, usual names such as
+        MetricX, TER or errors, and computed metrics need no name here.
     metrics
         Metrics to compute: expressions such as ``vleu(threshold=0.8)``, also as ``NAME=EXPRESSION``, signatures or
         values; or a mapping from names to these.
     names
         Names of the systems in files of numbers alone (`scores`, `human`), in order. A file that is named as one of
         them has the scores of its segments.
+    missing_value
+        A number that stands for a missing score of a metric or a judge, such as -1.
     candidates
         Outputs to compute metrics on: texts by the name of the system, or files (default: the `assessments`).
     references

@@ -30,6 +30,7 @@ from softbleu.corpora.judgements import (
     read_spans,
 )
 from softbleu.corpora.judgements.numbering import KnownOutputs
+from softbleu.corpora.judgements.scores import sentinel_of
 from softbleu.corpora.labels import Documents
 from softbleu.engine.notes import note_coverage
 from softbleu.engine.runner import RunOptions, collect_statistics
@@ -43,7 +44,7 @@ from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.protocols import matcher_of
 from softbleu.metrics.reading import fit_metric
 from softbleu.metrics.result import Coverage, Result
-from softbleu.metrics.scores import less_is_better
+from softbleu.metrics.scores import less_is_better, some_above
 from softbleu.metrics.signatures import metric_from_signature
 from softbleu.results.explain import unmatched_spans
 from softbleu.results.runs import broken_promises
@@ -54,6 +55,7 @@ Metrics = Sequence["str | Metric"] | Mapping[str, "str | Metric"]
 """Expressions, signatures or values; a text may be ``NAME=EXPRESSION``, a mapping has the names."""
 Outputs = Sequence[str] | Mapping[str, Sequence[str]]  # Files, or texts by the name of the system
 Signed = dict[str, dict[str, str]]  # Entries of signatures by the name of the metric
+_LOWER, _GAP = "--lower-is-better (lower)", "--missing-value"  # What notes name
 _OF_RUN = ("level", "nrefs", "documents")  # Keys of signatures that differ in every run
 
 
@@ -67,6 +69,7 @@ class ScoreInputs:
     language: str | None = None  # Code of the language of the texts, which selects defaults of metrics
     aggregate: str | None = None  # One of `WAYS`, by which scores of segments become scores of systems
     names: Sequence[str] = ()  # Names of the systems in files of numbers alone, also of human scores
+    missing_value: float | None = None  # Number that stands for a missing score, also of judges
 
     def __post_init__(self) -> None:
         for name in ("scores", "metrics", "lower", "names"):
@@ -219,7 +222,8 @@ def read_evidence(question: str, inputs: Inputs, settings: IntervalSettings, opt
         return Evidence(marks=replace(_gather_marks(inputs), documents=documents), facts=named)
     whole, lower = inputs.units.level == "document", inputs.scores.lower
     scores = inputs.scores
-    tables, notes = read_tables(scores.scores, lower, inputs.units.direction, texts.encoding, scores.names)
+    more = scores.names, scores.missing_value
+    tables, notes = read_tables(scores.scores, lower, inputs.units.direction, texts.encoding, *more)
     evidence = _read_judgements(question, inputs, tables, documents).turned(lower)
     evidence, said = evidence.by_document(documents, whole=whole).with_means(question)
     notes += said
@@ -270,7 +274,11 @@ def _read_judgements(
             encoding=encoding,
             texts=known,
             documents=documents if units.level == "document" else None,
+            missing_value=inputs.scores.missing_value,
         )
+        last = 1 + max(assessments.segments, default=-1)
+        for table in tables if units.level == "segment" else ():
+            table.check_numbers(str(judged.assessments), assessments.first, last)
     return Evidence(tables, human, rankings, assessments)
 
 
@@ -292,6 +300,8 @@ def _with_computed(
     by_output = assessed is not None or scores.aggregate or evidence.asks_of_outputs(question)
     level: Any = inputs.units.level if by_output else "corpus"
     with texts.open(documents) if assessed is None else nullcontext(assessed) as corpus:
+        for table in evidence.metrics:
+            table.check_texts(corpus)
         tables, computed = make_score_tables(corpus, metrics, level, signed=signed, options=options)
     broken = [
         f"{name}: {said}"
@@ -307,6 +317,7 @@ def read_tables(
     direction: str | None,
     encoding: str,
     names: Sequence[str] = (),
+    missing_value: float | None = None,
 ) -> tuple[list[ScoreTable], list[str]]:
     """Read scores of metrics, so that greater is better; also return notes.
 
@@ -325,21 +336,25 @@ def read_tables(
         Encoding of the files.
     names
         Names of the systems in files of numbers alone; see `read_scores`.
+    missing_value
+        A number that stands for a missing score.
     """
     tables: list[ScoreTable] = []
     notes, unknown = [], []
     for table in _opened(scores, direction, encoding, names):
-        down = table.name in lower or less_is_better(table)
+        table = table.without(missing_value)
+        if missing_value is None and (odd := sentinel_of(table.segments.values())):
+            notes.append(f"{table.name}: {odd[1]}: {_GAP} {odd[0]} leaves them out")
+        down = some_above(table) if table.name in lower else less_is_better(table)
         unknown += [table.name] * (down is None)
-        columns = ([*table.systems.values()], *table.segments.values())
-        if down and any(np.any(np.array(column) > 0) for column in columns):
+        if down:
             notes.append(f"{table.name}: lower is better, so its scores are negated")
             table = negated(table)
         elif table.name in lower:
             notes.append(f"{table.name}: no score is above 0, so they are taken as already negated")
         tables.append(table)
     if unknown:
-        notes.append(f"assuming that higher is better for {', '.join(unknown)}: name the others with 'lower'")
+        notes.append(f"assuming that higher is better for {', '.join(unknown)}: name the others with {_LOWER}")
     return tables, notes
 
 

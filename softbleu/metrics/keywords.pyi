@@ -110,6 +110,7 @@ class Settings(MatchSettings, total=False):
     table: str | ScoreTable | Mapping[str, Sequence[float | None]] | None
     statistic: Literal["mean", "median", "sum"]
     missing: Literal["refuse", "leave-out"]
+    missing_value: float | None
     power: float
     position: float
     synonyms: float

@@ -15,6 +15,7 @@ from softbleu.config.declare import parse_expression, setting, split_name
 from softbleu.corpora.corpus import Segments
 from softbleu.corpora.files import split_file
 from softbleu.corpora.judgements import ScoreTable, in_order_of, merge_scores, read_scores
+from softbleu.corpora.judgements.scores import sentinel_of
 from softbleu.errors import InputError, Parameter, SoftbleuError, UnknownNameError, counted
 from softbleu.io.progress import note
 from softbleu.matching.matchers import MATCHERS
@@ -40,6 +41,12 @@ _COUNTED = re.compile(
     r"(?:sentence|sent|sp|sacre|corpus|flores\d*)?(?:bleu|chrf|ter|gleu|nist|meteor|wer|cer)(?:score)?\d*(?:p*|\+*)"
 )
 """Usual names, small letters and digits, of metrics of which a corpus does not have the mean of its sentences."""
+_PENALTY = re.compile(
+    r"metric ?x|\b(?:[hm]?ter|terp|[cmw]er|errors?|mistakes?|penalty|penalties|perplexity|distance)\b"
+)
+_MERIT = re.compile("comet|kiwi|bleu|chr ?f|bert ?score|gemba|yisi|prism|meteor|rouge|accuracy|quality|judge|score")
+"""Usual names, words in small letters, of metrics of which less, or more, is better."""
+_TURNED = re.compile(r"^\s*(?:1\s*)?[-\u2212]|(?i:neg(?:ated|ative)?|inver(?:se|ted))(?![a-z])")
 _MEANS = ("bertscore", "refless", "trained")  # Our metrics of which a corpus has the mean of its segments
 _SAME = 0.01  # Points within which the statistics of a segment must make its score
 _NAMED = 3  # Segments without a score that a message names
@@ -78,7 +85,10 @@ class Scores(Metric):
     statistic
         Score of a corpus from the scores of its segments: `mean`, `median` or `sum`. The bootstrap tests medians.
     missing
-        `refuse` a corpus in which a segment of a system has no score, or `leave-out` this segment of every system.
+        `refuse` a corpus in which a segment has a score of one system and none of another, or `leave-out` this
+        segment of every system. Segments without any score are left out, with a note.
+    missing_value
+        A number that stands for a missing score, such as -1: its segment is left out of every system.
     lower
         Whether less is better; None: as the file says, or the metric that it names, else not. No score depends on it.
 
@@ -103,6 +113,9 @@ class Scores(Metric):
     missing: Missing = setting(
         "refuse", "Where a score is missing: refuse all, or leave-out the segment of every system"
     )
+    missing_value: float | None = setting(
+        None, "Take this value, such as a judge's -1, for a missing score, and leave its segment out of every system"
+    )
     lower: bool | None = field(default=None, repr=False)
     pool: Metric | None = field(default=None, repr=False)  # Scores sums of statistics, where the table has these
 
@@ -113,12 +126,13 @@ class Scores(Metric):
             table = one_table(str(table))
         elif isinstance(table, Mapping):
             segments = {name: _column(name, scores) for name, scores in table.items()}
-            table = ScoreTable(self.called or "scores", {}, segments)
+            table = ScoreTable(self.called or "scores", {}, segments, self.called)
         elif table is not None and not isinstance(table, ScoreTable):
             raise InputError(Parameter("scores"), f" has the scores of each system, not {table!r}")
         if table is not None and table.statistics and self.pool is None:
             object.__setattr__(self, "pool", _pool_of(table) if self.statistic == "mean" else None)
             table = table if self.pool else replace(table, statistics={})
+        table = None if table is None else table.without(self.missing_value)
         object.__setattr__(self, "table", table)
         lower = less_is_better(self._known) if self.lower is None and table is not None else self.lower
         object.__setattr__(self, "higher_is_better", not lower)
@@ -205,14 +219,19 @@ class Scores(Metric):
         for system in systems:
             if system not in scored:
                 raise UnknownNameError("system", system, self.systems, place=where)
-            if table.segments and (count := len(table.segments[system])) != segments:
+            count = len(table.segments.get(system, ()))
+            if table.segments and (count > segments or (count < segments and not self._may_lack_last)):
                 raise InputError(
                     f"{where}: {counted(count, 'segment')} of {system} with scores, the corpus has {segments:,}"
                 )
+        table.check_texts(corpus)
+        self._tell_way(several=len(systems) > 1)
         if not table.segments:
             given = np.array([table.systems[system] for system in systems])
             return np.stack([np.repeat(given[:, None], segments, 1), np.ones((len(systems), segments))], axis=2)
-        scores = np.stack([table.segments[system] for system in systems])
+        scores = np.full((len(systems), segments), np.nan)
+        for row, system in enumerate(systems):
+            scores[row, : len(table.segments[system])] = table.segments[system]
         gaps = np.isnan(scores)
         if gaps.any():
             self._tell(where, systems, gaps)
@@ -223,6 +242,7 @@ class Scores(Metric):
         if self.pool is None:
             return np.concatenate([np.where(there, scores, 0.0)[..., None], counts], axis=2)
         rows = np.stack([table.statistics[system] for system in systems])
+        rows = np.pad(rows, ((0, 0), (0, segments - rows.shape[1]), (0, 0)))
         return np.concatenate([np.where(there[:, None], rows, 0), counts], axis=2)
 
     def _tell(self, where: str, systems: Sequence[str], gaps: Flags) -> None:
@@ -233,13 +253,31 @@ class Scores(Metric):
         more = ", …" if gaps.sum() > _NAMED else ""
         lost, segments = int(gaps.any(axis=0).sum()), gaps.shape[1]
         said = f"{where}: {counted(int(gaps.sum()), 'score is', 'scores are')} missing ({', '.join(places)}{more})"
-        if self.missing == "refuse":
+        uneven = bool(np.any(gaps.any(axis=0) != gaps.all(axis=0)))
+        if self.missing == "refuse" and self.missing_value is None and uneven:
             way = (
                 Parameter("missing", "leave-out"),
                 f" leaves {lost:,} of {segments:,} segments out of every system",
             )
             raise InputError(f"{said}: ", *way)
         note(f"{said}: {lost:,} of {segments:,} segments are left out of every system")
+
+    @property
+    def _may_lack_last(self) -> bool:
+        """Whether segments may be missing at the end: they are numbered."""
+        return self.missing == "leave-out" and self._known.first is not None
+
+    def _tell_way(self, *, several: bool) -> None:
+        """Print notes on which way is better, if nobody said it, and on a number that may stand for a gap."""
+        table = self._known
+        down = less_is_better(table) if self.lower is None else False
+        if down is None and several:
+            said = f"assuming that higher is better for {self.usual}: name it if lower is better, with "
+            note(said, Parameter("lower"))
+        elif down and not table.made_by:
+            note(f"{self.usual}: lower is better")
+        if self.missing_value is None and (odd := sentinel_of(table.segments.values())):
+            note(f"{self.place}: {odd[1]}: ", Parameter("missing_value", odd[0]), " leaves them out")
 
     def results(self) -> Results:
         """Score all systems of the table, without texts."""
@@ -385,7 +423,47 @@ def _column(name: str, scores: Iterable[float | None]) -> Floats:
 
 
 def less_is_better(table: ScoreTable) -> bool | None:
-    """Tell whether less is better, by the table or the metric that it names; None where neither knows."""
+    """Tell whether less is better, by the table or the metric that it names; None where neither knows.
+
+    It is not if no score is above 0: the scores are negated already.
+    """
+    down = _of_metric(table)
+    down = by_name(table) if down is None else down
+    return down and some_above(table)
+
+
+def some_above(table: ScoreTable) -> bool:
+    """Whether any score is above 0."""
+    columns = ([*table.systems.values()], *table.segments.values())
+    return any(bool(np.any(np.asarray(column) > 0)) for column in columns)
+
+
+def by_name(table: ScoreTable) -> bool | None:
+    """Tell whether less is better by the usual names of metrics, error rates and penalties; None for other names.
+
+    Scores called MQM are penalties if none is below 0, unless the greatest is there more often than the least.
+
+    >>> [by_name(ScoreTable(name, {"A": 2.5})) for name in ("MetricX-24", "cpWER", "xCOMET", "1-TER", "mqm", "judge")]
+    [True, True, False, None, True, None]
+    """
+    if _of_metric(table) is not None:
+        return None
+    for name in (table.name, table.metric):
+        words = " ".join(re.findall("[a-z]+", re.sub("(?<=[a-z])(?=[A-Z])", " ", name).lower()))
+        if _TURNED.search(name):
+            return None
+        if _PENALTY.search(words) or _MERIT.search(words):
+            return _PENALTY.search(words) is not None
+        if "mqm" in words.split():
+            values = np.concatenate([[*table.systems.values()], *table.segments.values()])
+            values = values[~np.isnan(values)]
+            most, least = (int((values == end(values)).sum()) for end in (np.max, np.min))
+            return bool((values >= 0).all()) and most <= max(1, least)
+    return None
+
+
+def _of_metric(table: ScoreTable) -> bool | None:
+    """Tell whether less is better, by the table or the metric of ours that it names; None where neither knows."""
     if table.better or not table.metric:
         return table.better == "lower"
     signed = _SIGNED.search(table.metric)
@@ -413,9 +491,9 @@ def read_outside(
     direction
         Take rows of this direction (column `lp`) only.
     """
-    named = map(split_file, files)
+    labelled = map(split_file, files)
     how: Any = {"encoding": encoding, "direction": direction}
-    tables = merge_scores(table for label, file in named for table in read_scores(file, label=label, **how))
+    tables = merge_scores(table for label, file in labelled for table in read_scores(file, label=label, **how))
     dated = next((table for table in tables if table.documents), None)
     tables = tables if dated is None else [in_order_of(dated, table) for table in tables]
     known = [table.name for table in tables]
@@ -452,8 +530,11 @@ def corpus_of(metrics: Sequence[Metric]) -> Segments:
         note(f"{', '.join(others)}: left out, not every file has scores of them")
     counted = [metric for metric in scores if metric.has_segments]
     sizes = {len(metric._known.segments[name]): f"{metric.place} ({name})" for metric in counted for name in common}
-    if len(sizes) > 1:
+    lasting = {len(metric._known.segments[name]) for metric in counted if metric._may_lack_last for name in common}
+    for metric in counted[1:]:
+        counted[0]._known.check_numbers(metric.place, metric._known.first, len(metric._known.segments[common[0]]))
+    if len(sizes.keys() - lasting | {max(sizes, default=0)}) > 1:
         told = [f"{where} has {count:,}" for count, where in sizes.items()]
         raise InputError(f"different numbers of segments: {told[0]}, {told[1]}")
-    count = next(iter(sizes), 1)
+    count = max(sizes, default=1)
     return Segments({name: [""] * count for name in common}, [()] * count)

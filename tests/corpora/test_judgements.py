@@ -360,6 +360,11 @@ def test_several_annotators_of_an_output(written, capsys, name):
         found = read_assessments(path)
     assert found.scores.tolist() == [2.5, 1]
     assert f"{name}: 1 of 2 outputs have several judgements: the mean of each is taken" in capsys.readouterr().err
+    # Who judges an output twice agrees with nobody.
+    twice = "system\tsegment\tannotator\tscore\nX\t1\tA\t64\nX\t1\tA\t80\nX\t1\tB\t70\n"
+    alone = read_assessments(written(twice.replace("B", "A"), "alone.tsv")).annotations
+    pairs = read_assessments(written(twice, "twice.tsv")).annotations.pairs()
+    assert (len(alone.scores), [*map(list, pairs)]) == (1, [[72, 70], [70, 72], [0, 0]])
     if name == "graded.tsv":
         both = written("lp system segment score\nx-y a 1 3\ny-x a 1 4\n", "two.tsv")
         refused(InputError, "name one direction of x-y, y-x", read_assessments, both)

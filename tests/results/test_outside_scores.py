@@ -1,5 +1,7 @@
 """Scores that other programs gave, and runs of systems: the numbers of NumPy and of literal loops."""
 
+import json
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from softbleu.corpora.labels import Documents, intraclass_correlation
 from softbleu.engine.runner import collect_statistics
 from softbleu.errors import InputError
 from softbleu.io.progress import ProgressBar
-from softbleu.metrics.scores import corpus_of
+from softbleu.metrics.scores import corpus_of, read_outside
 from softbleu.results.api import compare_corpus
 from softbleu.results.significance import (
     SignificanceSettings,
@@ -195,3 +197,63 @@ def test_runs_of_a_system_are_compared_by_their_mean() -> None:
     assert [one.score, other.score] == pytest.approx([np.mean(single[:2]), single[2]])
     single_runs = Segments.of({"A": ["a"], "B.1": ["a"]}, ["a"])
     refused(InputError, "no system has several runs", compare_runs, single_runs)
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "said"),
+    [
+        ("MetricX-24", 1.0, "MetricX-24: lower is better"),
+        ("num_errors", 1.0, "num_errors: lower is better"),
+        ("MetricX-24", -20.0, ""),
+        ("xCOMET", 0.1, ""),
+        ("1-TER", 0.1, "assuming that higher is better for 1-TER"),
+    ],
+)
+def test_names_tell_which_way_is_better(capsys: pytest.CaptureFixture[str], name: str, low: float, said: str) -> None:
+    """Unless no score is above 0."""
+    metric = Scores(name, {"A": [low, low], "B": [low + 8, low + 7]})
+    with ProgressBar(quiet=False):
+        metric.results()
+    assert metric.higher_is_better == ("lower" not in said)
+    assert capsys.readouterr().err.startswith(f"softbleu: note: {said}" if said else "")
+
+
+def test_a_value_stands_for_a_missing_score(capsys: pytest.CaptureFixture[str]) -> None:
+    """From 0 to 100 -1 is noted; left out, it is as if it were not there."""
+    table = {"A": [90, -1, 70], "B": [60, 80, 50]}
+    with ProgressBar(quiet=False):
+        Scores("judge", table).results()
+        found = Scores("judge", table, missing_value=-1).results()
+    assert [result.score for result in found] == [80, 55]
+    said = capsys.readouterr().err
+    assert "1 score is -1 among scores from 50 to 90: missing_value=-1 leaves them out" in said
+    assert "1 of 3 segments are left out of every system" in said
+
+
+def test_texts_beside_scores_are_those_of_the_candidates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = [f"line {number}" for number in range(20)]
+    for name, shown in (("same", lines), ("one", ["other", *lines[1:]]), ("moved", [*lines[1:], "x"])):
+        rows = [{"mt": text, "COMET": 0.5} for text in shown]
+        (tmp_path / f"{name}.json").write_text(json.dumps({"c.txt": rows}))
+        run = partial(softbleu.score, {"c": lines}, lines, metrics=read_outside([f"{tmp_path}/{name}.json"]))
+        if name == "moved":
+            refused(InputError, "20 of 20 texts of c are not those given", run)
+            continue
+        with ProgressBar(quiet=False):
+            run()
+        said = "1 of 20 texts of c are not those given (segment 1: 'other', 'line 0')"
+        assert (said in capsys.readouterr().err) == (name == "one")
+
+
+def test_files_that_count_otherwise_are_refused_and_a_last_line_may_be_missing(tmp_path: Path) -> None:
+    for name, numbers in (("zero", range(4)), ("one", range(1, 4)), ("short", range(3))):
+        rows = [f"{s}\t{n}\t{n}" for s in "AB" for n in numbers]
+        (tmp_path / f"{name}.tsv").write_text("\n".join(["system\tsegment\tscore", *rows]))
+    zero, one, short = ([str(tmp_path / f"{name}.tsv")] for name in ("zero", "one", "short"))
+    said = "one.tsv has segments 1 to 3, .*zero.tsv has segments 0 to 3: count from 0 in both, or from 1"
+    refused(InputError, said, corpus_of, read_outside([*zero, *one]))
+    refused(InputError, "segments 1 to 3", softbleu.metaeval, scores=zero, assessments=one[0])
+    refused(InputError, "different numbers of segments", corpus_of, read_outside([*zero, *short]))
+    metrics = [replace(metric, missing="leave-out") for metric in read_outside([*zero, *short])]
+    found = softbleu.score_corpus(corpus_of(metrics), metrics)
+    assert [result.score for result in found] == [1.5, 1.5, 1, 1]

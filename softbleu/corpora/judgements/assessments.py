@@ -12,7 +12,7 @@ import numpy as np
 
 from softbleu.corpora.corpus import Segments
 from softbleu.corpora.judgements.numbering import KnownOutputs, find_start
-from softbleu.corpora.judgements.scores import score_rows
+from softbleu.corpora.judgements.scores import score_rows, sentinel_of
 from softbleu.corpora.judgements.spans import annotated_rows
 from softbleu.corpora.judgements.tables import (
     SCORED,
@@ -68,6 +68,7 @@ class Assessments:
     texts: Segments | None = None  # The outputs themselves with their references, as a corpus of one system
     documents: Integers | None = None  # Document of each segment, if samples draw documents
     annotations: Annotations | None = None  # Judgements behind the scores, if the annotators are named
+    first: int | None = None  # Number of the first segment, 0 or 1, if only the file's own numbers tell it
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -202,6 +203,7 @@ def read_assessments(
     encoding: str = "utf-8",
     texts: KnownOutputs | None = None,
     documents: Documents | None = None,
+    missing_value: float | None = None,
 ) -> Assessments:
     """Read direct assessment as published for WMT17, or any other scores of segments.
 
@@ -231,6 +233,8 @@ def read_assessments(
         they tell from which number a table counts its segments, see `find_start`.
     documents
         Documents that scores of whole ones are of; each stands at the first segment of its document.
+    missing_value
+        A number that stands for a missing score.
     """
     if standardise is not None:
         known_name("way to standardise", standardise, ("annotator",))
@@ -238,11 +242,12 @@ def read_assessments(
     judged = annotated_rows(name, text, texts if callable(texts) else None)
     by_system, of_whole, numbered = True, False, judged is not None
     if judged is None:
-        columns, rows = table_rows(name, text)
+        columns, rows = table_rows(name, text, wanted=[] if column is None else [column.lower()])
         known = set(columns)
         if (texts_in := _columns_of_texts(name, columns, column)) is not None:
             renamed = [(where, {texts_in.get(key, key): cell for key, cell in row.items()}) for where, row in rows]
-            return _judged_texts(name, of_direction(name, renamed, direction), unescape, standardise)
+            taken = of_direction(name, renamed, direction)
+            return _judged_texts(name, taken, unescape, standardise, missing_value)
         by_system = not set(_BY_NUMBER) <= known
         known = {*meanings(columns)}
         of_whole = by_system and not {"system", "segment"} <= known and ".seg.score" not in name
@@ -256,7 +261,8 @@ def read_assessments(
     taken = of_direction(name, judged, direction)
     if of_whole:
         taken, numbered = _of_documents(name, taken, documents), True
-    return _numbered(name, taken, standardise, by_system, None if numbered else texts)
+    found = _numbered(name, taken, standardise, by_system, None if numbered else texts, missing_value)
+    return found if by_system and not (numbered or callable(texts)) else replace(found, first=None)
 
 
 def _columns_of_texts(name: str, columns: Sequence[str], column: str | None) -> dict[str, str] | None:
@@ -296,20 +302,30 @@ def _of_documents(name: str, rows: Iterable[TableRow], documents: Documents | No
 
 
 def _means(
-    name: str, judged: Iterable[tuple[Hashable, float, str | None]], standardise: str | None = None
+    name: str,
+    judged: Iterable[tuple[Hashable, float, str | None]],
+    standardise: str | None,
+    missing_value: float | None,
 ) -> tuple[list[Any], Floats, Annotations | None]:
-    """Average the scores of each output, with a note if there are several; NaN is skipped."""
-    kept = [(output, score, annotator) for output, score, annotator in judged if not np.isnan(score)]
+    """Average the scores of each output, with a note if there are several; missing ones are skipped."""
+    kept = [one for one in judged if not np.isnan(one[1]) and one[1] != missing_value]
     outputs = {output: place for place, output in enumerate(dict.fromkeys(output for output, *_ in kept))}
     places = np.array([outputs[output] for output, *_ in kept], np.int64)
     scores = np.array([score for _, score, _ in kept], np.float64)
+    if missing_value is None and (odd := sentinel_of([scores])):
+        note(f"{name}: {odd[1]}: ", Parameter("missing_value", odd[0]), " leaves them out")
     annotations = None
     if kept and kept[0][2] is not None:
         names = {str(annotator): None for *_, annotator in kept}
         numbers = {annotator: number for number, annotator in enumerate(names)}
         said = np.array([numbers[str(annotator)] for *_, annotator in kept])
         scores = _standardised(scores, said) if standardise else scores
-        annotations = Annotations(places, said, scores, tuple(names))
+        # Who judged an output twice is one annotator.
+        once, which, times = np.unique([places, said], axis=1, return_inverse=True, return_counts=True)
+        judged_once = places, said, scores
+        if (times > 1).any():
+            judged_once = *once, np.bincount(which.ravel(), scores) / times
+        annotations = Annotations(*judged_once, tuple(names))
     elif standardise:
         raise InputError(f"{name}: who made a judgement is not said, so there is no ", Parameter("standardise"))
     counts = np.bincount(places)
@@ -326,7 +342,9 @@ def _standardised(scores: Floats, annotators: Integers) -> Floats:
     return np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
 
 
-def _judged_texts(name: str, rows: Sequence[TableRow], unescape: bool, standardise: str | None) -> Assessments:
+def _judged_texts(
+    name: str, rows: Sequence[TableRow], unescape: bool, standardise: str | None, missing_value: float | None
+) -> Assessments:
     clean = html.unescape if unescape else str
     names = ("source", "translation", "reference")
     # Equal texts are separate outputs, unless the annotators are named.
@@ -339,7 +357,7 @@ def _judged_texts(name: str, rows: Sequence[TableRow], unescape: bool, standardi
         )
         for where, row in rows
     )
-    outputs, scores, annotations = _means(name, texts, standardise)
+    outputs, scores, annotations = _means(name, texts, standardise, missing_value)
     if not outputs:
         raise InputError(f"{name}: there are no judgements")
     source, candidate, reference, _ = map(list, zip(*outputs, strict=True))
@@ -348,7 +366,12 @@ def _judged_texts(name: str, rows: Sequence[TableRow], unescape: bool, standardi
 
 
 def _numbered(
-    name: str, rows: Sequence[TableRow], standardise: str | None, by_system: bool, outputs: KnownOutputs | None
+    name: str,
+    rows: Sequence[TableRow],
+    standardise: str | None,
+    by_system: bool,
+    outputs: KnownOutputs | None,
+    missing_value: float | None,
 ) -> Assessments:
     """Read outputs by system and segment, as for WMT17 or one system after the other.
 
@@ -367,7 +390,7 @@ def _numbered(
         (place, score_of(where, row["score"]), row.get("annotator"))
         for (where, row), place in zip(rows, places, strict=True)
     )
-    found, scores, annotations = _means(name, judged, standardise)
+    found, scores, annotations = _means(name, judged, standardise, missing_value)
     if not found:
         raise InputError(f"{name}: there are no assessments")
     order = np.arange(len(found))
@@ -380,7 +403,7 @@ def _numbered(
     systems = [[names[system] for system in group] for group in produced]
     if annotations is not None:
         annotations = replace(annotations, outputs=np.argsort(order)[annotations.outputs])
-    return Assessments(scores[order], systems, segments, annotations=annotations)
+    return Assessments(scores[order], systems, segments, annotations=annotations, first=start)
 
 
 def _produced_by(system: str, by_system: bool) -> list[str]:

@@ -10,6 +10,7 @@ from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 
@@ -31,11 +32,13 @@ from softbleu.corpora.judgements.tables import (
     table_rows,
     with_direction,
 )
-from softbleu.errors import InputError, Parameter, UnknownNameError
+from softbleu.errors import InputError, Parameter, UnknownNameError, counted
 from softbleu.io.platform import cached_property
+from softbleu.io.progress import note
 from softbleu.io.reading import parse_score, without_packing
 
 if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Corpus
     from softbleu.types import Fields, Floats, Integers, Json, Keywords
 
 _COLUMNS = {
@@ -45,6 +48,7 @@ _COLUMNS = {
     6: ("metric", "lp", "testset", "system", "segment", "score"),
 }
 """Meanings of columns in a table without column names, by their number."""
+_OTHER = 0.1  # Share of texts beside scores that may be other than the candidates
 
 
 def score_rows(
@@ -121,6 +125,9 @@ class ScoreTable:
     """A row per segment of each system; `made_by` computes the score from their sum. Empty if a row is missing."""
     made_by: str = ""  # The metric as an expression, where the file is our own
     segment_names: Sequence[str] = ()  # Names of the segments, if the file does not number them
+    first: int | None = None  # Number of the first segment, 0 or 1, if the file numbers them
+    texts: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    """Texts that the file has beside the scores, by system and segment, from 0."""
 
     @cached_property
     def fingerprint(self) -> str:
@@ -140,6 +147,54 @@ class ScoreTable:
         """Return the mean score of each system's scored segments."""
         return {name: float(np.nanmean(scores)) for name, scores in self.segments.items() if (scores == scores).any()}
 
+    def without(self, missing: float | None) -> ScoreTable:
+        """Take a value, such as -1, for a missing score."""
+        if missing is None:
+            return self
+        segments = {name: np.where(scores == missing, np.nan, scores) for name, scores in self.segments.items()}
+        systems = {name: score for name, score in self.systems.items() if score != missing}
+        return replace(self, segments=segments, systems=systems)
+
+    def check_numbers(self, place: str, first: int | None, count: int) -> None:
+        """Check that segments go by the same numbers in another file, whose `first` is 0 or 1.
+
+        InputError: one file counts from 0, the other from 1, and they end at other segments.
+        """
+        own = max(map(len, self.segments.values()), default=0)
+        if {first, self.first} == {0, 1} and own != count:
+            ends = [
+                f"{where} has segments {start} to {start + size - 1}"
+                for where, start, size in (
+                    (place, first or 0, count),
+                    (self.location or self.name, self.first or 0, own),
+                )
+            ]
+            raise InputError(f"{', '.join(ends)}: count from 0 in both, or from 1")
+
+    def check_texts(self, corpus: Corpus) -> None:
+        """Compare the texts beside the scores with the candidates of a corpus; blank candidates are left out.
+
+        A note names texts that differ. InputError: more than a tenth of those of a system do.
+        """
+        texts = {system: lines for system, lines in self.texts.items() if system in corpus.systems}
+        if not texts:
+            return
+        candidates: dict[str, list[str]] = {system: [] for system in texts}
+        for block in corpus.blocks():
+            loaded = block.load().candidates
+            for system, lines in candidates.items():
+                lines.extend(loaded[system])
+        for system, lines in candidates.items():
+            pairs = {n: (text, lines[n]) for n, text in texts[system].items() if n < len(lines) and lines[n].strip()}
+            other = [n for n, (text, line) in pairs.items() if _folded(text) != _folded(line)]
+            if other:
+                one, two = (text.strip()[:40] for text in pairs[other[0]])
+                said = f"{len(other):,} of {len(pairs):,} texts of {system} are not those given"
+                said = f"{self.location or self.name}: {said} (segment {other[0] + 1}: {one!r}, {two!r})"
+                if len(other) > _OTHER * len(pairs):
+                    raise InputError(f"{said}: give the outputs that were scored, in the same order")
+                note(said)
+
     def of_documents(self, numbers: Integers) -> ScoreTable:
         """Replace segments by means of their documents, whose `numbers` are given.
 
@@ -154,12 +209,34 @@ class ScoreTable:
             known = ~np.isnan(scores)
             sums, counts = (np.bincount(numbers[known], of, 1 + max(numbers)) for of in (scores[known], None))
             means[system] = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
-        return replace(self, segments=means, documents=(), statistics={})
+        return replace(self, segments=means, documents=(), statistics={}, first=None, texts={})
 
     def __str__(self) -> str:
         """Format the files and a hash of the scores, for signatures."""
         whole = [self.location] if Path(self.location).exists() else self.location.split("+")
         return f"{'+'.join(Path(part).name for part in whole) or self.name}#{self.fingerprint[:12]}"
+
+
+def _folded(text: str) -> str:
+    """Return a text of which only what is seen counts."""
+    return " ".join(normalize("NFKC", text).split())
+
+
+def sentinel_of(scores: Iterable[Floats]) -> tuple[int, str] | None:
+    """Find the only negative number, if it is whole and all others are from 0: it may stand for a missing score.
+
+    Also return what to say about it. Scores that are no greater than 1 may be negative.
+
+    >>> sentinel_of([np.array([85.0, -1.0]), np.array([70.0, 92.0])])
+    (-1, '1 score is -1 among scores from 70 to 92')
+    """
+    values = np.concatenate([np.zeros(0), *scores])
+    below, others = values[values < 0], values[values >= 0]
+    one = int(below[0]) if len(below) else 0
+    if not one or (below != one).any() or not len(others) or max(others) <= 1:
+        return None
+    said = counted(len(below), "score is", "scores are")
+    return one, f"{said} {one} among scores from {min(others):g} to {max(others):g}"
 
 
 class _Entry(NamedTuple):
@@ -173,6 +250,7 @@ class _Entry(NamedTuple):
     document: str
     statistics: Sequence[float] | None  # Statistics behind the score of the segment
     made_by: str
+    text: object  # The scored text, if the file has it
 
 
 def read_scores(
@@ -236,7 +314,9 @@ def read_scores(
     if not entries:
         wanted = f" of direction {direction}" if direction else ""
         raise InputError(f"{file}: there are no scores{wanted}")
-    entries, documents, segment_names = _numbered(file, entries)
+    entries, documents, segment_names, first = _numbered(file, entries)
+    # Lists are in order, and so are the scores of mt-metrics-eval: only tables number segments.
+    first = first if found is None and not published else None
     plain = plain_names({entry.system for entry in entries})
     groups: dict[str, list[_Entry]] = {}
     for entry in entries:
@@ -253,7 +333,8 @@ def read_scores(
         location = f"{file}:{group}" if metrics or len(groups) > 1 else file
         systems, segments, statistics = _gather(members, plain)
         made = ScoreTable(called, systems, segments, metric, better, documents, location, statistics)
-        tables.append(replace(made, made_by=members[0].made_by, segment_names=segment_names))
+        more: Keywords = {"made_by": members[0].made_by, "segment_names": segment_names, "first": first}
+        tables.append(replace(made, texts=_texts_by_system(members, plain), **more))
     return merge_scores(tables)
 
 
@@ -293,6 +374,7 @@ def merge_scores(tables: Iterable[ScoreTable]) -> list[ScoreTable]:
         if known.systems.keys() & table.systems.keys() or known.segments.keys() & table.segments.keys():
             raise InputError(f"two tables of scores are called {table.name!r}: name one by NAME=FILE")
         _check_settings(known, table)
+        known.check_numbers(table.location, table.first, max(map(len, table.segments.values()), default=0))
         table = in_order_of(known, table)
         merged[table.name] = replace(
             known,
@@ -300,6 +382,7 @@ def merge_scores(tables: Iterable[ScoreTable]) -> list[ScoreTable]:
             segments={**known.segments, **table.segments},
             statistics={**known.statistics, **table.statistics} if known.statistics and table.statistics else {},
             location="+".join(filter(None, (known.location, table.location))),
+            texts={**known.texts, **table.texts},
         )
     return list(merged.values())
 
@@ -349,8 +432,12 @@ def in_order_of(first: ScoreTable, table: ScoreTable) -> ScoreTable:
     order = [places[key] for key in orders[0]]
     segments = {system: scores[order] for system, scores in table.segments.items()}
     statistics = {system: rows[order] for system, rows in table.statistics.items()}
+    texts = {
+        system: {now: lines[then] for now, then in enumerate(order) if then in lines}
+        for system, lines in table.texts.items()
+    }
     same: Keywords = {"documents": first.documents, "segment_names": first.segment_names}
-    return replace(table, segments=segments, statistics=statistics, **same)
+    return replace(table, segments=segments, statistics=statistics, texts=texts, **same)
 
 
 def _in_documents(documents: Sequence[str]) -> list[tuple[str, int]]:
@@ -383,6 +470,7 @@ def _entry(where: str, row: Fields, name: str) -> _Entry:
         str(row.get("document", "")),
         None if segment is None else _statistics(where, row.get("statistics")),
         str(row.get("metric") or "") if "statistics" in row or signature else "",
+        row.get("translation"),
     )
 
 
@@ -408,8 +496,8 @@ def _statistics(where: str, cell: Json) -> Sequence[float] | None:
         raise InputError(f"{where}: statistics are a list of numbers, not {str(cell)[:30]!r}") from None
 
 
-def _numbered(file: str, entries: Sequence[_Entry]) -> tuple[list[_Entry], Sequence[str], Sequence[str]]:
-    """Number the segments of all entries; also return their documents and names, if the file has them.
+def _numbered(file: str, entries: Sequence[_Entry]) -> tuple[list[_Entry], Sequence[str], Sequence[str], int | None]:
+    """Number the segments of all entries; also return their documents, names and first number, if the file has them.
 
     Segments have numbers from 0 or 1; numbers that begin again in each document, which then follow one another as
     they first appear; or names, which do so, too. InputError: there are numbers as well as names.
@@ -426,6 +514,7 @@ def _numbered(file: str, entries: Sequence[_Entry]) -> tuple[list[_Entry], Seque
     who = [(entry.table, entry.system) for entry in placed]
     if placed and all(entry.document for entry in placed) and _repeated(zip(who, keys, strict=True)):
         keys = [(entry.document, key) for entry, key in zip(placed, keys, strict=True)]
+    start = None
     if named or (keys and isinstance(keys[0], tuple)):
         order = list(dict.fromkeys(keys))
         if not named:  # Sort segments of a document by number.
@@ -439,7 +528,7 @@ def _numbered(file: str, entries: Sequence[_Entry]) -> tuple[list[_Entry], Seque
         numbered, names = [key - start for key in keys], []
     known = iter(numbered)
     made = [entry if entry.segment is None else entry._replace(segment=next(known)) for entry in entries]
-    return made, _documents(made), names
+    return made, _documents(made), names, start
 
 
 def _is_number(segment: object) -> bool:
@@ -479,11 +568,24 @@ def _gather(
             scores[key] = entry.score
             if entry.segment is not None and entry.statistics is not None:
                 counts.setdefault(system, {})[entry.segment] = entry.statistics
+    if parts and (lost := [system for system in systems if system not in parts]):
+        place = next(entry.where for entry in entries if names[entry.system] in lost)
+        said = f"{', '.join(lost)} {'have' if lost[1:] else 'has'} no scores of segments, {next(iter(parts))} has"
+        raise InputError(f"{place}: {said}: give those of every system, or of none")
     count = 1 + max(chain.from_iterable(parts.values()), default=0)
     segments = {system: np.full(count, np.nan) for system in parts}
     for system, scored in parts.items():
         segments[system][[*scored]] = [*scored.values()]
     return systems, segments, _rows_by_system(segments, counts)
+
+
+def _texts_by_system(entries: Sequence[_Entry], names: Mapping[str, str]) -> dict[str, dict[int, str]]:
+    """Collect the texts beside the scores of segments."""
+    texts: dict[str, dict[int, str]] = {}
+    for entry in entries:
+        if isinstance(entry.segment, int) and isinstance(entry.text, str):
+            texts.setdefault(names[entry.system], {})[entry.segment] = entry.text
+    return texts
 
 
 def _rows_by_system(

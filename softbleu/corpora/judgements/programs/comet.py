@@ -14,7 +14,7 @@ from softbleu.types import Fields
 METRIC = "COMET"
 # Since version 1.1 the file is named, and tabs replace blanks.
 _SEGMENT = re.compile(r"(?:(\S.*?)[\t ]+)?[Ss]egment[\t ]+(\d+)[\t ]+[Ss]core: *(\S+)(?:[\t ]+variance: *\S+)?\s*")
-_SYSTEM = re.compile(r"(?:(\S.*?)[\t ]+)?(?:[Ss]ystem )?[Ss]core: *(\S+)\s*")
+_SYSTEM = re.compile(r"(?:(?![Ss]ystem score)(\S.*?)[\t ]+)?(?:[Ss]ystem )?[Ss]core: *(\S+)\s*")
 
 
 def is_log(text: Sequence[str]) -> bool:
@@ -66,7 +66,8 @@ def file_rows(name: str, files: Fields) -> Iterator[TableRow]:
             where = f"{name}, {path}, segment {number + 1}"
             for metric in metrics:
                 score = segment.get(metric)
-                yield where, {"system": systems[path], "metric": metric, "segment": number, "score": score}
+                placed = {"system": systems[path], "metric": metric, "segment": number}
+                yield where, {**placed, "score": score, "translation": segment.get("mt")}
 
 
 def xcomet_rows(name: str, files: Mapping[str, object]) -> Iterator[TableRow]:
