@@ -55,7 +55,6 @@ Metrics = Sequence["str | Metric"] | Mapping[str, "str | Metric"]
 """Expressions, signatures or values; a text may be ``NAME=EXPRESSION``, a mapping has the names."""
 Outputs = Sequence[str] | Mapping[str, Sequence[str]]  # Files, or texts by the name of the system
 Signed = dict[str, dict[str, str]]  # Entries of signatures by the name of the metric
-_LOWER, _GAP = "--lower-is-better (lower)", "--missing-value"  # What notes name
 _OF_RUN = ("level", "nrefs", "documents")  # Keys of signatures that differ in every run
 
 
@@ -344,7 +343,7 @@ def read_tables(
     for table in _opened(scores, direction, encoding, names):
         table = table.without(missing_value)
         if missing_value is None and (odd := sentinel_of(table.segments.values())):
-            notes.append(f"{table.name}: {odd[1]}: {_GAP} {odd[0]} leaves them out")
+            note(f"{table.name}: {odd[1]}: ", Parameter("missing_value", odd[0]), " leaves them out")
         down = some_above(table) if table.name in lower else less_is_better(table)
         unknown += [table.name] * (down is None)
         if down:
@@ -354,7 +353,7 @@ def read_tables(
             notes.append(f"{table.name}: no score is above 0, so they are taken as already negated")
         tables.append(table)
     if unknown:
-        notes.append(f"assuming that higher is better for {', '.join(unknown)}: name the others with {_LOWER}")
+        notes.append(f"assuming that higher is better for {', '.join(unknown)}: name the others with 'lower'")
     return tables, notes
 
 

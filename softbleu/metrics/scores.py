@@ -443,7 +443,8 @@ def by_name(table: ScoreTable) -> bool | None:
 
     Scores called MQM are penalties if none is below 0, unless the greatest is there more often than the least.
 
-    >>> [by_name(ScoreTable(name, {"A": 2.5})) for name in ("MetricX-24", "cpWER", "xCOMET", "1-TER", "mqm", "judge")]
+    >>> names = ("MetricX-24", "cpWER", "xCOMET", "1-TER", "mqm", "Kim")
+    >>> [by_name(ScoreTable(name, {"A": 2.5}, {}, name)) for name in names]
     [True, True, False, None, True, None]
     """
     if _of_metric(table) is not None:

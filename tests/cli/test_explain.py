@@ -86,8 +86,7 @@ def test_metaeval_correlates_systems_that_all_tables_have(command: Any, judged: 
     arguments = ("--human", "human.tsv", "--scores", "one.tsv", "--scores", "other=two.tsv", "-f", "json")
     done = command("metaeval", *arguments)
     assert done.err == (
-        "softbleu: note: assuming that higher is better for one, other: "
-        "name the others with --lower-is-better (lower)\n"
+        "softbleu: note: assuming that higher is better for one, other: name the others with 'lower'\n"
         "softbleu: note: human, one lack E: left out\n"
     )
     one, other = table_of(done)

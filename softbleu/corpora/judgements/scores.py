@@ -583,7 +583,7 @@ def _texts_by_system(entries: Sequence[_Entry], names: Mapping[str, str]) -> dic
     """Collect the texts beside the scores of segments."""
     texts: dict[str, dict[int, str]] = {}
     for entry in entries:
-        if isinstance(entry.segment, int) and isinstance(entry.text, str):
+        if isinstance(entry.segment, int) and isinstance(entry.text, str) and entry.text.strip():
             texts.setdefault(names[entry.system], {})[entry.segment] = entry.text
     return texts
 
