@@ -256,7 +256,8 @@ class Reward:
 
     def _rewards(self, scores: Floats) -> Floats:
         shares = scores / 100
-        return np.clip(shares if self.metric.higher_is_better else 1 - shares, 0, 1)
+        # No text has no partial TER, and earns nothing.
+        return np.nan_to_num(np.clip(shares if self.metric.higher_is_better else 1 - shares, 0, 1))
 
     def _references(self, given: Any, count: int, others: Mapping[str, Any]) -> list[tuple[str, ...]]:
         """Check references: one or more texts for each completion."""

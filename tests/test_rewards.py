@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,7 +41,7 @@ def literal_dense(metric, text, references, source):
     rewards, before = [0.0] * (len(text) + 1), 0.0
     tokens = metric.tokenizer.split(text)
     for _, end in token_places(tokens, text) if tokens else [(0, 0)]:
-        now = literal(partial, text[:end], references, source)
+        now = np.nan_to_num(literal(partial, text[:end], references, source))  # Of TER of nothing NaN
         rewards[max(end - 1, 0)] += now - before
         before = now
     rewards[-1] += literal(metric, text, references, source) - before
