@@ -52,7 +52,8 @@ class ScoredStream:
         check_partial(metric)
         self._references, self._source = references, source
         self._ended = ""  # Text whose tokens are aligned
-        scorer = metric._sentences
+        self._partial = metric if metric.partial else metric.replaced(partial=True)
+        scorer = self._partial._sentences
         tokenizer, segment = metric.tokenizer, scorer.segment("", references, source)
         lines = [tokenizer.split(tokenizer.reference(line)) for line in segment.present()[0]]
         lines += [tokenizer.split(line) for line in segment.source or () if metric.requires.source]
@@ -107,7 +108,7 @@ class ScoredStream:
     def score(self) -> Score:
         """Score of the text so far against the beginnings that it has come to; half a word is left out."""
         ends = np.array(self.reached, np.int64)
-        scorer, sources = self.metric._sentences, int(self.metric.requires.source)
+        scorer, sources = self._partial._sentences, int(self.metric.requires.source)
         chunk, words = scorer.coded(scorer.segment(self._ended, self._references, self._source))
         count = len(ends) - sources
         cut = cut_at(chunk, ends[:count], ends[count:] if sources else None, self.metric.tokenizer)

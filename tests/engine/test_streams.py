@@ -48,7 +48,8 @@ def test_stream_scores_as_the_sentence_so_far(name, text, data):
     partial = read(name, partial=True)
     last = "" if not partial.tokenizer.by_word or "\n" in text or text[-1:].isspace() else "".join(text.split()[-1:])
     expected = sentence(partial, text[: len(text) - len(last)])
-    assert stream.score == whole.score == by_character.score == expected
+    for one in (stream, whole, by_character):
+        assert one.score.as_dict() == expected.as_dict()  # None for TER of nothing
     assert stream.reached == whole.reached == by_character.reached
     assert stream.finish() == whole.finish() == by_character.finish() == sentence(metric, text)
 
@@ -90,7 +91,7 @@ def test_prefixes_score_as_sentences_that_end_there(name):
         tokens = partial.tokenizer.split(candidates[prefix.system][number])
         text = " ".join(tokens[: prefix.tokens])
         expected = partial.sentence_score(text, references[number], sources and sources[number]).score
-        assert prefix.score == pytest.approx(expected, abs=1e-4 if name == "bertscore" else 1e-9)
+        assert prefix.score == pytest.approx(expected, abs=1e-4 if name == "bertscore" else 1e-9, nan_ok=True)
         assert prefix.length == len(tokens)
 
 
