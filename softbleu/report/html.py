@@ -62,7 +62,7 @@ def _data(page: Page, layout: Layout) -> Iterator[str]:
 def _filled(template: str, names: Sequence[str], parts: Mapping[str, str | Iterable[str]]) -> Iterator[str]:
     """Fill a template with parts, the style, scripts of these names, and a policy that allows them.
 
-    Parts are not escaped.
+    Parts are not escaped. All are made before the first is given: a page is written whole or not at all.
     """
     style, scripts = _read_part("report.css"), list(map(_read_part, names))
     allowed = f"script-src {' '.join(map(_content_hash, scripts))}; " if scripts else ""
@@ -71,9 +71,9 @@ def _filled(template: str, names: Sequence[str], parts: Mapping[str, str | Itera
     shown = "".join(f"<script>{script}</script>\n" for script in scripts)
     parts = {"style": style, "policy": policy, "scripts": shown, **parts}
     # Odd pieces are names of parts.
-    for number, piece in enumerate(re.split(r"\{\{(\w+)\}\}", _read_part(template))):
-        part = parts[piece] if number % 2 else piece
-        yield from [part] if isinstance(part, str) else part
+    pieces = enumerate(re.split(r"\{\{(\w+)\}\}", _read_part(template)))
+    filled = [parts[piece] if number % 2 else piece for number, piece in pieces]
+    return iter([piece for part in filled for piece in ([part] if isinstance(part, str) else part)])
 
 
 def escape_json(text: str) -> str:
@@ -490,7 +490,7 @@ def _direction_content(table: DirectionTable, layout: Layout, pages: Mapping[str
 
 
 def _score_cell(score: Value, page: str | None, digits: int, *, best: bool) -> str:
-    if score is None:
+    if score is None or score != score:
         return '<td class="number" data-value="">–</td>'
     shown = f"{score:.{digits}f}"
     linked = shown if page is None else f'<a href="{escape(page)}">{shown}</a>'

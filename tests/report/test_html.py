@@ -14,13 +14,14 @@ from shared_data import shared
 
 import softbleu
 from softbleu.analysis.directions import DirectionTable
+from softbleu.cli.app import run
 from softbleu.corpora import Segments
 from softbleu.corpora.checks import CHECKS, Oddities, Oddity
 from softbleu.errors import one_line
 from softbleu.metrics.reading import read_metric
 from softbleu.report import Layout
 from softbleu.report.curve_page import make_curve_page, write_curve_page
-from softbleu.report.html import directions_page, escape_json, pack, write_html, write_odd_segments
+from softbleu.report.html import directions_page, escape_json, pack, static_page, write_html, write_odd_segments
 from softbleu.report.pages import make_comparison_page, make_page
 from softbleu.results.fractions import compare_fractions
 from softbleu.results.significance import SignificanceSettings
@@ -201,3 +202,21 @@ def test_pages_without_a_slider_explain_their_columns() -> None:
     table = DirectionTable(("en-cs", "en-de"), {"chrF": {"en-cs": scored, "en-de": scored}})
     explained = re.findall("<dt>(.*?)</dt>", "".join(directions_page(table, Layout(), {})))
     assert explained == ["metric, direction", "macro", "bold", "–"]
+
+
+def test_a_page_is_whole_without_a_number_or_it_is_none(tmp_path, capsys):
+    log, reference = tmp_path / "log.jsonl", tmp_path / "reference.txt"
+    log.write_text('{"index": 0, "prediction": "", "delays": [], "elapsed": [], "source_length": 9}\n')
+    reference.write_text("a cat\n")
+    assert run(["score", "--log", str(log), "-r", str(reference), "-m", "al", "-f", "html"]) == 0
+    page = capsys.readouterr().out
+    assert '"score": null' in page
+    assert page.endswith("</html>\n")
+
+    def content():
+        yield "<p>"
+        raise ValueError("late")
+
+    # The error comes before the first piece.
+    with pytest.raises(ValueError, match="late"):
+        static_page("title", "summary", content())

@@ -125,6 +125,7 @@ function drawRanking() {
       plot.append(bar);
     }
     const point = element("b");
+    point.hidden = system.score === null;
     point.style.setProperty("--at", share(system.score));
     // Far from all others: an arrow at the edge.
     if (system.score < low || system.score > high) point.className = system.score < low ? "below" : "above";

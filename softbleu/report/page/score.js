@@ -45,7 +45,7 @@ function bleu(masses, totals, candidate, reference, metric, effective) {
   return { score, precisions, brevity_penalty: penalty };
 }
 
-// Round as Python does: ties go to the even digit.
+// Round as Python does: ties go to the even digit. A score that there is not is a dash.
 function fixed(number, digits) {
   if (number === null) return "–";
   const rounded = number.toFixed(digits);

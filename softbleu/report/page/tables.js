@@ -14,7 +14,7 @@ function element(name, className, text) {
 
 // `head` stands before the number where the table has no head, on phones.
 function numberCell(value, digits, head) {
-  const cell = element("td", "number", value === null ? "–" : digits === null ? String(value) : fixed(value, digits));
+  const cell = element("td", "number", digits === null && value !== null ? String(value) : fixed(value, digits));
   cell.dataset.value = String(value);
   if (head) cell.dataset.head = head;
   return cell;
