@@ -340,11 +340,12 @@ def joined(blocks: Sequence[Segments | FileBlock]) -> Iterator[Segments | FileBl
             continue
         first, last = files[0], files[-1]
         gold = None if first.gold is None else tuple(chain.from_iterable(block.gold or () for block in files))
-        parts = [replace(one, stop=other.stop) for one, other in zip(first.parts, last.parts, strict=True)]
+        pairs, count = zip(first.parts, last.parts, strict=True), sum(map(len, files))
+        parts = [replace(one, stop=other.stop, lines=count) for one, other in pairs]
         edits = {name: tuple(chain.from_iterable(block.edits[name] for block in files)) for name in first.edits}
         lines = tuple(chain.from_iterable(block.before.lines for block in files if block.before))
         before = first.before and replace(first.before, lines=lines)
-        yield replace(first.with_parts(parts), lines=sum(map(len, files)), gold=gold, edits=edits, before=before)
+        yield replace(first.with_parts(parts), lines=count, gold=gold, edits=edits, before=before)
 
 
 def read_together(blocks: Sequence[Segments | FileBlock]) -> Sequence[Segments | FileBlock]:

@@ -77,13 +77,21 @@ class TextPart:
     stop: int  # Bytes of the file
     first: int  # Number of the first line, from 1
     text: bytes | None = None  # Text, for workers that cannot read the place
+    lines: int | None = None  # Their number, where it is known
 
     def carried(self) -> TextPart:
         """Attach the text, except of a URL, for workers that cannot read this machine's files."""
         return self if isinstance(self.place, str) else replace(self, text=self._bytes())
 
     def _bytes(self) -> bytes:
-        return _read_bytes(self.place, self.start, self.stop) if self.text is None else self.text
+        text = _read_bytes(self.place, self.start, self.stop) if self.text is None else self.text
+        self._check(len(text) == self.stop - self.start)
+        return text
+
+    def _check(self, same: bool) -> None:
+        """Raise an error if the text is not the one whose lines were counted."""
+        if not same:
+            raise InputError(f"{self.name}: changed while it was read: leave it as it is, and start again")
 
     def read(self) -> bytes:
         """Read the lines, each ended by a newline."""
@@ -94,7 +102,9 @@ class TextPart:
             line = text.count(b"\n", 0, error.start) + 1
             byte = error.start - text.rfind(b"\n", 0, error.start) + (self.start if line == self.first == 1 else 0)
             raise not_utf8(self.name, self.first + line - 1, byte, text[error.start]) from None
-        return text if text.endswith(b"\n") else text + b"\n"
+        text = text if text.endswith(b"\n") else text + b"\n"
+        self._check(self.lines in (None, text.count(b"\n")))
+        return text
 
     def read_lines(self) -> list[str]:
         """Read the lines without their ends."""
@@ -194,7 +204,8 @@ class TextFile:
     def part(self, number: int) -> TextPart:
         """Return block `number`."""
         start, stop = self.bounds[number : number + 2].tolist()
-        return TextPart(self.name, self.place, start, stop, 1 + number * self.block)
+        first = number * self.block
+        return TextPart(self.name, self.place, start, stop, 1 + first, lines=min(self.block, self.lines - first))
 
     def with_lines(self, lines: Iterable[str], place: Path) -> Self:
         """Write other lines to `place`, and return them as a file of the same name."""
@@ -408,9 +419,7 @@ class _Ends:
 
 
 def _find_ends(part: TextPart) -> _Ends:
-    text = _read_bytes(part.place, part.start, part.stop)
-    if len(text) < part.stop - part.start:
-        raise InputError(f"{part.name}: shorter than its server announced: download it again")
+    text = part._bytes()
     places = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")).astype(np.uint32)
     return _Ends(len(text), places, text[-1:])
 

@@ -505,7 +505,8 @@ def rank_ranges(resampled: Floats) -> tuple[Integers, Integers]:
     """
     from scipy.stats import rankdata
 
-    ranks = np.sort(rankdata(-resampled, method="min", axis=1).astype(np.int64), axis=0)
+    known = np.where(np.isnan(resampled), -np.inf, resampled)  # Without a score, last
+    ranks = np.sort(rankdata(-known, method="min", axis=1).astype(np.int64), axis=0)
     # Rounded, for (1 - 0.95) * 1000 is a little more than 50.
     out = int(np.ceil(round(len(ranks) * (1 - LEVEL) / 2, 9))) if len(ranks) > 2 else 0
     return ranks[out], ranks[len(ranks) - 1 - out]

@@ -167,6 +167,12 @@ class TestLines:
             said.append(str(caught.value).removeprefix(name))
         assert said[0] == said[1]
 
+    @pytest.mark.parametrize("changed", [b"", b"a\nb\nc", b"a\nb\nc\nddd"])
+    def test_a_file_that_changes_while_it_is_read_is_refused(self, changed, written, tmp_path):
+        file = TextFile.open(written(b"a\nb\nc\nd\ne\n", "c.txt"), "utf-8", tmp_path, 2)
+        Path(file.name).write_bytes(changed)
+        refused(InputError, "c.txt: changed while it was read", lambda: list(file.all_lines()))
+
     def test_threads_find_the_same_lines(self, written, monkeypatch):
         started = []
 
