@@ -39,7 +39,7 @@ from softbleu.errors import REMOVAL, REMOVED, InputError, Parameter, VectorError
 from softbleu.io.files import Content, find_resource, local_place, resource_names
 from softbleu.io.platform import cached_property
 from softbleu.io.progress import note
-from softbleu.io.reading import read_toml
+from softbleu.io.reading import LEAST_SCORE, MOST_SCORE, read_toml
 
 if TYPE_CHECKING:
     from softbleu.types import Fields
@@ -161,10 +161,10 @@ def _open_joined(text: str) -> JoinedSource:
     sources, weights = [], []
     for part in text.split("+"):
         match = _PART.fullmatch(part)
-        if match is None or match["weight"] in ("0", "0.0"):
+        weights.append(float(match["weight"] or 1) if match else 0.0)
+        if match is None or not LEAST_SCORE <= weights[-1] <= MOST_SCORE:
             raise VectorError(f"{text!r}: join sets as ONE+OTHER, or with weights above 0 as ONE*2+OTHER*0.5")
         sources.append(open_vectors(match["name"]))
-        weights.append(float(match["weight"] or 1))
     return JoinedSource(tuple(sources), tuple(weights))
 
 

@@ -264,6 +264,8 @@ def williams(first: float, second: float, between: float, points: int) -> Willia
 
 def _pearson(one: Floats, other: Floats, weights: Floats) -> Floats:
     total = weights.sum(axis=1, keepdims=True)
+    # A power of two changes no digit; products of the greatest and least scores would have no number.
+    one, other = (np.ldexp(column, -np.frexp(np.abs(column).max(initial=0))[1]) for column in (one, other))
     centred = [column - (weights * column).sum(axis=1, keepdims=True) / total for column in (one, other)]
     sums = [(weights * a * b).sum(axis=1) for a, b in combinations_with_replacement(centred, 2)]
     drawn = weights > 0

@@ -51,6 +51,14 @@ def test_coefficients_and_intervals_are_scipys(points: list[tuple[int, int]], na
         assert found.interval == pytest.approx(tuple(np.percentile(values, (2.5, 97.5))), abs=1e-9)
 
 
+@pytest.mark.parametrize("power", [-300, 300])
+def test_coefficients_of_the_greatest_and_least_scores_have_the_same_digits(power: int) -> None:
+    one, other = np.random.default_rng(1).normal(size=(2, 30))
+    for name in COEFFICIENTS:
+        found = correlate(np.ldexp(one, power), np.ldexp(other, power), name, samples=50)
+        assert found.interval == correlate(one, other, name, samples=50).interval
+
+
 @pytest.mark.parametrize("name", COEFFICIENTS)
 def test_many_points_have_the_intervals_of_few(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = np.random.default_rng(1).integers(0, 9, (2, 30)).astype(np.float64)
