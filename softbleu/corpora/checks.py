@@ -709,12 +709,12 @@ def check_files(
     model = [*references, *([] if source is None else [source])][:1]
     parted: dict[str, Oddity] = {}
     if model and model[0] != STDIN:
-        segments = list(open_text(model[0], encoding))
+        segments = list(open_text(model[0], encoding, "reference"))
         texts = {name: path for name, path in systems.items() if path != STDIN and not has_edits(path)}
         for name, path in texts.items():
-            count = sum(1 for _ in open_text(path, encoding))
+            count = sum(1 for _ in open_text(path, encoding, "candidate"))
             if count != len(segments):
-                output = list(open_text(path, encoding))
+                output = list(open_text(path, encoding, "candidate"))
                 place = find_parting(output, segments)
                 detail = f"{count} segments, {model[0]} has {len(segments)}; they part here"
                 parted[name] = Oddity(

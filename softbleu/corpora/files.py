@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Generator, Iterable, Iterator,
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO, Any, Self, cast
 
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from softbleu.config.declare import split_name
 from softbleu.corpora.markup import SegmentKey, TestSets, begins_markup, parse_markup
+from softbleu.corpora.rows import HEAD, form_of, parse_rows
 from softbleu.corpora.targets import begins_targets, parse_targets
 from softbleu.errors import InputError, Parameter, without_secrets
 from softbleu.io.executors import run_in_order
@@ -61,7 +62,6 @@ _COPY = re.compile(r".*\.(bak\d*|backup|orig|old|rej|save|sw[op]|te?mp|part|log|
 """Names of backups, unfinished files and notes."""
 _HEADING = re.compile(r"###\s*essay_id\s*=\s*(.*\S)\s*")
 _NUMBERED = re.compile(r"# (\d{4})\s*")  # Heading of a document in UA-GEC
-_HEAD = 4096  # Bytes at the beginning of a file that show whether it has essays
 Essays = dict[str, list[str]]
 """Lines of essays by id, without the blank lines between paragraphs and essays."""
 Naming = Callable[[Sequence[str]], dict[str, str]]
@@ -138,7 +138,7 @@ class TextFile:
     bounds: NDArray[np.int64]  # Byte at which each block starts, and the end of the file
     keys: Mapping[SegmentKey, int] | None = None
     """Position in the markup of each line's document and segment, for a file with markup."""
-    rows: int = 0  # Number of segments in the markup, also those that this text lacks
+    rows: int = 0  # Number of segments in the markup, also those that this text lacks; 0 of a named column
 
     @classmethod
     def open(
@@ -193,13 +193,13 @@ class TextFile:
     @property
     def _first_line(self) -> str:
         start, stop = int(self.bounds[0]), int(self.bounds[-1])
-        head = _read_bytes(self.place, start, min(start + _HEAD, stop))
+        head = _read_bytes(self.place, start, min(start + HEAD, stop))
         return next((line.rstrip() for line in head.decode(errors="replace").split("\n") if line.strip()), "")
 
     @property
     def from_table(self) -> bool:
         """Whether the text is of a table of targets, which has no documents, and where a blank one is missing."""
-        return self.keys is not None and not any(document for document, _ in self.keys)
+        return self.rows > 0 and not any(document for document, _ in self.keys or ())
 
     def part(self, number: int) -> TextPart:
         """Return block `number`."""
@@ -232,25 +232,31 @@ def open_text(name: str, encoding: str = "utf-8", role: str | None = None) -> Ge
         raise InputError(f"a file is named by text, not by {type(name).__name__}")
     encoding = encoding_of(encoding)
     with _stream(name) as (stream, _):
-        if _has_texts(stream, role):
+        if _form_of(stream, role, str(name)) is not None:
             path, label = split_text(str(name))
             yield from _test_sets(path, stream, encoding).choose(role, label).values()
         else:
             yield from text_lines(stream, name, encoding)
 
 
-def _has_texts(stream: io.BufferedReader[Any], role: str | None) -> bool:
-    """Whether a file has several texts, with markup or, where one of them is read, as a table of targets."""
-    head = stream.peek(_HEAD)
-    return begins_markup(head) or (role is not None and begins_targets(head[:_HEAD]))
+def _form_of(stream: io.BufferedReader[Any], role: str | None, name: str) -> str | None:
+    """Find the form of a file: markup, or where one of its texts is read, `targets` or a form of rows; None: text."""
+    head = stream.peek(HEAD)
+    if begins_markup(head):
+        return "markup"
+    return None if role is None else "targets" if begins_targets(head[:HEAD]) else form_of(head[:HEAD], name)
 
 
 def has_texts(name: object) -> bool:
-    """Whether a local file is a test set with markup or a table of targets; False for URLs and unrepeatable files."""
+    """Whether a local file is a test set with markup or a table; False for URLs and unrepeatable files."""
+    return _local_form(name) is not None
+
+
+def _local_form(name: object) -> str | None:
     if is_url(name) or not Path(str(name)).is_file():
-        return False
+        return None
     with _stream(str(name)) as (stream, _):
-        return _has_texts(stream, "")
+        return _form_of(stream, "", str(name))
 
 
 def split_text(place: str) -> tuple[str, str | None]:
@@ -271,7 +277,7 @@ def list_texts(place: str, role: str, encoding: str = "utf-8") -> Sequence[tuple
 
     Returns an empty list for any other file, and for a place that already names one text.
     """
-    if not has_texts(place):
+    if _local_form(place) not in ("markup", "targets"):
         return []
     with _stream(place) as (stream, _):
         labels = _test_sets(place, stream, encoding_of(encoding)).labels(role)
@@ -292,8 +298,12 @@ def _read_sets(path: str, encoding: str, *_state: int) -> TestSets:
 
 
 def _parse_sets(stream: io.BufferedReader[Any], path: str, encoding: str) -> TestSets:
-    parse = parse_markup if begins_markup(stream.peek(_HEAD)) else parse_targets
-    return parse(text_lines(stream, path, encoding), path)
+    form = _form_of(stream, "", path)
+    if stream.peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) and encoding in UTF8:
+        encoding = "utf-16"  # As spreadsheets write tables
+    lines = text_lines(stream, path, encoding)
+    parse = {"markup": parse_markup, "targets": parse_targets}.get(form or "", partial(parse_rows, form=form or ""))
+    return parse(lines, path)
 
 
 def numbered_lines(name: str, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:
@@ -362,7 +372,7 @@ def _plain(
     """Return the place of the text in plain UTF-8 (the file or a copy in the folder), `TextFile.keys` and `rows`."""
     encoding = encoding_of(encoding)
     with decoding(name, encoding), _stream(name) as (stream, place):
-        marked = _has_texts(stream, role)
+        marked = _form_of(stream, role, name) is not None
         if place is not None and encoding in UTF8 and not marked:
             if isinstance(place, Path) and stream.peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
                 raise InputError(f"{name}: text in UTF-16, not UTF-8: give ", Parameter("encoding", "utf-16"))
@@ -373,7 +383,8 @@ def _plain(
                 path, label = split_text(name)
                 sets = _test_sets(path, stream, encoding)
                 text = sets.choose(role, label)
-                keys, rows = {key: sets.places[key] for key in text}, len(sets.places)
+                keys = {key: sets.places[key] for key in text} if sets.has_ids else None
+                rows = 0 if sets.columns else len(sets.places)
                 out.writelines(f"{line}\n".encode() for line in text.values())
             elif encoding in UTF8:
                 _copy(name, iter(lambda: stream.read(_BLOCK), b""), out)
@@ -555,6 +566,9 @@ def name_systems(
     for _, path in files:
         if len(files) > 1 and Path(os.path.realpath(path)) in refused:
             raise InputError(f"{path} is named both as a reference and as a system: remove one")
+    labels = Counter(label for label, _ in files)
+    # One column of several tables names none of them.
+    files = [(None if labels[label] > 1 and split_text(path)[1] == label else label, path) for label, path in files]
     names = {path: name for name, path in naming([path for name, path in files if name is None]).items()}
     named: dict[str, str] = {}
     for label, path in files:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from html.parser import HTMLParser
+from pathlib import Path
 
 from softbleu.errors import InputError, counted
 from softbleu.io.progress import note
@@ -18,6 +19,7 @@ _ROLES = {
     **{"hyp": "candidate", "ref": "reference", "src": "source"},
 }
 _LABELS = ("sysid", "refid", "system", "translator")  # Attributes that name a text
+_MOST_SHOWN = 12  # Columns that a message names
 _MOST_CHARACTERS = 1 << 28  # The largest sets of WMT, with all outputs, have some 20 million
 _BEGIN = re.compile(
     rb"\s*(?:<[?!][^>]*>[\s\]>]*)*"
@@ -53,6 +55,8 @@ class TestSets:
     places: Mapping[SegmentKey, int]  # Position of each segment in the file
     texts: Mapping[tuple[str, str], Mapping[SegmentKey, str]]  # By role (candidate, reference, source) and label
     suites: int = 0  # Number of documents of test suites, which are left out
+    columns: tuple[str, ...] = ()  # Names of the columns of a table, one of which must be named
+    has_ids: bool = True  # Whether segments are found by their keys, or else by their order
 
     def labels(self, role: str) -> list[str]:
         """List the labels of the texts of a role, such as systems; the label of a single text may be empty."""
@@ -63,6 +67,8 @@ class TestSets:
 
         Raises `InputError`: no text matches, or several do.
         """
+        if self.columns:
+            return self._column(label)
         fitting = [key for key in self.texts if key[0] == role] or list(self.texts)
         if label is not None:
             named = [key for key in fitting if key[1] == label]
@@ -79,6 +85,18 @@ class TestSets:
         if role not in (None, key[0]) and label is None:
             note(f"{self.name} has the {key[0]} alone, which is read as {role}")
         return self.texts[key]
+
+    def _column(self, name: str | None) -> Mapping[SegmentKey, str]:
+        """Return the texts of a column, which every row must have."""
+        if name not in self.columns:
+            shown, last = ", ".join(column[:40] for column in self.columns[:_MOST_SHOWN]), self.columns[-1][:40]
+            lacks = "a table, not text" if name is None else f"no column {name[:40]!r}"
+            place = self.name if Path(self.name).is_file() else "FILE"
+            raise InputError(f"{self.name}: {lacks}: name one of its columns ({shown}), as {place}:{last}")
+        text = self.texts["column", name]
+        if lacking := [place for key, place in self.places.items() if key not in text]:
+            raise InputError(f"{self.name}, row {lacking[0] + 1}: no text {name[:40]!r}: give one, also an empty one")
+        return text
 
 
 @dataclass

@@ -406,7 +406,8 @@ def group_lines(candidate: str, references: Sequence[str], source: str | None, e
     of_source = [] if source is None else [source]
     names, ordered = [*of_source, *references, candidate], [candidate, *references, *of_source]
     check_stdin(names)
-    texts = [list(open_text(name, encoding)) for name in names]
+    roles = [*["source"] * len(of_source), *["reference"] * len(references), "candidate"]
+    texts = [list(open_text(name, encoding, role)) for name, role in zip(names, roles, strict=True)]
     columns = [*(f"lines of {name}" for name in names), *names]
     if essays := {name: lines for name, lines in zip(names, texts, strict=True) if begins_essay(lines)}:
         read = read_files(ordered, essays, slice(1, 1 + len(references)))

@@ -1,0 +1,215 @@
+"""Files of rows, not of lines of text: tables (CSV, TSV, JSON), whose columns are texts, and what is no table."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+
+from softbleu.corpora.markup import SegmentKey, TestSets
+from softbleu.errors import InputError
+from softbleu.io.reading import check_columns, read_rows
+from softbleu.types import Json
+
+HEAD = 4096  # Bytes at the beginning of a file that show what it holds
+_TIME = r"(?:\d+:)?\d\d:\d\d[.,]\d{3}[ \t]+-->"
+_REFUSED = {
+    "XLIFF": r"(?:<\?xml\b[^>]*>\s*)?(?:<!--(?:(?!-->).)*-->\s*)*<(?:\w+:)?xliff\b",
+    "TMX": r"(?:<\?xml\b[^>]*>\s*)?(?:<![^>]*>\s*)*<tmx\b",
+    "XML other than test sets": r"<\?xml[ \t]|<!DOCTYPE TS>|<TS[ \t]",
+    "PO": r"(?:[ \t]*(?:#[^\n]*)?\n)*[ \t]*(?:msgctxt|msgid)[ \t]+\"",
+    "subtitles": rf"(?:\d+[ \t]*\n)?[ \t]*{_TIME}|WEBVTT\b(?=.*{_TIME})|\[Script Info\]",
+    "a PDF": r"%PDF-\d",
+    "a packed folder, such as a spreadsheet": r"PK\x03\x04",
+}
+"""Forms that are neither text nor tables, with patterns of their beginnings."""
+_FORMS = re.compile("|".join(f"({form})" for form in _REFUSED.values()), re.DOTALL)
+_LABELS = "labels of tokens"
+_LABEL = re.compile(r"\S+\t(?:[^\t]*\t)*(?:[ciCI01O]|OK|BAD|[BI]-\w+)[ \t]*")
+_JSON = re.compile(r'\{\s*\n\s*"[^"\n]*"\s*:|\[\s*(?:\{\s*"[^"\n]*"\s*:|"(?:[^"\\\n]|\\.)*"\s*,?\s*\n)')
+_OPEN = re.compile(r'\{\s*"[^"\n]*"\s*:\s*["{\[\d]')  # First line of JSON lines that is longer than the head
+_USUAL = re.compile(
+    r"(?:src|tgt|trg|source|target|hyp|hypothes[ie]s|mt|pe|ref|reference|gold|candidate|prediction|output|input|answer"
+    r"|response|completion|original|corrected|correction|translated|translation|text|sentence|segment)s?"
+    r"(?:[-_ :.]?\w{1,12})?|(?:human|machine|post)[-_ ]?(?:translation|edit(?:ed|ing)?)"
+    r"|(?:seg|segment|sent|sentence|line|row|doc|document|system|sys)?[-_ ]?(?:id|idx|index|nr|number)"
+    r"|doc|document|domain|system|model|score|label|lp|[a-z]{2,3}[-_][a-z]{2,4}"
+    r"|ar|bg|bn|ca|cs|da|de|el|en|es|et|fa|fi|fr|hi|hr|hu|ja|ko|lt|lv|nl|pl|pt|ro|ru|sk|sl|sr|sv|ta|tr|uk|ur|vi|zh",
+    re.IGNORECASE,
+)
+"""Names that columns often have."""
+_NAME = re.compile(r".{0,59}[^.!?…。！？]")
+_SUFFIX = re.compile(r"\.(csv|tsv)(?:\.\w+)?(?::|$)", re.IGNORECASE)  # Also of a packed file, and before a column
+_SEPARATOR = re.compile(r"sep=([,;\t])", re.IGNORECASE)  # First line by which a spreadsheet says its delimiter
+_LINE_ENDS = re.compile(r"\s*[\r\n]+\s*")  # In a cell
+_Row = tuple[str, dict[str, str]]  # Place, and cells by column
+
+
+def form_of(head: bytes, name: str) -> str | None:
+    r"""Find the form of a file of rows by its first bytes and its name; None for text.
+
+    Returns the delimiter of a table, `JSON`, or the name of a form that cannot be read. A table has a header: usual
+    names of columns, or others where the name of the file, numbers of rows or quotes around all cells say so.
+
+    >>> form_of(b"id,target\n1,Der Hund\n", "out.csv"), form_of(b'{"target": "Der Hund"}\n', "out.txt")
+    (',', 'JSON')
+    >>> form_of(b"Well, the dog\nYes, the cat\n", "out.txt"), form_of(b"{name} has left\n", "out.txt")
+    (None, None)
+    """
+    utf16 = head[:2] in (BOM_UTF16_LE, BOM_UTF16_BE)
+    text = head.decode("utf-16" if utf16 else "utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+    begun = text.lstrip()
+    if found := _FORMS.match(begun):
+        return [*_REFUSED][(found.lastindex or 1) - 1]
+    cut = len(head) >= HEAD
+    lines = [line for line in text.split("\n") if line.strip()]
+    lines = lines[:-1] if cut and len(lines) > 1 else lines
+    if begun[:1] in ("{", "["):
+        of_json = all(map(_is_json, lines)) or _JSON.match(begun) or (cut and len(lines) == 1 and _OPEN.match(begun))
+        return "JSON" if of_json else None
+    if not lines or (separator := _SEPARATOR.fullmatch(lines[0])):
+        return separator[1] if lines and separator else None
+    if len(lines) > 1 and all(map(_LABEL.fullmatch, lines)):
+        return _LABELS
+    named = _SUFFIX.search(name)
+    if named and len(lines) > 1 and _USUAL.fullmatch(lines[0].strip(' "')):
+        return "\t" if named[1].lower() == "tsv" else ","
+    marks = (mark for mark in "\t;," if mark in lines[0] and _is_table(lines, mark, cut, sure=named is not None))
+    return next(marks, None)
+
+
+def _is_json(line: str) -> bool:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) or (
+        isinstance(value, list) and any(isinstance(each, str | dict) for each in value)
+    )
+
+
+def _is_table(lines: Sequence[str], mark: str, cut: bool, *, sure: bool) -> bool:
+    """Whether lines are a header and rows, with any names if that is sure; the last row may be cut."""
+    for rows in _ways_to_split(lines, mark):
+        header = [cell.strip() for cell in rows[0]]
+        names = [cell for cell in header if cell]
+        if len(rows) < 2 or len(names) < 2:
+            continue
+        usual = [_USUAL.fullmatch(name) is not None for name in names]
+        named = len({*names}) == len(names) and all(map(_NAME.fullmatch, names))
+        even = all(len(row) == len(header) for row in (rows[1:-1] if cut and len(rows) > 2 else rows[1:]))
+        close = header == rows[0] or (sure and any(usual))  # Prose has blanks behind commas
+        shown = sure or any(usual) or _is_quoted(lines[0], mark) or _is_numbered(rows)
+        if (all(usual) and (close or even)) or (even and close and shown and named):
+            return True
+    return False
+
+
+def _ways_to_split(lines: Iterable[str], mark: str) -> Iterator[list[list[str]]]:
+    """Split lines into cells, with quotes and, between tabs, also without."""
+    with suppress(csv.Error):
+        yield list(csv.reader((f"{line}\n" for line in lines), delimiter=mark))
+    if mark == "\t":
+        yield [line.split("\t") for line in lines]
+
+
+def _is_quoted(line: str, mark: str) -> bool:
+    """Whether all cells of a line have quotes."""
+    return re.fullmatch(rf'"[^"]*"(?:{mark}"[^"]*")+', line.strip()) is not None
+
+
+def _is_numbered(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether each row, but not the header, begins with a number of its own."""
+    numbers = [row[0].strip() for row in rows[1:]]
+    return len({*numbers}) == len(numbers) > 1 and all(map(str.isdecimal, numbers)) and not rows[0][0].isdecimal()
+
+
+def parse_rows(lines: Iterable[str], name: str, form: str) -> TestSets:
+    r"""Read the columns of a table in a form that `form_of` finds; keys of rows are their ids.
+
+    Line ends in cells become blanks. Values of JSON in objects and lists have columns such as `translation.de` and
+    `outputs.0`. Raises `InputError`: a form that is no table, a row with fewer or more cells than the header, a value
+    of JSON that is no text, or two rows with one id.
+
+    >>> table = parse_rows(["id,target", "7,Der Hund", "8,\"Ja, gern\""], "out.csv", ",")
+    >>> table.choose("candidate", "target")
+    {('', '7'): 'Der Hund', ('', '8'): 'Ja, gern'}
+    """
+    if form != "JSON" and form not in "\t;,":
+        raise InputError(f"{name}: {form}, not text: write a line per segment, or a column of CSV (FILE.csv:COLUMN)")
+    columns, rows = _json_rows([*lines], name) if form == "JSON" else _split_rows([*lines], name, form)
+    ids = _ids_of(columns, rows)
+    keys = ids or [("", str(number)) for number in range(1, len(rows) + 1)]
+    places: dict[SegmentKey, int] = {}
+    texts: dict[tuple[str, str], dict[SegmentKey, str]] = {("column", column): {} for column in columns}
+    for key, (where, cells) in zip(keys, rows, strict=True):
+        if key in places:
+            said = f"{where}: a second row with the id {key[1][:40]!r}"
+            raise InputError(f"{said}: write a file per system, or leave out the column of ids")
+        places[key] = len(places)
+        for column, cell in cells.items():
+            texts["column", column][key] = _LINE_ENDS.sub(" ", cell)
+    return TestSets(name, places, texts, columns=tuple(columns), has_ids=bool(ids))
+
+
+def _split_rows(lines: list[str], name: str, mark: str) -> tuple[list[str], list[_Row]]:
+    """Split a table into cells with their columns; between tabs, quotes are text unless the table shows otherwise."""
+    skipped = 1 if _SEPARATOR.fullmatch(lines[0]) else 0
+    rows = list(enumerate((line.split(mark) for line in lines), start=1))
+    quoted = lines[skipped:][:1] and (lines[skipped][:1] == '"' or any('""' in line for line in lines))
+    if mark != "\t" or quoted or len({len(cells) for _, cells in rows if any(cells)}) > 1:
+        rows = list(read_rows(["\n"] * skipped + [f"{line}\n" for line in lines[skipped:]], name, mark))
+    first, names = next(((number, cells) for number, cells in rows[skipped:] if any(cells)), (0, []))
+    header = [cell.strip() or "index" * (place == 0) for place, cell in enumerate(names)]
+    if not first:
+        raise InputError(f"{name}: a table without a header")
+    rows = [row for row in rows if row[0] >= first and row[1] and (row[1] != [""] or len(header) == 1)]
+    while len(header) > 1 and not any(rows[-1][1]):
+        rows.pop()
+    check_columns(f"{name}, line {first}", header, header)
+    for number, cells in rows[1:]:
+        if len(cells) != len(header):
+            names = " ".join(header[:6])
+            raise InputError(f"{name}, line {number}: {len(cells)} cells under {len(header)} column names: {names}")
+    return list(filter(None, header)), [
+        (f"{name}, line {number}", {column: cell for column, cell in zip(header, cells, strict=True) if column})
+        for number, cells in rows[1:]
+    ]
+
+
+def _json_rows(lines: list[str], name: str) -> tuple[list[str], list[_Row]]:
+    """Read objects of JSON, those of a list in an object too, with the columns of all."""
+    from softbleu.corpora.judgements.tables import json_values
+
+    values = json_values(name, lines)
+    if len(values) == 1 and isinstance(values[0][1], dict):
+        lists = (
+            each for each in values[0][1].values() if isinstance(each, list) and each and isinstance(each[0], dict)
+        )
+        values = [(f"{name}, entry {number}", each) for number, each in enumerate(next(lists, ()), start=1)] or values
+    rows = [(where, dict(_cells_of(value))) for where, value in values]
+    return list(dict.fromkeys(column for _, cells in rows for column in cells)), rows
+
+
+def _cells_of(value: Json, column: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the texts and numbers in a value of JSON with the names of their columns."""
+    if isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _cells_of(part, f"{column}.{key}" if column else str(key))
+    elif value is not None and not isinstance(value, bool):
+        yield column or "0", str(value)
+
+
+def _ids_of(columns: Sequence[str], rows: Sequence[_Row]) -> list[SegmentKey]:
+    """Find the keys of rows: ids, with documents where these count their own; none without a column of ids."""
+    from softbleu.corpora.judgements.tables import meanings
+
+    named = dict(zip(meanings(columns), columns, strict=True))
+    ids = [cells.get(named.get("segment", ""), "").strip() for _, cells in rows]
+    if "segment" not in named or not all(ids) or any(len(text.split()) > 1 for text in ids):
+        return []
+    within = named.get("document", "") if len({*ids}) < len(ids) else ""
+    return [(cells.get(within, ""), text) for (_, cells), text in zip(rows, ids, strict=True)]
