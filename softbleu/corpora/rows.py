@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from softbleu.corpora.markup import SegmentKey, TestSets
 from softbleu.errors import InputError
-from softbleu.io.reading import check_columns, read_rows
+from softbleu.io.reading import NotJsonError, check_columns, parse_json, read_rows
 from softbleu.types import Json
 
 HEAD = 4096  # Bytes at the beginning of a file that show what it holds
@@ -42,6 +42,14 @@ _USUAL = re.compile(
 )
 """Names that columns often have."""
 _NAME = re.compile(r".{0,59}[^.!?…。！？]")
+SPELLINGS = {
+    "system": "system system_id systemid sys sysid sys_id system_name model model_id model_name name",
+    "segment": "segment segment_id segmentid seg seg_id segid sid sentence_id sent_id line_id line index idx id",
+    "document": "document document_id docid doc_id doc",
+    "lp": "lp language_pair langpair lang_pair langs direction",
+    "metric": "metric metric_name",
+}
+"""Names of the columns that place a score, in order of preference."""
 _SUFFIX = re.compile(r"\.(csv|tsv)(?:\.\w+)?(?::|$)", re.IGNORECASE)  # Also of a packed file, and before a column
 _SEPARATOR = re.compile(r"sep=([,;\t])", re.IGNORECASE)  # First line by which a spreadsheet says its delimiter
 _LINE_ENDS = re.compile(r"\s*[\r\n]+\s*")  # In a cell
@@ -150,8 +158,8 @@ def parse_rows(lines: Iterable[str], name: str, form: str) -> TestSets:
             said = f"{where}: a second row with the id {key[1][:40]!r}"
             raise InputError(f"{said}: write a file per system, or leave out the column of ids")
         places[key] = len(places)
-        for column, cell in cells.items():
-            texts["column", column][key] = _LINE_ENDS.sub(" ", cell)
+        for column, text in cells.items():
+            texts["column", column][key] = _LINE_ENDS.sub(" ", text)
     return TestSets(name, places, texts, columns=tuple(columns), has_ids=bool(ids))
 
 
@@ -172,19 +180,29 @@ def _split_rows(lines: list[str], name: str, mark: str) -> tuple[list[str], list
     check_columns(f"{name}, line {first}", header, header)
     for number, cells in rows[1:]:
         if len(cells) != len(header):
-            names = " ".join(header[:6])
-            raise InputError(f"{name}, line {number}: {len(cells)} cells under {len(header)} column names: {names}")
+            said = f"{len(cells)} cells under {len(header)} column names"
+            raise InputError(f"{name}, line {number}: {said}: {' '.join(header[:6])}")
     return list(filter(None, header)), [
         (f"{name}, line {number}", {column: cell for column, cell in zip(header, cells, strict=True) if column})
         for number, cells in rows[1:]
     ]
 
 
+def json_entries(name: str, lines: Sequence[str]) -> list[tuple[str, Json]]:
+    """Read JSON, the entries of a list one by one, or else JSON lines. InputError: the text is neither."""
+    try:
+        whole = parse_json("\n".join(lines), name, gaps=True)
+    except NotJsonError:
+        numbered = ((f"{name}, line {number}", line) for number, line in enumerate(lines, start=1) if line.strip())
+        return [(where, parse_json(line, where, gaps=True)) for where, line in numbered]
+    if not isinstance(whole, list) or not whole:
+        return [(name, whole)]
+    return [(f"{name}, entry {number}", value) for number, value in enumerate(whole, start=1)]
+
+
 def _json_rows(lines: list[str], name: str) -> tuple[list[str], list[_Row]]:
     """Read objects of JSON, those of a list in an object too, with the columns of all."""
-    from softbleu.corpora.judgements.tables import json_values
-
-    values = json_values(name, lines)
+    values = json_entries(name, lines)
     if len(values) == 1 and isinstance(values[0][1], dict):
         lists = (
             each for each in values[0][1].values() if isinstance(each, list) and each and isinstance(each[0], dict)
@@ -205,11 +223,13 @@ def _cells_of(value: Json, column: str = "") -> Iterator[tuple[str, str]]:
 
 def _ids_of(columns: Sequence[str], rows: Sequence[_Row]) -> list[SegmentKey]:
     """Find the keys of rows: ids, with documents where these count their own; none without a column of ids."""
-    from softbleu.corpora.judgements.tables import meanings
-
-    named = dict(zip(meanings(columns), columns, strict=True))
-    ids = [cells.get(named.get("segment", ""), "").strip() for _, cells in rows]
-    if "segment" not in named or not all(ids) or any(len(text.split()) > 1 for text in ids):
+    lower = {column.lower(): column for column in columns}
+    segment, document = (
+        next((lower[name] for name in SPELLINGS[part].split() if name in lower), "")
+        for part in ("segment", "document")
+    )
+    ids = [cells.get(segment, "").strip() for _, cells in rows]
+    if not all(ids) or any(len(text.split()) > 1 for text in ids):
         return []
-    within = named.get("document", "") if len({*ids}) < len(ids) else ""
+    within = document if len({*ids}) < len(ids) else ""
     return [(cells.get(within, ""), text) for (_, cells), text in zip(rows, ids, strict=True)]

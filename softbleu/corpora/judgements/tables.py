@@ -14,13 +14,12 @@ import numpy as np
 from softbleu.config.languages import find_direction
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.written import plain_numbers
+from softbleu.corpora.rows import SPELLINGS, json_entries
 from softbleu.errors import InputError, MissingExtraError
 from softbleu.io.progress import note
 from softbleu.io.reading import (
-    NotJsonError,
     check_columns,
     longest_line,
-    parse_json,
     parse_score,
     read_rows,
     refuse_line,
@@ -36,14 +35,6 @@ if TYPE_CHECKING:
 SCORED = ("score", "human", "z", "z.scr", "mqm", "mqm_avg_score", "esa", "da", "raw", "raw.scr", "overall")
 """Columns of scores; the first in a table is read."""
 PLACES = ("system", "segment", "lp", "document", "run")  # Columns that place a score
-_SPELLINGS = {
-    "system": "system system_id systemid sys sysid sys_id system_name model model_id model_name name",
-    "segment": "segment segment_id segmentid seg seg_id segid sid sentence_id sent_id line_id line index idx id",
-    "document": "document document_id docid doc_id doc",
-    "lp": "lp language_pair langpair lang_pair langs direction",
-    "metric": "metric metric_name",
-}
-"""Names of the columns that place a score, in order of preference."""
 _LANGUAGES = (("source_lang", "target_lang"), ("src_lang", "tgt_lang"), ("srclang", "trglang"))
 _READ = {
     *(*PLACES, *SCORED, "metric", "testset", "annotator", "better", "group", "signature", "statistics"),
@@ -71,7 +62,7 @@ _MOST_PACKED = 1000  # Greatest ratio of the unpacked to the packed size of a la
 def meanings(columns: Sequence[str], kept: Collection[str] = ()) -> list[str]:
     """Find the meanings of columns by all known names; other columns, and `kept` ones, keep their names.
 
-    Of two columns that mean the same the first of `_SPELLINGS` is taken.
+    Of two columns that mean the same the first of `SPELLINGS` is taken.
 
     >>> meanings(["doc", "seg_id", "sysid", "COMET"])
     ['document', 'segment', 'system', 'comet']
@@ -82,7 +73,7 @@ def meanings(columns: Sequence[str], kept: Collection[str] = ()) -> list[str]:
     known = {*lower} - {name.lower() for name in kept}
     taken = {
         next((spelling for spelling in spellings.split() if spelling in known), None): meaning
-        for meaning, spellings in _SPELLINGS.items()
+        for meaning, spellings in SPELLINGS.items()
     }
     return [taken.get(column, column) for column in lower]
 
@@ -341,14 +332,7 @@ def _plain_rows(rows: Iterator[TableRow], columns: Sequence[str], *, decimal_com
 
 def json_values(name: str, content: LinesOrRows) -> Values:
     """Read JSON, the entries of a list one by one, or else JSON lines. InputError: the text is neither."""
-    lines: Sequence[str] = () if isinstance(content, ParquetRows) else content
-    try:
-        whole = parse_json("\n".join(lines), name, gaps=True)
-    except NotJsonError:
-        return [(where, parse_json(line, where, gaps=True)) for where, line in _numbered_lines(name, lines)]
-    if not isinstance(whole, list) or not whole:
-        return [(name, whole)]
-    return [(f"{name}, entry {number}", value) for number, value in enumerate(whole, start=1)]
+    return json_entries(name, () if isinstance(content, ParquetRows) else content)
 
 
 def of_direction(name: str, rows: Iterable[TableRow], direction: str | None) -> list[TableRow]:
