@@ -180,7 +180,8 @@ in sacrebleu; pass the references segment by segment, e.g. list(zip(*references)
         if references is None:
             by_segment: list[Any] = [()] * len(source or ())
         else:
-            by_segment = [(entry,) if isinstance(entry, str) else entry for entry in listed("references", references)]
+            references = listed("references", references)
+            by_segment = [(entry,) if isinstance(entry, str) else entry for entry in references]
         if not systems:
             raise InputError("no candidates at all")
         edited = {name: texts for name, texts in systems.items() if texts and isinstance(texts[0], GoldSegment)}
@@ -192,7 +193,7 @@ in sacrebleu; pass the references segment by segment, e.g. list(zip(*references)
             )
             check_texts(f"candidate of {name!r}", texts)
         checked = by_segment
-        if references is not None:
+        if references is not None and {*map(type, references)} != {str}:  # Single texts need no other look
             checked = [references_of(number, entry) for number, entry in enumerate(by_segment, start=1)]
         if not checked:
             raise InputError("an empty corpus: there are no segments to score")

@@ -164,8 +164,6 @@ def warn_transposed(candidates: Sequence[str], references: Sequence[Sequence[str
 
 def references_of(number: int, entry: Sequence[str | None] | None) -> tuple[str, ...]:
     """Check the references of a segment, and leave out missing ones."""
-    if type(entry) is tuple and [*map(type, entry)] == [str]:
-        return entry  # Most segments have one
     if entry is None:
         entry = ()
     elif type(entry) not in (list, tuple):

@@ -89,7 +89,11 @@ def text_notes(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[Note]:
     for name, lines in texts.items():
         if lines and not any(map(str.strip, lines)):
             yield (f"{name}: all of the first {counted(len(lines), 'segment')} are blank",)
-    forms = {name: is_normalized("NFC", "\n".join(lines)) for name, lines in texts.items() if lines}
+    # Lines of ASCII are in all forms, and need no look.
+    accented = {
+        name: "\n".join(line for line in lines if not line.isascii()) for name, lines in texts.items() if lines
+    }
+    forms = {name: is_normalized("NFC", some) for name, some in accented.items()}
     if len({*forms.values()}) > 1 and any(each.tokenizer.normalize_unicode is None for each in metrics):
         other = next(name for name, normal in forms.items() if not normal)
         yield (
