@@ -296,7 +296,7 @@ def run(arguments: Sequence[str]) -> int:
         return BROKEN_PIPE
     except (KeyboardInterrupt, typer.Abort):
         return INTERRUPTED
-    except (SoftbleuError, OSError, MemoryError, ModuleNotFoundError, SystemExit, typer.TyperException) as error:
+    except (SoftbleuError, OSError, MemoryError, ModuleNotFoundError, typer.TyperException) as error:
         if "--debug" in arguments:
             from traceback import format_exc
 
@@ -344,8 +344,6 @@ def _describe(error: Any) -> Iterator[str]:
         yield f"{f'{error.filename}: ' if error.filename else ''}{error.strerror or error}"
     elif isinstance(error, ModuleNotFoundError) and not isinstance(error, SoftbleuError):
         yield f"the package {error.name!r} is not installed: pip install it, or softbleu again with all that it needs"
-    elif isinstance(error, SystemExit):  # Not ours
-        yield f"another package tried to end the program (SystemExit: {error}): --debug shows where"
     elif isinstance(error, MemoryError):
         yield f"not enough memory ({error}): ask for less at a time"
     else:

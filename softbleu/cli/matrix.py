@@ -11,7 +11,7 @@ from softbleu.cli.inputs import Scoring, SourceFile, TextFiles
 from softbleu.cli.options import Digits, Encoded, Jobs, TableFormat
 from softbleu.corpora import ParallelFiles, name_files
 from softbleu.corpora.records import read_lists
-from softbleu.engine.notes import note_corpus
+from softbleu.engine.notes import note_corpus, note_thresholds
 from softbleu.errors import InputError
 from softbleu.report.scores import matrix_records, text_pair_records
 from softbleu.results.pairs import PairScores, pair_systems, score_pairs, score_systems, score_with_source
@@ -61,6 +61,7 @@ def matrix(options: MatrixOptions) -> None:
             if references:
                 names[1] = list(name_files([file.name for file in corpus.references]))
             note_corpus(corpus, plan)
+            note_thresholds(plan)
             requires = plan.only.requires
             if options.source and requires.source and not requires.gold:
                 scored = score_with_source(corpus, names, plan, level, **run)

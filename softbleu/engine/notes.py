@@ -47,7 +47,7 @@ def note_corpus(corpus: Corpus, plan: Plan) -> None:
 
 
 def corpus_notes(corpus: Corpus, plan: Plan) -> Iterator[Note]:
-    """Find what matters to a plan's scores of a corpus: odd delays, properties of texts, and default choices."""
+    """Find what matters to a plan's scores of a corpus: odd delays, and properties of texts."""
     metrics = [metric for metric in plan.metrics if not isinstance(metric, ReadsRows)]
     texts = corpus
     if corpus.logs:
@@ -62,9 +62,13 @@ def corpus_notes(corpus: Corpus, plan: Plan) -> Iterator[Note]:
         yield from text_notes(texts, metrics)
     if corpus.documents is None and any(each.requires.vectors and each.vector_choice.context for each in metrics):
         yield ("no documents are named, so that the context of a line is whatever stands before it",)
+
+
+def note_thresholds(plan: Plan) -> None:
+    """Note thresholds that were taken where none was given."""
     for threshold in plan.recommended:
         why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
-        yield f"threshold {threshold:g} ({why}; ", Parameter("threshold"), " sets it)"
+        note(f"threshold {threshold:g} ({why}; ", Parameter("threshold"), " sets it)")
 
 
 def text_notes(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[Note]:

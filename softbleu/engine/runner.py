@@ -21,7 +21,7 @@ from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.encoders.opened import note_memory
 from softbleu.engine.checkpoint import EVERY, BlockStatistics, Checkpoint
 from softbleu.engine.encode import BlockCoder, ListCorpus, task_batches
-from softbleu.engine.notes import note_corpus
+from softbleu.engine.notes import note_corpus, note_thresholds
 from softbleu.engine.plan import GivenMetrics, Plan, make_plan, requirements_of
 from softbleu.engine.prepare import Broadcast, CorpusWords, PreparedCorpus, broadcast, prepare_corpus
 from softbleu.engine.statistics import SegmentRows, Statistics
@@ -381,6 +381,8 @@ def running(
             note_corpus(cast("Corpus", corpus), plan)
         stack.callback(note_memory)
         yield Runner(whole, plan, chosen, name, checkpoint, options.progress, stack, _asked=asked)
+        if not lists and options.notes:
+            note_thresholds(plan)  # Beside scores, not beside an error
 
 
 def blank_for(metrics: Sequence[Metric], corpus: Corpus) -> Blank:

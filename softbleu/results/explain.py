@@ -13,7 +13,7 @@ from softbleu.config.earlier import also_named
 from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus, pick_segments
 from softbleu.corpora.edits import Annotation, GoldSegment
 from softbleu.corpora.judgements.spans import MAJOR, MINOR, MarkedOutput, MarkedSpan, SpanTable
-from softbleu.engine.notes import note_corpus
+from softbleu.engine.notes import note_corpus, note_thresholds
 from softbleu.engine.plan import GivenMetric, Plan, make_plan, requirements_of
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics, running
@@ -339,6 +339,7 @@ def explain_corpus(
         return Explanations()
     plan = make_plan(metrics)
     note_corpus(corpus, plan)
+    note_thresholds(plan)
     explanations = _explained(corpus, plan, segments, progress)
     if plan.only.partial:
         picked = pick_segments(corpus, segments)

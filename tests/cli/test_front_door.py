@@ -81,6 +81,7 @@ def test_names_of_options():
     assert earlier == {
         "--against": "--baseline",
         "--long-signature": "--long",
+        "--lower": "--lower-is-better",
         "--metric-settings": "--metric",
         "--remedy": "--variant",
         "--test-seed": "--seed",

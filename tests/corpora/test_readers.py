@@ -575,7 +575,7 @@ def test_outputs_are_shown_as_they_are_where_edits_count_twice_or_not_at_all(wri
     [
         ("我们去了学校", "我们 去 了 学校"),
         ("我 们 去 了 学 校", "我们 去 了 学校"),
-        ("我们 去了 学校", "我们 去了 学校"),
+        ("我们 去了 学校", "我们 去 了 学校"),
         ("他们去过学校", "他 们 去 过 学校"),
         ("", ""),
     ],

@@ -396,7 +396,7 @@ def test_a_path_comes_before_a_name_and_unknown_names_are_refused(tmp_path, monk
     monkeypatch.chdir(tmp_path / "work")
     for name in ("smal", "unfinished", "", "no/such.bin", "../embeddings/nothing", "x" * 5000, "a\0b"):
         message = refused(VectorError, "", open_vectors, name)
-        assert message.startswith(repr(name))
+        assert message.startswith(repr(name)[:900])
         assert "no such vector file, store or set; installed: other, small;" in message
     assert bundled_names() == ("other", "small")
     assert (open_vectors("small").name, values("small")) == ("small", [[1.0, 1.0]])
