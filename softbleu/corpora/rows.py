@@ -224,12 +224,10 @@ def _cells_of(value: Json, column: str = "") -> Iterator[tuple[str, str]]:
 def _ids_of(columns: Sequence[str], rows: Sequence[_Row]) -> list[SegmentKey]:
     """Find the keys of rows: ids, with documents where these count their own; none without a column of ids."""
     lower = {column.lower(): column for column in columns}
-    segment, document = (
-        next((lower[name] for name in SPELLINGS[part].split() if name in lower), "")
-        for part in ("segment", "document")
-    )
+    names = (SPELLINGS[part].split() for part in ("segment", "document"))
+    segment, document = (next((lower[name] for name in some if name in lower), "") for some in names)
     ids = [cells.get(segment, "").strip() for _, cells in rows]
-    if not all(ids) or any(len(text.split()) > 1 for text in ids):
+    if not any(ids) or any(len(text.split()) > 1 for text in ids):
         return []
     within = document if len({*ids}) < len(ids) else ""
     return [(cells.get(within, ""), text) for (_, cells), text in zip(rows, ids, strict=True)]

@@ -105,6 +105,7 @@ def test_a_file_without_ids_beside_joined_ones_is_noted(written, capsys):
         (TABLE.replace("\nb,", "\na,"), "line 4: a second row with the id 'a'"),
         (TABLE.replace("\nb,", "\nz,"), "no segment b, which"),
         (TABLE + "d,More,Mehr\n", "no segment d, which"),
+        (TABLE + ",More,Mehr\n,Most,Meist\n", "line 7: a second row with the id ''"),
         (TABLE + "d,More\n", "line 6: 2 cells under 3 column names"),
         ('{"id": "a", "target": "x"}\n{"id": "b"}\n', "row 2: no text 'target'"),
         ('{"id": "a", "target": "x"}\n{"id": "b", "target": null}\n', "row 2: no text 'target'"),
@@ -174,7 +175,7 @@ WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\n\r", exclude_
 
 
 @given(st.lists(st.lists(WORDS.filter(str.strip), min_size=2, max_size=2), min_size=1, max_size=40))
-def test_what_json_writes_is_found_and_its_lines_with_a_word_behind_are_text(rows):
+def test_lines_of_json_are_rows_and_with_a_word_behind_them_text(rows):
     lines = [json.dumps(dict(zip(("source", "target"), row, strict=True))) for row in rows]
     head = "\n".join([*lines, ""]).encode()
     assert form_of(head[:4096], "x.txt") == "JSON"
