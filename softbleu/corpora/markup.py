@@ -56,6 +56,7 @@ class TestSets:
     texts: Mapping[tuple[str, str], Mapping[SegmentKey, str]]  # By role (candidate, reference, source) and label
     suites: int = 0  # Number of documents of test suites, which are left out
     columns: tuple[str, ...] = ()  # Names of the columns of a table, one of which must be named
+    doubled: str = ""  # Place of a second row with the same id
     has_ids: bool = True  # Whether segments are found by their keys, or else by their order
 
     def labels(self, role: str) -> list[str]:
@@ -93,6 +94,8 @@ class TestSets:
             lacks = "a table, not text" if name is None else f"no column {name[:40]!r}"
             place = self.name if Path(self.name).is_file() else "FILE"
             raise InputError(f"{self.name}: {lacks}: name one of its columns ({shown}), as {place}:{last}")
+        if self.doubled:
+            raise InputError(f"{self.doubled}: write a file per system, or leave out the column of ids")
         text = self.texts["column", name]
         if lacking := [place for key, place in self.places.items() if key not in text]:
             raise InputError(f"{self.name}, row {lacking[0] + 1}: no text {name[:40]!r}: give one, also an empty one")

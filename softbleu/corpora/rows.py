@@ -25,23 +25,23 @@ _REFUSED = {
     "a PDF": r"%PDF-\d",
     "a packed folder, such as a spreadsheet": r"PK\x03\x04",
 }
-"""Forms that are neither text nor tables, with patterns of their beginnings."""
-_FORMS = re.compile("|".join(f"({form})" for form in _REFUSED.values()), re.DOTALL)
+"""Forms that are neither text nor tables, with patterns of their beginnings: compiled where one may match."""
+_BEGINNINGS = ("<", "#", "[", "%", "PK", "msg", "WEBVTT", *"0123456789")
+_FORMS = "(?s)" + "|".join(f"({form})" for form in _REFUSED.values())
 _LABELS = "labels of tokens"
-_LABEL = re.compile(r"\S+\t(?:[^\t]*\t)*(?:[ciCI01O]|OK|BAD|[BI]-\w+)[ \t]*")
-_JSON = re.compile(r'\{\s*\n\s*"[^"\n]*"\s*:|\[\s*(?:\{\s*"[^"\n]*"\s*:|"(?:[^"\\\n]|\\.)*"\s*,?\s*\n)')
-_OPEN = re.compile(r'\{\s*"[^"\n]*"\s*:\s*["{\[\d]')  # First line of JSON lines that is longer than the head
-_USUAL = re.compile(
-    r"(?:src|tgt|trg|source|target|hyp|hypothes[ie]s|mt|pe|ref|reference|gold|candidate|prediction|output|input|answer"
+_LABEL = r"\S+\t(?:[^\t]*\t)*(?:[ciCI01O]|OK|BAD|[BI]-\w+)[ \t]*"
+_JSON = r'\{\s*\n\s*"[^"\n]*"\s*:|\[\s*(?:\{\s*"[^"\n]*"\s*:|"(?:[^"\\\n]|\\.)*"\s*,?\s*\n)'
+_OPEN = r'\{\s*"[^"\n]*"\s*:\s*["{\[\d]'  # First line of JSON lines that is longer than the head
+_USUAL = (
+    r"(?i)(?:src|tgt|trg|source|target|hyp|hypothes[ie]s|mt|pe|ref|reference|gold|candidate|prediction|output|input|answer"
     r"|response|completion|original|corrected|correction|translated|translation|text|sentence|segment)s?"
     r"(?:[-_ :.]?\w{1,12})?|(?:human|machine|post)[-_ ]?(?:translation|edit(?:ed|ing)?)"
     r"|(?:seg|segment|sent|sentence|line|row|doc|document|system|sys)?[-_ ]?(?:id|idx|index|nr|number)"
     r"|doc|document|domain|system|model|score|label|lp|[a-z]{2,3}[-_][a-z]{2,4}"
-    r"|ar|bg|bn|ca|cs|da|de|el|en|es|et|fa|fi|fr|hi|hr|hu|ja|ko|lt|lv|nl|pl|pt|ro|ru|sk|sl|sr|sv|ta|tr|uk|ur|vi|zh",
-    re.IGNORECASE,
+    r"|ar|bg|bn|ca|cs|da|de|el|en|es|et|fa|fi|fr|hi|hr|hu|ja|ko|lt|lv|nl|pl|pt|ro|ru|sk|sl|sr|sv|ta|tr|uk|ur|vi|zh"
 )
 """Names that columns often have."""
-_NAME = re.compile(r".{0,59}[^.!?…。！？]")
+_NAME = r".{0,59}[^.!?…。！？]"
 SPELLINGS = {
     "system": "system system_id systemid sys sysid sys_id system_name model model_id model_name name",
     "segment": "segment segment_id segmentid seg seg_id segid sid sentence_id sent_id line_id line index idx id",
@@ -70,20 +70,20 @@ def form_of(head: bytes, name: str) -> str | None:
     utf16 = head[:2] in (BOM_UTF16_LE, BOM_UTF16_BE)
     text = head.decode("utf-16" if utf16 else "utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
     begun = text.lstrip()
-    if found := _FORMS.match(begun):
+    if begun.startswith(_BEGINNINGS) and (found := re.match(_FORMS, begun)):
         return [*_REFUSED][(found.lastindex or 1) - 1]
     cut = len(head) >= HEAD
     lines = [line for line in text.split("\n") if line.strip()]
     lines = lines[:-1] if cut and len(lines) > 1 else lines
     if begun[:1] in ("{", "["):
-        of_json = all(map(_is_json, lines)) or _JSON.match(begun) or (cut and len(lines) == 1 and _OPEN.match(begun))
-        return "JSON" if of_json else None
+        pattern = rf"{_JSON}|{_OPEN}" if cut and len(lines) == 1 else _JSON
+        return "JSON" if all(map(_is_json, lines)) or re.match(pattern, begun) else None
     if not lines or (separator := _SEPARATOR.fullmatch(lines[0])):
         return separator[1] if lines and separator else None
-    if len(lines) > 1 and all(map(_LABEL.fullmatch, lines)):
+    if len(lines) > 1 and "\t" in lines[0] and all(re.fullmatch(_LABEL, line) for line in lines):
         return _LABELS
     named = _SUFFIX.search(name)
-    if named and len(lines) > 1 and _USUAL.fullmatch(lines[0].strip(' "')):
+    if named and len(lines) > 1 and re.fullmatch(_USUAL, lines[0].strip(' "')):
         return "\t" if named[1].lower() == "tsv" else ","
     marks = (mark for mark in "\t;," if mark in lines[0] and _is_table(lines, mark, cut, sure=named is not None))
     return next(marks, None)
@@ -104,12 +104,13 @@ def _is_table(lines: Sequence[str], mark: str, cut: bool, *, sure: bool) -> bool
     for rows in _ways_to_split(lines, mark):
         header = [cell.strip() for cell in rows[0]]
         names = [cell for cell in header if cell]
-        if len(rows) < 2 or len(names) < 2:
-            continue
-        usual = [_USUAL.fullmatch(name) is not None for name in names]
-        named = len({*names}) == len(names) and all(map(_NAME.fullmatch, names))
         even = all(len(row) == len(header) for row in (rows[1:-1] if cut and len(rows) > 2 else rows[1:]))
-        close = header == rows[0] or (sure and any(usual))  # Prose has blanks behind commas
+        # Prose has blanks behind commas.
+        if len(rows) < 2 or len(names) < 2 or not (even or header == rows[0] or sure):
+            continue
+        usual = [re.fullmatch(_USUAL, name) is not None for name in names]
+        named = len({*names}) == len(names) and all(re.fullmatch(_NAME, name) for name in names)
+        close = header == rows[0] or (sure and any(usual))
         shown = sure or any(usual) or _is_quoted(lines[0], mark) or _is_numbered(rows)
         if (all(usual) and (close or even)) or (even and close and shown and named):
             return True
@@ -151,16 +152,15 @@ def parse_rows(lines: Iterable[str], name: str, form: str) -> TestSets:
     columns, rows = _json_rows([*lines], name) if form == "JSON" else _split_rows([*lines], name, form)
     ids = _ids_of(columns, rows)
     keys = ids or [("", str(number)) for number in range(1, len(rows) + 1)]
-    places: dict[SegmentKey, int] = {}
+    places, doubled = dict[SegmentKey, int](), ""
     texts: dict[tuple[str, str], dict[SegmentKey, str]] = {("column", column): {} for column in columns}
     for key, (where, cells) in zip(keys, rows, strict=True):
         if key in places:
-            said = f"{where}: a second row with the id {key[1][:40]!r}"
-            raise InputError(f"{said}: write a file per system, or leave out the column of ids")
+            doubled = doubled or f"{where}: a second row with the id {key[1][:40]!r}"
         places[key] = len(places)
         for column, text in cells.items():
             texts["column", column][key] = _LINE_ENDS.sub(" ", text)
-    return TestSets(name, places, texts, columns=tuple(columns), has_ids=bool(ids))
+    return TestSets(name, places, texts, columns=tuple(columns), has_ids=bool(ids), doubled=doubled)
 
 
 def _split_rows(lines: list[str], name: str, mark: str) -> tuple[list[str], list[_Row]]:

@@ -62,6 +62,7 @@ def texts(candidate, reference, source=None):
         ("o.json", json.dumps(NESTED), "translation.de"),
         ("o.jsonl", "".join(f"{json.dumps(each)}\n" for each in NESTED), "outputs.0"),
         ("o.json", json.dumps(GERMAN, indent=0), None),
+        ("o.csv", TABLE.replace("\nb,", "\na,"), None),
     ],
 )
 def test_a_column_is_read_if_it_is_named_and_refused_if_not(written, name, content, column):
