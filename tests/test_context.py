@@ -180,7 +180,8 @@ def test_lines_are_encoded_behind_those_before_them(texts: Any, documents: list[
             first -= 1
         before = [piece for line in pieces[first:segment] for piece in line] if pieces[segment] else []
         every = np.array([0, *before, *pieces[segment]], np.int32)
-        together = replace(encoder.tokenize([[]]), ids=every, words=np.full(len(every), -1), offsets=np.array([0, len(every)]))
+        words, offsets = np.full(len(every), -1), np.array([0, len(every)])
+        together = replace(encoder.tokenize([[]]), ids=every, words=words, offsets=offsets)
         rows = encoder.encode(together, encoder.layers).astype(float).tolist()
         return [(row, float(place > 0)) for place, row in enumerate([rows[0], *rows[1 + len(before) :]])]
 
