@@ -9,7 +9,7 @@ from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
-from softbleu.errors import InputError, counted
+from softbleu.errors import InputError, Parameter, counted
 from softbleu.io.progress import note
 
 SegmentKey = tuple[str, str]
@@ -93,7 +93,11 @@ class TestSets:
             shown, last = ", ".join(column[:40] for column in self.columns[:_MOST_SHOWN]), self.columns[-1][:40]
             lacks = "a table, not text" if name is None else f"no column {name[:40]!r}"
             place = self.name if Path(self.name).is_file() else "FILE"
-            raise InputError(f"{self.name}: {lacks}: name one of its columns ({shown}), as {place}:{last}")
+            log = ("; name logs with ", Parameter("log", python="softbleu.read_logs(…)")) * (
+                "prediction" in self.columns
+            )
+            said = f"{self.name}: {lacks}: name one of its columns ({shown}), as {place}:{last}"
+            raise InputError(said, *log)
         if self.doubled:
             raise InputError(f"{self.doubled}: write a file per system, or leave out the column of ids")
         text = self.texts["column", name]

@@ -213,7 +213,9 @@ def _json_rows(lines: list[str], name: str) -> tuple[list[str], list[_Row]]:
 
 
 def _cells_of(value: Json, column: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the texts and numbers in a value of JSON with the names of their columns."""
+    """Yield the texts and numbers in a value of JSON with the names of their columns, but not lists of numbers."""
+    if isinstance(value, list) and all(isinstance(part, int | float) for part in value):
+        return
     if isinstance(value, dict | list):
         for key, part in value.items() if isinstance(value, dict) else enumerate(value):
             yield from _cells_of(part, f"{column}.{key}" if column else str(key))
