@@ -48,7 +48,7 @@ def texts(candidate, reference, source=None):
     [
         ("o.csv", TABLE, "target"),
         ("o.txt", TABLE, "target"),
-        ("o.csv.gz", gzip.compress(TABLE.encode()), "target"),
+        ("o.csv.gz", gzip.compress(TABLE.encode(), mtime=0), "target"),
         ("o.csv", TABLE.replace("\n", "\r\n").encode("utf-8-sig"), "target"),
         ("o.csv", "sep=;\n" + table("Nr,Quelle,Ziel,", [(*row, "") for row in ROWS], ";"), "Ziel"),
         ("o.txt", table("甲,乙", [row[1:] for row in ROWS], quoting=csv.QUOTE_ALL), "乙"),
