@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from itertools import repeat, starmap, takewhile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -72,6 +73,11 @@ class BatchScorer:
 
     def scores(self, batch: SegmentBatch) -> Floats:
         """Score whole segments: (segments,)."""
+        sources = batch.source or repeat(None)
+        score, segments = self._scorer.direct.score, zip(batch.candidates, batch.references, sources, strict=False)
+        direct = [*takewhile(lambda one: one is not None, starmap(score, segments))]
+        if len(direct) == len(batch):
+            return np.array(direct, np.float64)
         chunks = ((compared(self.metric, chunk), words) for chunk, words in self._chunks(batch))
         found = [self._numbers(chunk, words) for chunk, words in chunks]
         return np.concatenate([np.zeros(0), *found])

@@ -11,6 +11,8 @@ from softbleu.metrics.protocols import CountsTexts
 from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from softbleu.metrics.base import Metric
     from softbleu.metrics.score import Score
     from softbleu.types import Integers
@@ -34,7 +36,7 @@ class DirectScorer:
         # A metric of another package may count otherwise than the one that it is derived from.
         self._scores_rows = is_ours(type(metric)) and isinstance(metric, CountsTexts)
         as_lines = type(tokenizer).coded_references is Tokenizer.coded_references
-        self._counts = self._scores_rows and self._metric.counts_texts and as_lines and not metric.partial
+        self._counts = self._scores_rows and self._metric.counts_texts and as_lines
         self._known: dict[object, Any] = {}
         self._size = 0  # Characters of what is known
 
@@ -44,6 +46,8 @@ class DirectScorer:
         None for a metric or a segment that must be scored as a corpus: with a value that is no text, a source that is
         missing, blank references that may be left out, or very long texts.
         """
+        if self._metric.partial:  # Whose references are cut
+            return None
         if not (self._counts and isinstance(candidate, str) and (source is None or isinstance(source, str))):
             return None
         texts = (references,) if isinstance(references, str) else references
@@ -82,6 +86,15 @@ class DirectScorer:
     def score(self, candidate: object, references: object, source: object = None) -> Score | None:
         """Score a segment; None where `rows` are."""
         rows = self.rows(candidate, references, source)
+        return None if rows is None else self.scored(rows)
+
+    def of_tokens(
+        self, candidate: Sequence[str], references: Sequence[Sequence[str]], source: Sequence[str]
+    ) -> Score | None:
+        """Score a segment of tokens, with beginnings of references for partial scores; None where `rows` are."""
+        if not (self._counts and references):
+            return None
+        rows = self._metric.text_rows(candidate, self._metric.known_texts(references, source))
         return None if rows is None else self.scored(rows)
 
     def scored(self, rows: Integers | list[list[int]]) -> Score:

@@ -57,6 +57,7 @@ class ScoredStream:
         tokenizer, segment = metric.tokenizer, scorer.segment("", references, source)
         lines = [tokenizer.split(tokenizer.reference(line)) for line in segment.present()[0]]
         lines += [tokenizer.split(line) for line in segment.source or () if metric.requires.source]
+        self._texts = tuple(lines)
         codes = Vocabulary()
         self._lines = tuple(codes.encode([line]).codes for line in lines)
         self._codes = dict(codes)
@@ -107,12 +108,17 @@ class ScoredStream:
     @property
     def score(self) -> Score:
         """Score of the text so far against the beginnings that it has come to; half a word is left out."""
-        ends = np.array(self.reached, np.int64)
         scorer, sources = self._partial._sentences, int(self.metric.requires.source)
+        cut = [line[:end] for line, end in zip(self._texts, self.reached, strict=True)]
+        source = cut.pop() if sources else ()
+        score = scorer.direct.of_tokens(self.metric.tokenizer.split(self._ended), cut, source)
+        if score is not None:
+            return score
+        ends = np.array(self.reached, np.int64)
         chunk, words = scorer.coded(scorer.segment(self._ended, self._references, self._source))
         count = len(ends) - sources
-        cut = cut_at(chunk, ends[:count], ends[count:] if sources else None, self.metric.tokenizer)
-        return scorer.scored(cut, words)
+        beginnings = cut_at(chunk, ends[:count], ends[count:] if sources else None, self.metric.tokenizer)
+        return scorer.scored(beginnings, words)
 
     def finish(self) -> Score:
         """Score the text as a whole output, as `Metric.sentence_score` does."""

@@ -161,7 +161,7 @@ def test_contradictions_are_refused_in_one_line(command, logs, arguments, said):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["-m", "laal"], ["-c", "A/instances.log:prediction", "-r", "A/instances.log:reference", "-m", "laal"]],
+    [["-m", "laal"], ["-c", "A/instances.log", "-r", "A/instances.log", "-m", "laal"]],
 )
 def test_latency_without_logs_names_the_option(command, logs, arguments):
     done = command("score", *arguments)
