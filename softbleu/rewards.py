@@ -136,7 +136,7 @@ class Reward:
         return f"Reward({str(self.metric)!r}{settings})"
 
     def _settings(self) -> dict[str, object]:
-        """Return what rewards hang on beside the metric, where it is not the default."""
+        """Return settings of the reward beside the metric, where they are not the defaults."""
         gate = "" if self.gate is None else "+".join(_rules_of(self.gate))
         column = "" if self.column == _COLUMN else self.column
         given = {"dense": self.dense, "every": self.every > 1 and self.every, "gate": gate, "column": column}

@@ -252,7 +252,7 @@ def _empty(segment: CheckedSegment, _: Ordinary) -> str | None:
 
 
 def _source(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
-    """Find copies of the source, but not of names or formulas, which a reference has, nor of what is corrected."""
+    """Find copies of the source, but not of names or formulas, which a reference has, nor of corrected texts."""
     source, output, references = segment.source, segment.output, segment.references
     if source is None or 2 * ordinary.near > ordinary.segments or _shared(source, output) < _COPY:
         return None
@@ -456,7 +456,7 @@ _LANGUAGE = f"a source or {LEAST_LINES} segments"
 
 @dataclass(frozen=True)
 class Detector:
-    """A way to be odd: a check, what it means to readers, and what it needs."""
+    """A way to be odd: a check, its meaning to readers, and its inputs."""
 
     find: Callable[[CheckedSegment, Ordinary], str | None]  # Details, or None of an output that is not odd
     meaning: str
@@ -547,7 +547,7 @@ class Oddities(Tabular):
 
     @property
     def unchecked(self) -> str:
-        """Name the checks that did not run, and what they need; empty if all ran."""
+        """Name the checks that did not run, and their inputs; empty if all ran."""
         needs = dict.fromkeys(self.lacking.values())
         return "; ".join(
             f"{', '.join(name for name, need in self.lacking.items() if need == each)} (without {each})"

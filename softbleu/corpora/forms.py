@@ -147,7 +147,7 @@ def cut_chatter(text: str, models: Sequence[str]) -> str | None:
 
 
 def chatters(text: str, others: Iterable[str]) -> str | None:
-    """Return what a text says about itself, unless another text does so, too."""
+    """Return the words of a text about itself, unless another text has such words, too."""
     return only_in(CHATTER, text, others) if _hinted(text) else None
 
 
@@ -164,7 +164,7 @@ def refuses(text: str, others: Iterable[str]) -> str | None:
 
 
 def placeholders(text: str) -> Counter[str]:
-    r"""Count what a program reads in a text: placeholders, format specifiers, tags, escapes, and marks of Markdown.
+    r"""Count the parts of a text for programs: placeholders, format specifiers, tags, escapes, and marks of Markdown.
 
     >>> sorted(placeholders(r"**Delete** {count} of %1$s\n<br />"))
     ['%s', '**', '<br/>', '\\n', '{count}']

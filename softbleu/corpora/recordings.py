@@ -338,7 +338,7 @@ def _part_at(
     number: int,
     moment: float,
 ) -> Emission:
-    """Return what was shown of a segment at a moment: the text so far, cut by the segments that have begun."""
+    """Return the text of a segment on the screen at a moment: the text so far, cut by segments that have begun."""
     now = spans[number].offset + moment
     begun = [place for place, span in enumerate(spans) if span.offset <= now]
     early = replace(whole.until(now, unit), screen=None)

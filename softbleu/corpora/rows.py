@@ -1,4 +1,4 @@
-"""Files of rows, not of lines of text: tables (CSV, TSV, JSON), whose columns are texts, and what is no table."""
+"""Files of rows, not of lines of text: tables (CSV, TSV, JSON), whose columns are texts, and other forms."""
 
 from __future__ import annotations
 

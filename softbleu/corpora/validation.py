@@ -22,7 +22,7 @@ _LARGEST_SQUARE = 30  # No real corpus has more references per segment
 def in_one_order(candidates: Any, *others: Any) -> tuple[Any, ...]:
     """Bring columns of data frames into the order of the first one's index.
 
-    They are candidates, references, source and documents; what has no index stays as it is.
+    They are candidates, references, source and documents; columns without an index stay as they are.
 
     Raises InputError: a column as long as the first has other labels, or one twice.
     """

@@ -221,7 +221,7 @@ class Latency(Metric):
                 yield from (f"{system}: {said}" for said in self._odd_times(log))
 
     def _odd_times(self, log: Log) -> Iterator[str]:
-        """Describe what the delays of a log are not, as the metric takes them."""
+        """Describe how the delays of a log differ from those that the metric takes."""
         if log.unit == "word" and is_unspaced("".join(each.text for each in log.emissions)):
             yield (
                 "delays are of words between blanks, in a language that writes none: log a delay for each character "

@@ -218,7 +218,7 @@ class ScoreTable:
 
 
 def _folded(text: str) -> str:
-    """Return a text of which only what is seen counts."""
+    """Return the visible part of a text."""
     return " ".join(normalize("NFKC", text).split())
 
 
