@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -26,6 +27,7 @@ PATIENCE = 0.5  # Seconds before a bar is drawn: with the start of the program a
 MANY = 20_000  # Segments for which a bar is drawn at once
 SLOW = 1000  # Segments for which it is drawn before the first is done, where each takes long
 _INSIDE = ("softbleu", "contextlib", "dataclasses")  # Modules whose frames lie between a note and its caller's line
+_FIGURES = re.compile(r"\d[\d.,]*")  # Notes that differ in these alone are of one kind
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -41,8 +43,9 @@ def shown(progress: types.Progress | bool | None) -> AbstractContextManager[type
 def note(*parts: str | Parameter) -> None:
     """Tell what matters to a number: in a line on standard error while a bar is open, else by a `SoftbleuWarning`.
 
-    The warning is of the line that called this package. A line is written once while any bar is open, a warning given
-    once in a call that keeps notes (`keeping_notes`). A quiet program is told nothing.
+    The warning is of the line that called this package, and given there once, whatever its figures, unless Python's
+    filters want all. A line is written once while any bar is open, a warning given once in a call that keeps notes
+    (`keeping_notes`). A quiet program is told nothing.
     """
     if not listening():
         return
@@ -54,15 +57,21 @@ def note(*parts: str | Parameter) -> None:
     if _shown:
         _shown[-1].note(*_places, *parts)
     else:
-        warnings.warn(message, SoftbleuWarning, stacklevel=_frames_inside())
+        _warn(message)
 
 
-def _frames_inside() -> int:
-    """Count the frames of this package up to the line that called it."""
-    frame, count = inspect.currentframe(), 0
+def _warn(message: str) -> None:
+    """Warn of the line that called this package: once of a kind where Python would warn once of each message."""
+    frame, depth = inspect.currentframe(), 0
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
-        frame, count = frame.f_back, count + 1
-    return count
+        frame, depth = frame.f_back, depth + 1
+    line = frame.f_lineno if frame else 0
+    warned = frame.f_globals.setdefault("__warningregistry__", {}) if frame else {}
+    kind = _FIGURES.sub("0", message), SoftbleuWarning, line
+    if warned.get(kind) != warnings.filters:
+        warnings.warn(message, SoftbleuWarning, stacklevel=depth + 1)
+        if (message, SoftbleuWarning, line) in warned:  # Not so where filters show each, or raise it
+            warned[kind] = [*warnings.filters]
 
 
 def note_wait(*parts: str | Parameter) -> None:

@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -31,9 +32,11 @@ from meteor_data import EXCEPTIONS, PARAPHRASES, SYNSETS
 from softbleu.corpora import read_m2
 from softbleu.embeddings import vectors
 from softbleu.encoders import kept, opened
+from softbleu.errors import SoftbleuWarning
 from softbleu.metrics import refless
 from softbleu.metrics.reading import read_metric
 
+warnings.simplefilter("ignore", SoftbleuWarning)  # The words are drawn at random: no language
 METRICS = """
 bleu|chrf|ter|gleu|green|imeasure|cleme|m2|hyter|vleu(vectors=v.txt)|vleu(vectors=st)|softbleu(vectors=v.txt)
 xleu(assignment=optimal, vectors=v.txt)|meteor(meteor_data=met)|bertscore(vectors=enc)|uot(vectors=enc)

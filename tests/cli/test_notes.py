@@ -105,9 +105,14 @@ def test_warnings_are_filtered_as_any_other() -> None:
         refused(SoftbleuWarning, "fits the segment above", score, SHIFTED, ENGLISH)
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("default", SoftbleuWarning)
-        results = [score(SHIFTED, ENGLISH) for _ in range(3)]
-    assert len(given) == 1
-    assert len({result.notes for result in results}) == 1
+        results = [score(SHIFTED[: len(SHIFTED) - fewer], ENGLISH[: len(SHIFTED) - fewer]) for fewer in (0, 0, 9)]
+    assert [str(one.message) for one in given] == [*results[0].notes]  # Once, though its figures differ
+    assert len({result.notes for result in results}) == 2
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always", SoftbleuWarning)
+        for _ in range(2):
+            score(SHIFTED, ENGLISH)
+    assert len(given) == 2
     with recorded() as said:
         assert score(ENGLISH, ENGLISH).notes == ()
     assert not said
