@@ -499,6 +499,8 @@ def _parse(lines: Iterator[tuple[str, str]]) -> Iterator[_Sentence]:
         if mark == "S":
             if sentence is not None:
                 yield sentence
+            if "\rA " in rest:
+                raise InputError(f"{where}: lines end in CR alone, as on old Macs: write them with line feeds")
             sentence = _Sentence(rest)
         elif (target := _TARGET.fullmatch(mark)) or mark == "A":
             if sentence is None:

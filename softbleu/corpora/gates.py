@@ -12,6 +12,7 @@ from softbleu.corpora.corpus import AnyCorpus, Segments
 from softbleu.corpora.foreign import ForeignLines
 from softbleu.corpora.forms import cut_chatter, only_in
 from softbleu.corpora.gating import Gating
+from softbleu.corpora.validation import in_one_order
 from softbleu.errors import InputError, Parameter, counted, known_name
 from softbleu.io.arguments import check_texts, listed
 
@@ -146,6 +147,7 @@ class Gate:
         source: Sequence[str] | None = None,
     ) -> list[Passed]:
         """Apply the rules to a list of outputs; the language is that of these references."""
+        candidates, references, source = in_one_order(candidates, references, source)
         references, candidates = listed("references", references), listed("candidates", candidates)
         opened = self.over(references, source)
         if len(candidates) != len(references):

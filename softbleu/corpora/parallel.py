@@ -121,7 +121,10 @@ def _in_order(files: Sequence[TextFile], references: slice) -> tuple[list[list[s
             lines = {key: written[place] for key, place in places.items()}
         made.append([lines.get(key, "") for key in order] if lines else None)
     loose = next((file for file, lines in zip(files, made, strict=True) if lines is None and file.keys is None), None)
-    if loose is not None and any(lines is not None for lines in made):
+    # Numbers at the end of ids, such as req-7, tell in which order a file without ids may be.
+    ends = [re.search(r"\d{1,18}$", segment) for document, segment in order if not document]
+    ids = [int(end[0]) for end in ends if end]
+    if loose is not None and (ids != sorted(ids) or any(lines is not None for lines in made)):
         note(f"{loose.name} has no ids: its lines are taken in the order of {first.name}")
     if left_out:
         note(f"{first.name}: {counted(left_out, 'segment')} without a reference left out")

@@ -6,8 +6,9 @@ import csv
 import json
 import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 
 from softbleu.corpora.markup import SegmentKey, TestSets
 from softbleu.errors import InputError
@@ -29,6 +30,7 @@ _REFUSED = {
 _BEGINNINGS = ("<", "#", "[", "%", "PK", "msg", "WEBVTT", *"0123456789")
 _FORMS = "(?s)" + "|".join(f"({form})" for form in _REFUSED.values())
 _LABELS = "labels of tokens"
+_OLD = "lines that end in CR alone, as on old Macs"
 _LABEL = r"\S+\t(?:[^\t]*\t)*(?:[ciCI01O]|OK|BAD|[BI]-\w+)[ \t]*"
 _JSON = r'\{\s*\n\s*"[^"\n]*"\s*:|\[\s*(?:\{\s*"[^"\n]*"\s*:|"(?:[^"\\\n]|\\.)*"\s*,?\s*\n)'
 _OPEN = r'\{\s*"[^"\n]*"\s*:\s*["{\[\d]'  # First line of JSON lines that is longer than the head
@@ -44,13 +46,18 @@ _USUAL = (
 _NAME = r".{0,59}[^.!?…。！？]"
 SPELLINGS = {
     "system": "system system_id systemid sys sysid sys_id system_name model model_id model_name name",
-    "segment": "segment segment_id segmentid seg seg_id segid sid sentence_id sent_id line_id line index idx id",
+    "segment": "segment segment_id segmentid seg seg_id segid sid sentence_id sent_id line_id line index idx id "
+    "custom_id request_id example_id instance_id task_id question_id guid uuid uid",
     "document": "document document_id docid doc_id doc",
     "lp": "lp language_pair langpair lang_pair langs direction",
     "metric": "metric metric_name",
 }
 """Names of the columns that place a score, in order of preference."""
+_ID = re.compile(r"(?i)(?:.*[-_ .])?(?:ids?|idx|key|item|row|pos|nr|no|num|number|#)|1")
+"""Names of further columns that hold ids, if each row has one of its own; the first of a table without a header."""
+_NUMBER = re.compile(r"0*(\d+)(?:\.0+)?")  # Of a row; spreadsheets add zeros
 _SUFFIX = re.compile(r"\.(csv|tsv)(?:\.\w+)?(?::|$)", re.IGNORECASE)  # Also of a packed file, and before a column
+_LINES = re.compile(r"\.(?:jsonl|ndjson)(?:\.\w+)?(?::|$)", re.IGNORECASE)
 _SEPARATOR = re.compile(r"sep=([,;\t])", re.IGNORECASE)  # First line by which a spreadsheet says its delimiter
 _LINE_ENDS = re.compile(r"\s*[\r\n]+\s*")  # In a cell
 _Row = tuple[str, dict[str, str]]  # Place, and cells by column
@@ -70,6 +77,8 @@ def form_of(head: bytes, name: str) -> str | None:
     utf16 = head[:2] in (BOM_UTF16_LE, BOM_UTF16_BE)
     text = head.decode("utf-16" if utf16 else "utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
     begun = text.lstrip()
+    if begun.count("\r") > 1 and "\n" not in begun:
+        return _OLD
     if begun.startswith(_BEGINNINGS) and (found := re.match(_FORMS, begun)):
         return [*_REFUSED][(found.lastindex or 1) - 1]
     cut = len(head) >= HEAD
@@ -175,6 +184,9 @@ def _split_rows(lines: list[str], name: str, mark: str) -> tuple[list[str], list
     if not first:
         raise InputError(f"{name}: a table without a header")
     rows = [row for row in rows if row[0] >= first and row[1] and (row[1] != [""] or len(header) == 1)]
+    if len(names) > 1 and names[0].strip().isdecimal() and not any(re.fullmatch(_USUAL, cell) for cell in names):
+        header = [str(number) for number, _ in enumerate(names, start=1)]  # No header: columns by number
+        rows = [(first, header), *rows]
     while len(header) > 1 and not any(rows[-1][1]):
         rows.pop()
     check_columns(f"{name}, line {first}", header, header)
@@ -207,9 +219,22 @@ def _json_rows(lines: list[str], name: str) -> tuple[list[str], list[_Row]]:
         lists = (
             each for each in values[0][1].values() if isinstance(each, list) and each and isinstance(each[0], dict)
         )
-        values = [(f"{name}, entry {number}", each) for number, each in enumerate(next(lists, ()), start=1)] or values
+        entries = next(lists, None) or ([] if _LINES.search(name) else _turned(values[0][1]))
+        values = [(f"{name}, entry {number}", each) for number, each in enumerate(entries, start=1)] or values
     rows = [(where, dict(_cells_of(value))) for where, value in values]
     return list(dict.fromkeys(column for _, cells in rows for column in cells)), rows
+
+
+def _turned(columns: Mapping[str, Json]) -> list[Json]:
+    """Make rows of the columns of an object, lists or objects by number as pandas writes; or of objects by id."""
+    parts: list[Any] = [*columns.values()]
+    if all(isinstance(part, dict) for part in parts) and all(part.keys() == parts[0].keys() for part in parts):
+        if not all(map(str.isdecimal, parts[0])):
+            return [{"id": key, **part} for key, part in columns.items()] if len(parts) > 1 else []
+        return [{column: part[key] for column, part in columns.items()} for key in parts[0]]
+    if all(isinstance(part, list) for part in parts) and len({*map(len, parts)}) == 1:
+        return [dict(zip(columns, row, strict=True)) for row in zip(*parts, strict=True)]
+    return []
 
 
 def _cells_of(value: Json, column: str = "") -> Iterator[tuple[str, str]]:
@@ -228,8 +253,14 @@ def _ids_of(columns: Sequence[str], rows: Sequence[_Row]) -> list[SegmentKey]:
     lower = {column.lower(): column for column in columns}
     names = (SPELLINGS[part].split() for part in ("segment", "document"))
     segment, document = (next((lower[name] for name in some if name in lower), "") for some in names)
-    ids = [cells.get(segment, "").strip() for _, cells in rows]
-    if not any(ids) or any(len(text.split()) > 1 for text in ids):
+    others = [] if segment else [column for column in columns if _ID.fullmatch(column)]
+    for column in (segment, *others):
+        ids = [cells.get(column, "").strip() for _, cells in rows]
+        if any(ids) and all(len(text.split()) < 2 for text in ids) and (segment or len({*ids}) == len(ids)):
+            break
+    else:
         return []
+    numbers = [*map(_NUMBER.fullmatch, ids)]
+    ids = [number[1] for number in numbers if number] if all(numbers) else ids
     within = document if len({*ids}) < len(ids) else ""
     return [(cells.get(within, ""), text) for (_, cells), text in zip(rows, ids, strict=True)]

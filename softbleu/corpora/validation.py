@@ -37,10 +37,12 @@ def in_one_order(candidates: Any, *others: Any) -> tuple[Any, ...]:
         first = first or (name, index)
         if index.equals(first[1]) or len(index) != len(first[1]):
             continue
-        if not (index.is_unique and first[1].is_unique and index.isin(first[1]).all()):
+        unique = index.is_unique and first[1].is_unique
+        if not unique or not index.isin(first[1]).all():
+            odd = "other labels than" if unique else "another order, with labels twice, than"
             raise InputError(
-                f"{name}: the index of this column has other labels than that of {first[0]}: take both from one data "
-                "frame, or give lists (.tolist()) if their order is the same"
+                f"{name}: the index of this column has {odd} that of {first[0]}: take both from one data frame, "
+                "reset the index there, or give lists (.tolist()) if their order is the same"
             )
         note(f"{name}: brought into the order of {first[0]}, by the index of the columns")
         columns[place] = column.reindex(first[1])

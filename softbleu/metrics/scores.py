@@ -15,7 +15,7 @@ from softbleu.config.declare import parse_expression, setting, split_name
 from softbleu.corpora.corpus import Segments
 from softbleu.corpora.files import split_file
 from softbleu.corpora.judgements import ScoreTable, in_order_of, merge_scores, read_scores
-from softbleu.corpora.judgements.scores import sentinel_of
+from softbleu.corpora.judgements.scores import are_penalties, sentinel_of
 from softbleu.errors import InputError, Parameter, SoftbleuError, UnknownNameError, counted
 from softbleu.io.progress import note
 from softbleu.matching.matchers import MATCHERS
@@ -44,7 +44,11 @@ _COUNTED = re.compile(
 _PENALTY = re.compile(
     r"metric ?x|\b(?:[hm]?ter|terp|[cmw]er|errors?|mistakes?|penalty|penalties|perplexity|distance)\b"
 )
-_MERIT = re.compile("comet|kiwi|bleu|chr ?f|bert ?score|gemba|yisi|prism|meteor|rouge|accuracy|quality|judge|score")
+_MERIT = re.compile("comet|kiwi|bleu|chr ?f|bert ?score|yisi|prism|meteor|rouge|accuracy|quality|judge")
+_SCORE = re.compile(
+    "gemba|^(?:(?:da|z|raw|avg|average|mean|overall|final|total|human|llm|model|sys|system|seg|segment|metric) )*"
+    "scores?$"
+)
 """Usual names, words in small letters, of metrics of which less, or more, is better."""
 _TURNED = re.compile(r"^\s*(?:1\s*)?[-\u2212]|(?i:neg(?:ated|ative)?|inver(?:se|ted))(?![a-z])")
 _MEANS = ("bertscore", "refless", "trained")  # Our metrics of which a corpus has the mean of its segments
@@ -456,10 +460,9 @@ def by_name(table: ScoreTable) -> bool | None:
         if _PENALTY.search(words) or _MERIT.search(words):
             return _PENALTY.search(words) is not None
         if "mqm" in words.split():
-            values = np.concatenate([[*table.systems.values()], *table.segments.values()])
-            values = values[~np.isnan(values)]
-            most, least = (int((values == end(values)).sum()) for end in (np.max, np.min))
-            return bool((values >= 0).all()) and most <= max(1, least)
+            return are_penalties(np.concatenate([[*table.systems.values()], *table.segments.values()]))
+        if _SCORE.search(words):
+            return False
     return None
 
 

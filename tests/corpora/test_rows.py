@@ -59,6 +59,14 @@ def texts(candidate, reference, source=None):
         ("o.txt", "".join(f"{json.dumps(each)}\n" for each in OBJECTS), "target"),
         ("o.json", json.dumps(OBJECTS), "target"),
         ("o.json", json.dumps({"set": "x", "data": OBJECTS}, indent=1), "target"),
+        ("o.json", json.dumps({name: [each[name] for each in OBJECTS] for name in OBJECTS[0]}), "target"),
+        (
+            "o.json",
+            json.dumps({name: {n: each[name] for n, each in enumerate(OBJECTS)} for name in ("target",)}),
+            "target",
+        ),
+        ("o.json", json.dumps({each["id"]: {"target": each["target"]} for each in OBJECTS}), "target"),
+        ("o.tsv", "".join(f"{n}\t{line}\n" for n, line in enumerate(GERMAN)), "2"),
         ("o.json", json.dumps(NESTED), "translation.de"),
         ("o.jsonl", "".join(f"{json.dumps(each)}\n" for each in NESTED), "outputs.0"),
         ("o.json", json.dumps(GERMAN, indent=0), None),
@@ -90,6 +98,28 @@ def test_rows_are_joined_by_ids_or_else_by_order(written):
     moved = "doc,seg,t\ne,1,three\nd,1,one\nd,2,two\n"
     with ParallelFiles.open([written(parts, "p.csv") + ":t"], [written(moved, "m.csv") + ":t"]) as corpus:
         assert list(corpus.candidates[0].all_lines()) == ["three", "one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("column", "ids", "others"),
+    [("custom_id", "r-{}", "r-{}"), ("key", "{}", "{}"), ("id", "{}.0", "00{}"), ("Satz-Nr", "s{}", "s{}")],
+)
+def test_ids_have_other_names_and_numbers_other_spellings(written, column, ids, others):
+    files = [
+        written(table(f"{column},target", [(form.format(n), GERMAN[n]) for n in order]), f"{name}.csv")
+        for name, form, order in (("o", ids, (2, 0, 1)), ("r", others, (0, 1, 2)))
+    ]
+    assert texts(f"{files[0]}:target", f"{files[1]}:target")[0] == GERMAN
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_lines_beside_a_table_whose_numbers_do_not_rise_are_noted(written, turned, capsys):
+    rows = [(f"s{n}", line) for n, line in enumerate(GERMAN)]
+    for order, noted in ((rows, 0), (rows[::-1], 1)):
+        files = [written("\n".join(GERMAN), "r.txt"), written(table("id,target", order), "o.csv") + ":target"]
+        with ProgressBar(quiet=False):
+            texts(*(files[::-1] if turned else files))
+        assert capsys.readouterr().err.count("r.txt has no ids") == noted
 
 
 def test_a_file_without_ids_beside_joined_ones_is_noted(written, capsys):
@@ -138,6 +168,7 @@ XLIFF = (
         ("labels of tokens", "he\tc\ngo\ti\n\nhome\tc\n"),
         ("labels of tokens", "He\tPRP\tO\nsaw\tVBD\tO\nRome\tNNP\tB-LOC\n"),
         ("a PDF", "%PDF-1.7\n"),
+        ("lines that end in CR alone, as on old Macs", "\r".join(GERMAN)),
         ("a packed folder, such as a spreadsheet", "PK\x03\x04xl"),
     ],
 )

@@ -12,7 +12,7 @@ import numpy as np
 
 from softbleu.corpora.corpus import Segments
 from softbleu.corpora.judgements.numbering import KnownOutputs, find_start
-from softbleu.corpora.judgements.scores import score_rows, sentinel_of
+from softbleu.corpora.judgements.scores import are_penalties, score_rows, sentinel_of
 from softbleu.corpora.judgements.spans import annotated_rows
 from softbleu.corpora.judgements.tables import (
     SCORED,
@@ -240,7 +240,7 @@ def read_assessments(
         known_name("way to standardise", standardise, ("annotator",))
     text = content_of(name, encoding)
     judged = annotated_rows(name, text, texts if callable(texts) else None)
-    by_system, of_whole, numbered = True, False, judged is not None
+    by_system, of_whole, numbered, scored = True, False, judged is not None, ""
     if judged is None:
         columns, rows = table_rows(name, text, wanted=[] if column is None else [column.lower()])
         known = set(columns)
@@ -257,11 +257,16 @@ def read_assessments(
         if by_system and column is None and "system" in known and not known & {*SCORED}:
             said = f"no scores among the columns {' '.join(columns)}: name theirs with "
             raise InputError(f"{name}, line 1: {said}", Parameter("column"))
+        scored = (column or next((one for one in SCORED if one in known), "")) if by_system else "human"
         judged = score_rows(name, text, column if by_system else "human")
     taken = of_direction(name, judged, direction)
     if of_whole:
         taken, numbered = _of_documents(name, taken, documents), True
     found = _numbered(name, taken, standardise, by_system, None if numbered else texts, missing_value)
+    if "mqm" in scored.lower() and are_penalties(found.scores):
+        note(f"{name}: {scored}: penalties, of which lower is better, so they are negated")
+        single = found.annotations and replace(found.annotations, scores=-found.annotations.scores)
+        found = replace(found, scores=-found.scores, annotations=single)
     return found if by_system and not (numbered or callable(texts)) else replace(found, first=None)
 
 

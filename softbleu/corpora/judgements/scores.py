@@ -223,20 +223,40 @@ def _folded(text: str) -> str:
 
 
 def sentinel_of(scores: Iterable[Floats]) -> tuple[int, str] | None:
-    """Find the only negative number, if it is whole and all others are from 0: it may stand for a missing score.
+    """Find a whole number that may stand for a missing score, and what to say about it.
 
-    Also return what to say about it. Scores that are no greater than 1 may be negative.
+    It is the only negative number, or of nines (999), and far from all others unless these go beyond 1.
 
     >>> sentinel_of([np.array([85.0, -1.0]), np.array([70.0, 92.0])])
     (-1, '1 score is -1 among scores from 70 to 92')
+    >>> sentinel_of([np.array([0.7, 0.9, -999.0])]), sentinel_of([np.array([0.0, 1.0, -1.0])])
+    ((-999, '1 score is -999 among scores from 0.7 to 0.9'), None)
     """
     values = np.concatenate([np.zeros(0), *scores])
-    below, others = values[values < 0], values[values >= 0]
-    one = int(below[0]) if len(below) else 0
-    if not one or (below != one).any() or not len(others) or max(others) <= 1:
-        return None
-    said = counted(len(below), "score is", "scores are")
-    return one, f"{said} {one} among scores from {min(others):g} to {max(others):g}"
+    values = values[np.isfinite(values)]
+    for one in {values.min(initial=0), values.max(initial=0)}:
+        others = values[values != one]
+        if not len(others) or one != int(one):
+            continue
+        least, most = float(min(others)), float(max(others))
+        far = 2 * (most - least) < max(least - one, one - most) and most > least
+        if (one < 0 <= least and (far or most > 1)) or (far and re.fullmatch("99+", f"{one:.0f}")):
+            said = counted(len(values) - len(others), "score is", "scores are")
+            return int(one), f"{said} {int(one)} among scores from {least:g} to {most:g}"
+    return None
+
+
+def are_penalties(scores: Floats) -> bool:
+    """Tell whether scores called MQM are penalties: none is below 0, and the greatest is no more frequent.
+
+    >>> are_penalties(np.array([0.0, 5.0, 0.0])), are_penalties(np.array([-5.0, 0.0]))
+    (True, False)
+    """
+    known = scores[~np.isnan(scores)]
+    if not len(known):
+        return False
+    most, least = (int((known == end(known)).sum()) for end in (np.max, np.min))
+    return bool((known >= 0).all()) and most <= max(1, least)
 
 
 class _Entry(NamedTuple):

@@ -61,7 +61,7 @@ def file_rows(name: str, files: Fields) -> Iterator[TableRow]:
         numbers = (key for segment in segments for key, value in segment.items() if isinstance(value, int | float))
         metrics = list(dict.fromkeys(numbers))
         if not metrics:
-            raise InputError(f"{name}: segments of {path!r} have no score")
+            raise InputError(f"{name}: segments of {path!r} have no score that is a number")
         for number, segment in enumerate(segments):
             where = f"{name}, {path}, segment {number + 1}"
             for metric in metrics:
