@@ -1,29 +1,22 @@
-"""Commands: a function whose options are a dataclass, and how typer makes a command of it."""
+"""Commands: a function whose options are a dataclass."""
 
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import cache, partial
-from typing import Annotated, Any, ClassVar, Generic, TypeVar, cast, dataclass_transform, get_type_hints
+from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform, get_type_hints
 
-import typer
-import typer.main
-from typer.core import TyperCommand, TyperOption
-
-from softbleu.cli.settings import SettingOption, flags_of
+from softbleu.cli.settings import SettingOption
 from softbleu.cli.words import OptionValues
-from softbleu.config.declare import Declared, Setting, format_value, own_settings
+from softbleu.config.declare import Declared, Setting, own_settings
 from softbleu.config.declare import setting as setting  # Modules of commands take it from here
 from softbleu.errors import InputError, Parameter, SoftbleuError
-from softbleu.io.arguments import allow, read_number
+from softbleu.io.arguments import allow
 from softbleu.io.progress import MANY, ProgressBar, note
 
-_NUMBERS: dict[type, tuple[str, str]] = {int: ("a whole number", "N"), float: ("a number", "X")}
-_SHORT = 12  # Characters of a default that short help shows
 _Kind = TypeVar("_Kind", bound=Declared)
 
 
@@ -166,71 +159,6 @@ def _texts_of(group: type) -> dict[str, str]:
     return {name: " ".join(lines) for name, lines in texts.items()}
 
 
-def _describe(option: Setting) -> str:
-    """Write the help of an option, with its default."""
-    default = option.unset
-    if not default and not isinstance(option.default, bool) and option.default not in (None, (), MISSING):
-        default = format_value(option.default)
-    # Plain text: markup would take `softbleu[plots]` for a style.
-    text = option.help
-    if option.complete is not None and "{names}" in text:
-        text = text.replace("{names}", ", ".join(option.complete()))
-    return f"{text}{f' (default: {default})' if default else ''}.".replace("[", "\\[")
-
-
-def _number(kind: type, value: str) -> object:
-    try:
-        return read_number(kind, value)
-    except ValueError:
-        raise InputError(f"{value!r} is not {_NUMBERS[kind][0]}") from None
-
-
-def brief(option: Setting) -> Setting:
-    """Return an option as short help shows it: the first clause of its text, and a short default.
-
-    >>> brief(Setting("x", None, help="Text to score, a line each; - is standard input", unset="none")).help
-    'Text to score, a line each'
-    """
-    text = re.split(r"[;:.] | \(", option.help, maxsplit=1)[0]
-    return replace(option, help=text, panel="", unset=option.unset if len(option.unset) <= _SHORT else "")
-
-
-def in_order(options: Iterable[Setting]) -> list[Setting]:
-    """Sort options for help: options of the output come last."""
-    return sorted(options, key=lambda option: option.panel == Options.panel)
-
-
-def _parameter(option: Setting) -> inspect.Parameter:
-    """Declare an option by typer's means; an option that is not given is None."""
-    required = option.default is MISSING
-    single = option.types[0] if len(option.types) == 1 and not option.choices else str
-    kind: Any = single if single is bool or single in _NUMBERS else str
-    metavar = "NAME" if option.choices or option.complete else "TEXT"
-    if kind in _NUMBERS:
-        metavar = _NUMBERS[kind][1]
-    metavar = option.metavar or ("FILE" if option.file else metavar)
-    metavar = "" if kind is bool else metavar + "…" * option.several
-    made: Any = typer.Argument(metavar=metavar, help=_describe(option))
-    if not option.argument:
-        complete = option.complete
-        made = typer.Option(
-            *flags_of(option),
-            metavar=metavar,
-            help=_describe(option),
-            rich_help_panel=option.panel or None,
-            show_default=False,
-            autocompletion=(lambda: [*complete()]) if complete else (lambda: [*option.choices]),
-            parser=partial(_number, kind) if kind in _NUMBERS else None,
-        )
-    kind = list[kind] if option.several else kind
-    return inspect.Parameter(
-        option.field,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=inspect.Parameter.empty if required else None,
-        annotation=Annotated[kind if required else kind | None, made],
-    )
-
-
 @contextmanager
 def spelt_for(options: type[Options], chosen: Iterable[tuple[SettingOption, object]] = ()) -> Iterator[None]:
     """Spell parameters in errors as options of a command."""
@@ -240,29 +168,6 @@ def spelt_for(options: type[Options], chosen: Iterable[tuple[SettingOption, obje
         plug_ins = {option.setting.name: option.name for option, _ in chosen if option.plug_in}
         error.args = (error.spelt(partial(options.spell, plug_ins=plug_ins)),)
         raise
-
-
-def without_type(flag: TyperOption | None) -> TyperOption | None:
-    """Let help show no type for a flag, which takes no value."""
-    if flag is not None:
-        flag.metavar = ""
-    return flag
-
-
-def named_help(flag: TyperOption | None) -> TyperOption | None:
-    """Let the option for help say that there is more of it."""
-    if flag is not None:
-        flag.opts.sort(key=len)  # Typer keeps them in a set
-        flag.help = "Show common options, or all."
-    return without_type(flag)
-
-
-class PlainCommand(TyperCommand):
-    """A command whose flag for help has no type."""
-
-    def get_help_option(self, ctx: Any) -> TyperOption | None:
-        """Make the option `--help`."""
-        return named_help(super().get_help_option(ctx))
 
 
 _Given = TypeVar("_Given", bound=Options)
@@ -279,47 +184,17 @@ class Command(Generic[_Given]):
         """Do the work."""
         self.work(options)
 
-    def typer_command(
-        self,
-        name: str,
-        options: Iterable[Setting],
-        settings: Iterable[SettingOption] = (),
-        *,
-        about: str = "",
-        epilog: str | None = None,
-        notes: Sequence[str] = (),
-    ) -> PlainCommand:
-        """Make a command with these options, and options of settings, by typer's public interface.
-
-        `notes` are shown at its end. With `about`, help has this behind the first sentences of the docstring.
-        """
-        own = {option.name for option in declared_options(self.options)}
-        dynamic = {option.shown.field: option for option in settings if option.name not in own}
-        listed = in_order((*options, *(option.shown for option in dynamic.values())))
-
-        def call(**values: Any) -> None:
-            given: dict[str, Any] = {
-                key: tuple(v) if isinstance(v, list) else v for key, v in values.items() if v not in (None, [])
-            }
-            chosen = tuple((option, given.pop(key)) for key, option in dynamic.items() if key in given)
-            with spelt_for(self.options, chosen), ExitStack() as resources:
-                options = self.options(**given, chosen=chosen, resources=resources)
-                with options.progress():
-                    options.begin()
-                    self.work(options)
-                    for text in notes:
-                        note(text)
-
-        # Typer reads the parameters of a function: these are the options.
-        parameters = [_parameter(option) for option in listed]
-        text = inspect.cleandoc(self.work.__doc__ or "")
-        call.__name__ = self.work.__name__
-        call.__doc__ = "\n\n".join((text.partition("\n\n")[0], about)) if about else text
-        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-        app = typer.Typer(rich_markup_mode="rich", add_completion=False)
-        app.command(name, epilog=epilog, cls=PlainCommand)(call)
-        return cast("PlainCommand", typer.main.get_command(app))
+    def run(
+        self, given: Mapping[str, Any], chosen: Sequence[tuple[SettingOption, object]], notes: Iterable[str]
+    ) -> None:
+        """Do the work with the options that are given and the settings that are chosen; show notes at its end."""
+        with spelt_for(self.options, chosen), ExitStack() as resources:
+            options = self.options(**given, chosen=tuple(chosen), resources=resources)
+            with options.progress():
+                options.begin()
+                self.work(options)
+                for text in notes:
+                    note(text)
 
 
 def command(work: Callable[[_Given], None]) -> Command[_Given]:

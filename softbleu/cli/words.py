@@ -1,16 +1,19 @@
-"""Words of a command line before they are parsed: options and their values, habits of other programs, spellings."""
+"""Words of a command line: options and their values, habits of other programs, spellings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from softbleu.cli.settings import NUMBERS, flags_of, metavar_of, number_kind
 from softbleu.errors import InputError
+from softbleu.io.arguments import read_number
 
 if TYPE_CHECKING:
     from softbleu.config.declare import Setting
@@ -109,45 +112,74 @@ def meant(option: str, flags: Iterable[str]) -> list[str]:
     return [*get_close_matches(name, there, n=1, cutoff=0.75)]
 
 
-def spread_values(
-    options: Mapping[str, Setting], words: Sequence[str], unknown: Callable[[str], Exception]
-) -> Iterator[str]:
-    """Repeat an option before each of its values, which go up to the next option, if it takes several.
+def read_words(options: Mapping[str, Setting], words: Sequence[str]) -> Iterator[tuple[str, Setting | None, str]]:
+    """Read options, each with one value (of a flag: nothing), and other words, which have no option.
 
-    To the parser `-c A B C` is `-c A -c B -c C`; letters of flags are taken apart, and earlier spellings replaced.
-    `options` are found by spelling; `unknown` makes the error for a spelling that none has; `--` ends the options.
-    Raises `InputError`: a word behind no option, where a system or a reference may be meant.
+    Values of an option that takes several go up to the next option; `--` ends the options. `options` are found by
+    spelling, or raise the error for one that none has. Raises `InputError`: a word behind no option, where a system
+    or a reference may be meant.
     """
-    behind, awaited, rest = "", False, [*words]
+    behind, rest = "", [*words]
     while rest:
-        word = rest[0]
-        if awaited:
-            # The parser takes any word here.
-            awaited = False
-            yield word
-        elif is_value(word):
+        word = rest.pop(0)
+        if is_value(word):
             if not behind and "--candidate" in options:
                 raise InputError(
                     f"unexpected argument {word!r}: name systems with -c and references with -r, as in "
                     "-c SYSTEM1 SYSTEM2 -r REFERENCE"
                 )
-            yield from (behind, word) if behind else (word,)
-        elif word == "--":
-            yield from rest
+            yield behind, options[behind] if behind else None, word
+            continue
+        if word == "--":
+            yield from (("", None, word) for word in rest)
             return
-        else:
-            _check_habits(rest[:2])
-            name, value = split_option(word)
-            option = options.get(name)
-            if option is None:
-                raise unknown(name)
-            if name in option.earlier:
-                name = f"--{option.name.replace('_', '-')}"
-            flag = option.types == (bool,)
-            if flag and len(word) > 2 and not word.startswith("--"):
-                rest[0:1] = [name, f"-{value}"]
-                continue
-            behind = name if option.several else ""
-            awaited = not flag and not value
-            yield name + value
-        del rest[0]
+        _check_habits([word, *rest[:1]])
+        name, value = split_option(word)
+        option = options[name]
+        behind = name if option.several else ""
+        if option.types == (bool,):
+            if word.startswith("--") and value:
+                raise InputError(f"Option {name!r} does not take a value.")
+            rest[:0] = [f"-{value}"] if value else []
+            yield name, option, ""
+            continue
+        if not value and not rest:
+            raise InputError(f"Option {name!r} requires an argument.")
+        # Any word is the value of an option that lacks one.
+        yield name, option, (value.removeprefix("=") if word.startswith("--") else value) if value else rest.pop(0)
+
+
+def option_values(
+    declared: Sequence[Setting], read: Iterable[tuple[str, Setting | None, str]], see: str
+) -> dict[str, Any]:
+    """Make values of options by field, words without an option being the arguments.
+
+    Raises `InputError`: a value is no number, or an option or argument is missing; `see` says where help is.
+    """
+    given: dict[str, Any] = {}
+    arguments = [option for option in declared if option.argument]
+    left: list[str] = []
+    for spelling, named, word in read:
+        option = named or (arguments[0] if arguments else None)
+        if option is None:
+            left.append(word)
+            continue
+        value: Any = word
+        if option.types == (bool,):
+            value = not any(spelling in flag.split("/")[1:] for flag in flags_of(option))
+        elif (kind := number_kind(option)) is not None:
+            try:
+                value = read_number(kind, word)
+            except ValueError:
+                said = f"{' / '.join(map(repr, flags_of(option)))}: {word!r} is not {NUMBERS[kind][0]}"
+                raise InputError(f"Invalid value for {said}{see}") from None
+        given[option.field] = (*given.get(option.field, ()), value) if option.several else value
+        if named is None and not option.several:
+            del arguments[0]
+    for option in sorted(declared, key=lambda option: not option.argument):
+        if option.default is MISSING and option.field not in given:
+            spelt = repr(metavar_of(option)) if option.argument else " / ".join(map(repr, flags_of(option)))
+            raise InputError(f"Missing {'argument' if option.argument else 'option'} {spelt}.{see}")
+    if left:
+        raise InputError(f"Got unexpected extra argument(s) ({' '.join(left)}){see}")
+    return given

@@ -70,9 +70,6 @@ def reading(reader: Reader) -> Target:
     before, whole = set(Path().rglob("*")), target.read_bytes()
     unpacked = [gzip.decompress(whole)] if whole.startswith(PACKED) else []
     arguments = [*reader.arguments, "-q"]
-    made = app.make_program()
-    # Making it takes longer than what most commands do.
-    app.make_program = lambda: made
 
     def attempt(content: bytes) -> str | None:
         target.write_bytes(gzip.compress(content) if unpacked and not content.startswith(PACKED) else content)

@@ -23,11 +23,12 @@ from vector_files import write_store
 
 import softbleu
 from softbleu.cli import app
-from softbleu.cli.app import COMMANDS, find_command, make_program, run
+from softbleu.cli.app import COMMANDS, find_command, run
 from softbleu.cli.command import declared_options
+from softbleu.cli.help import make_program
 from softbleu.cli.output import Target
 from softbleu.cli.settings import by_spelling
-from softbleu.cli.words import spread_values
+from softbleu.cli.words import read_words
 from softbleu.corpora.files import name_systems
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.io import progress
@@ -58,7 +59,9 @@ def test_values_go_up_to_the_next_option(given, made):
     names = next(names for names in PROGRAM if names == arguments[: len(names)])
     options = find_command(" ".join(names)).options
     known = by_spelling([*declared_options(options), *(one.shown for one in options.help_options(None))])
-    assert [*names, *spread_values(known, arguments[len(names) :], KeyError)] == made.split()
+    assert [
+        " ".join(filter(None, (name, word))) for name, _, word in read_words(known, arguments[len(names) :])
+    ] == made
 
 
 def test_names_of_options():
@@ -276,7 +279,11 @@ HEAVY = {"gensim", "scipy", "faiss", "sacrebleu", "numba", "pandas", "matplotlib
         (START.format(["--help"]), set(), {"numpy", *HEAVY}),
         (START.format(["corpora", "generate", "--help"]), set(), {"numpy", "nltk", *HEAVY}),
         # Sacrebleu's tokenizer is asked about few words only.
-        (START.format([*SCORE, "--tokenize", "13a"]), {"numpy"}, {"rich", "asyncio", "softbleu.language", *HEAVY}),
+        (
+            START.format([*SCORE, "--tokenize", "13a"]),
+            {"numpy"},
+            {"typer", "rich", "asyncio", "softbleu.language", *HEAVY},
+        ),
         (START.format([*SCORE, "-m", "chrf", "--beta", "2"]), {"numpy"}, HEAVY),
         pytest.param(
             *(START.format([*SCORE, "--kernels", "numba"]), {"numba.np.arraymath"}, {"scipy.linalg"}),
