@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 _KEY = "setting"
 _KINDS: dict[object, str] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
 _ESCAPE = re.compile(r"(?:%[0-9A-F]{2})+")
+_NUMBERS: dict[type, type] = {float: Real, int: Integral}
 _TOKEN = re.compile(r"""\s*(?:([(),=])|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|([^\s(),="']+)|$)""", re.DOTALL)
 _BARE = re.compile(r"[^\s(),=\"'\\]+")
 
@@ -104,43 +105,47 @@ class Setting:
         choices = tuple(dict.fromkeys(other.choices + self.choices)) if self.choices and other.choices else ()
         return replace(self, least=least, most=most, choices=choices)
 
-    def check(self, value: object) -> Any:
+    def check(self, value: Any) -> Any:
         """Return a value in the kind of the setting, read from text if necessary; raise InputError if invalid."""
         as_text = bool(self.choices) or str not in self.types
         if self.read is not None and self.types and isinstance(value, str) and as_text:
             value = self.read(value)
-        if value is None and self.optional:
-            return None
-        if value in self.choices:
+        if (value is None and self.optional) or value in self.choices:
             return value
         if self.choices and isinstance(value, str):
             return known_name(self.name.replace("_", " "), value, self.choices)
-        value = self._typed(value)
-        if isinstance(value, Real) and not isinstance(value, bool):
-            self._check_bounds(_as_float(value))
-        return value
+        # Whole numbers are numbers, and neither is a truth value.
+        truth = isinstance(value, bool)
+        kinds = [bool] if truth and bool in self.types else [_NUMBERS.get(kind, kind) for kind in self.types]
+        if self.types and (not isinstance(value, tuple(kinds)) or (truth and bool not in kinds)):
+            raise self._refusal(value)
+        if not isinstance(value, Real) or truth:
+            return value
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        least, most = (
+            (-math.inf if self.least is None else self.least),
+            (math.inf if self.most is None else self.most),
+        )
+        if not (least <= number <= most and math.isfinite(number)):
+            allowed = f"lie between {least:g} and {most:.10g}"
+            if math.isinf(most):
+                allowed = f"be a number from {least:g}" if math.isfinite(least) else "be a finite number"
+            raise InputError(Parameter(self.name), f" must {allowed}, not {number:g}")
+        if self.types == (int,) and not self.choices:
+            return int(value)  # type: ignore[call-overload]  # of NumPy, too
+        return number if float in self.types else value
 
-    def _typed(self, value: Any) -> object:
-        if self.types and not any(_is_a(value, kind) for kind in self.types):
-            named = f"one of {', '.join(self.choices)}" if self.choices else self.kind
-            if self.types == (bool,):
-                named = "True or False"  # Text is read by `parse`
-            if self.kind == "anything":
-                named = " or ".join(dict.fromkeys(_KINDS.get(kind, kind.__name__) for kind in self.types))
-            raise InputError(Parameter(self.name), f" must be {named}, not {value!r}")
-        if float in self.types and isinstance(value, Real):
-            return _as_float(value)
-        return int(value) if self.kind == "a whole number" else value
-
-    def _check_bounds(self, value: float) -> None:
-        least = -math.inf if self.least is None else self.least
-        most = math.inf if self.most is None else self.most
-        if least <= value <= most and math.isfinite(value):
-            return
-        if math.isinf(most):
-            allowed = f"a number from {least:g}" if math.isfinite(least) else "a finite number"
-            raise InputError(Parameter(self.name), f" must be {allowed}, not {value:g}")
-        raise InputError(Parameter(self.name), f" must lie between {least:g} and {most:.10g}, not {value:g}")
+    def _refusal(self, value: object) -> InputError:
+        """Make the error for a value of another type."""
+        kind = f"one of {', '.join(self.choices)}" if self.choices else self.kind
+        if self.types == (bool,):
+            kind = "True or False"  # Text is read by `parse`
+        elif self.kind == "anything":
+            kind = " or ".join(dict.fromkeys(_KINDS.get(each, each.__name__) for each in self.types))
+        return InputError(Parameter(self.name), f" must be {kind}, not {value!r}")
 
     def parse(self, text: str) -> Any:
         """Read the value from text."""
@@ -167,19 +172,6 @@ class Setting:
             if self.name == "table" or "#" not in text:  # Scores, and what is no file
                 raise
             raise InputError(*error.args, "; where it lies elsewhere, name it with ", Parameter(self.name)) from None
-
-
-def _as_float(value: Real) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
-
-
-def _is_a(value: object, kind: type) -> bool:
-    """Whether a value is of a type; whole numbers are numbers, and neither is a truth value."""
-    wanted = {float: Real, int: Integral}.get(kind, kind)
-    return isinstance(value, wanted) and (kind is bool or not isinstance(value, bool))
 
 
 def setting(
@@ -405,14 +397,14 @@ class Registry(Generic[_Kind]):
                 raise InputError(f"{self.kind} {name!r} has no option {key!r}; it has: {', '.join(known) or 'none'}")
         return kind(**{key: value for key, value in options.items() if value is not None})
 
-    def _own(self, name: str) -> type[_Kind] | None:
-        """One of our own; the module of its name is looked at first, for a start that loads no other."""
+    def in_its_module(self, name: str) -> type[_Kind] | None:
+        """Find one of our own in the module of its name; a start loads no other then."""
         module = f"{self._package}.{name}"
-        if name.isidentifier() and find_spec(module) is not None:
-            declared = _declared_by(module, self._base)
-            if name in declared:
-                return declared[name]
-        return self.built_in.get(name)
+        there = name.isidentifier() and find_spec(module) is not None
+        return _declared_by(module, self._base).get(name) if there else None
+
+    def _own(self, name: str) -> type[_Kind] | None:
+        return self.in_its_module(name) or self.built_in.get(name)
 
     def classes(self) -> list[type[_Kind]]:
         """Return all that can be used, our own first."""
@@ -476,6 +468,7 @@ def _declared_in(package: str, base: type[_Kind]) -> dict[str, type[_Kind]]:
     return dict(sorted(declared.items()))
 
 
+@cache
 def _declared_by(module: str, base: type[_Kind]) -> dict[str, type[_Kind]]:
     declared = {
         vars(kind).get("name", ""): kind
@@ -550,6 +543,9 @@ def parse_signature(signature: str) -> dict[str, str]:
 
 
 def _escape(text: str) -> str:
+    """Write characters that would end an entry, or that no line can show, as ``%7C``."""
+    if text.isprintable() and "%" not in text and "|" not in text:
+        return text
     return "".join(
         quote(char, safe="", errors="surrogatepass") if char in "%|" or not char.isprintable() else char
         for char in text
@@ -572,6 +568,8 @@ def parse_expression(text: str) -> tuple[str, dict[str, str]]:
     >>> parse_expression("gleu(matcher=vleu(threshold=0.8), order = 3)")
     ('gleu', {'matcher': 'vleu', 'threshold': '0.8', 'order': '3'})
     """
+    if _BARE.fullmatch(text):
+        return text, {}
     tokens = list(_tokens(text))
     settings: dict[str, str] = {}
     try:

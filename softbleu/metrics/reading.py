@@ -97,11 +97,12 @@ def read_settings(text: str) -> tuple[str, Keywords]:
     except InputError:
         _check_single(expression)
         raise
-    if head.lower() in MATCHERS.built_in or (not METRICS.has(head) and MATCHERS.has(head)):
-        head, texts = "bleu", {"matcher": head.lower(), **texts}
-    elif not METRICS.has(head):
-        _check_single(expression)
-        raise METRICS.unknown(head, MATCHERS.names())
+    if METRICS.in_its_module(head.lower()) is None:
+        if head.lower() in MATCHERS.built_in or (not METRICS.has(head) and MATCHERS.has(head)):
+            head, texts = "bleu", {"matcher": head.lower(), **texts}
+        elif not METRICS.has(head):
+            _check_single(expression)
+            raise METRICS.unknown(head, MATCHERS.names())
     known = {setting.name: setting for setting in settings_of({"metric": head, **texts})}
     settings: dict[str, object] = {} if called is None else {"called": called}
     for name, value in texts.items():
