@@ -14,8 +14,8 @@ import pytest
 from tables import read_rows
 
 import softbleu
-from softbleu.cli.app import COMMANDS, find_command
-from softbleu.cli.command import declared_options
+from softbleu.cli.commands import COMMANDS, find_command
+from softbleu.cli.help import declared_options
 from softbleu.cli.settings import by_spelling
 from softbleu.errors import Parameter
 from softbleu.metrics import METRICS

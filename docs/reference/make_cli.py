@@ -16,7 +16,7 @@ from pathlib import Path
 import typer
 from typer.cli import get_docs_for_click
 
-from softbleu.cli.app import PROGRAM
+from softbleu.cli.commands import PROGRAM
 from softbleu.cli.help import make_program
 from softbleu.config.declare import Declared, Setting, all_settings, format_value, own_settings
 from softbleu.embeddings.choice import VectorChoice

@@ -1,87 +1,27 @@
-"""The commands put together, and run."""
+"""Commands run with the words of a command line."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Iterable, Sequence
-from importlib import import_module
 
-from softbleu.cli.command import Command, Options, declared_options, spelt_for
+from softbleu.cli.command import Options, spelt_for
+from softbleu.cli.commands import COMMANDS, GROUPS, PROGRAM, find_command
 from softbleu.cli.settings import SettingOption, by_spelling, identifier
 from softbleu.cli.words import HELP, habit, meant, option_values, read_words, values_of
-from softbleu.config.declare import Setting
+from softbleu.config.declare import Setting, own_settings
 from softbleu.errors import REMOVAL, REMOVED, InputError, SoftbleuError, spelt, without_secrets
 from softbleu.io.platform import drop_output, tell
 
-PROGRAM = "softbleu"
 BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
-GROUPS = {  # Groups of commands, and the help of each
-    PROGRAM: "",
-    "corpora": "Generate artificial corpora from grammars.",
-    "embeddings": "Convert, describe, search and train word vectors.",
-    "experiments": "Run experiments; separate deserved from spurious credit.",
-    "networks": "Make and show reference networks: many references in one.",
-}
-PANELS = {  # Where the help of the program has its commands, in its order
-    "Score": ("score", "compare", "directions", "matrix", "metrics", "matchers", "tokenizers"),
-    "Understand": ("explain", "spans", "diff", "edits"),
-    "Check": ("check", "align"),
-    "Research": ("sweep", "metaeval", "embeddings", "networks", "corpora", "experiments"),
-}
-# Commands in the order of the help: module and function, and a line of help. This is where a command has its name.
-COMMANDS = {
-    "score": ("score:score", "Score translations or corrections: BLEU, chrF, TER, GLEU, M2."),
-    "compare": ("compare:compare", "Compare systems: scores with intervals, ranks, tests."),
-    "directions": ("directions:directions", "Score many language pairs at once, with averages."),
-    "explain": ("explain:explain", "Show what a metric matched: n-grams, words, edits, paths."),
-    "spans": ("spans:spans", "List words that a metric matches with no reference, as spans."),
-    "sweep": ("sweep:sweep", "Score a grid of metrics, matchers, thresholds and settings."),
-    "metaeval": ("metaeval:metaeval", "Measure how well metrics agree with human judgements."),
-    "matrix": ("matrix:matrix", "Score every candidate with every reference or other candidate."),
-    "diff": ("diff:diff", "Show the differences between two runs of 'softbleu score'."),
-    "edits": ("edits:edits", "Find the edits from a source to corrected texts; write .m2."),
-    "check": ("check:check", "Find bad outputs: empty lines, refusals, wrong language."),
-    "align": ("align:align", "Cut an output with other line breaks into segments."),
-    "metrics": ("metrics:metrics", "List the metrics."),
-    "matchers": ("metrics:matchers", "List the matchers."),
-    "tokenizers": ("metrics:tokenizers", "List the tokenizers."),
-    "corpora generate": ("corpora:generate_text", "Generate sentences, or aligned pairs, from a grammar."),
-    "embeddings convert": ("embeddings:convert", "Convert vectors, or a model for vectors in context, into a store."),
-    "embeddings info": ("embeddings:info", "Describe a set of vectors: size, source, licence, hash, similarities."),
-    "embeddings similarity": ("embeddings:similarity", "Compare two words as the matchers do."),
-    "embeddings neighbours": ("embeddings:neighbours", "Show the words nearest to a word."),
-    "embeddings install": ("embeddings:install", "Keep a store under a name, by which --vectors finds it."),
-    "embeddings train": ("embeddings:train", "Train word vectors on text of your own."),
-    "embeddings list": ("embeddings:list_sets", "List known sets of word vectors, and encoders."),
-    "experiments run": ("experiments:run_experiment", "Run an experiment: table, picture and manifest."),
-    "experiments spurious": ("experiments:spurious", "Separate deserved from spurious credit of matchers."),
-    "networks make": ("networks:make_networks", "Make networks of references by rules, or convert them."),
-    "networks show": ("networks:show_network", "Draw a network, or show its path closest to a candidate."),
-}
-REMOVED_COMMANDS = {  # Commands that version 0.4 removed, and their successors
-    "train": "python heads/recipe/train.py trains heads, in a checkout",
-    "embeddings evaluate": "gensim does its work: KeyedVectors.evaluate_word_pairs",
-    "corpora challenge": "experiments/challenges/challenges.py has its rules, in a checkout",
-    "experiments fetch": "experiments/fetch.py fetches the data of the studies, in a checkout",
-    "networks info": "",
-    "networks sample": "",
-    "select": "softbleu matrix --lists has the scores of all pairs of a list",
-}
-
-
-def find_command(name: str) -> Command[Options]:
-    """Import the module of a command, and return the command."""
-    module, _, function = COMMANDS[name][0].partition(":")
-    found: Command[Options] = getattr(import_module(f"softbleu.cli.{module}"), function)
-    return found
 
 
 class _Known(dict[str, Setting]):
     """Options of a command by spelling; options of settings are looked for where no other has a spelling."""
 
     def __init__(self, name: str, options: type[Options], words: Sequence[str]) -> None:
-        super().__init__(by_spelling(declared_options(options)))
+        super().__init__(by_spelling(own_settings(options)))
         self.settings: dict[str, SettingOption] | None = None  # By field, once they are looked for
         self._name, self._options, self._words = name, options, words
 
@@ -116,7 +56,7 @@ def _run_command(name: str, words: Sequence[str]) -> None:
     command = find_command(name)
     known = _Known(name, command.options, words)
     read = [*read_words(known, words)]
-    given = option_values(declared_options(command.options), read, f" (see '{PROGRAM} {name} --help')")
+    given = option_values(own_settings(command.options), read, f" (see '{PROGRAM} {name} --help')")
     settings = known.settings or {}
     chosen = tuple((settings[field], given.pop(field)) for field in [*given] if field in settings)
     earlier = {word: option for word, option, _ in read if option is not None and word in option.earlier}
@@ -160,14 +100,14 @@ def run(arguments: Sequence[str]) -> int:
 def _takers(flag: str) -> list[str]:
     """Return the commands of no group that take an option."""
     commands = [name for name in COMMANDS if " " not in name]
-    return [name for name in commands if flag in by_spelling(declared_options(find_command(name).options))]
+    return [name for name in commands if flag in by_spelling(own_settings(find_command(name).options))]
 
 
 def _unknown_option(command: str, options: type[Options], name: str) -> InputError:
     """Make the error for an option that a command lacks: it names the option here, or the commands that have it."""
     said = f"No such option: {name}"
     settings = (spelling for option in options.help_options(None) for spelling in option.spellings)
-    near = meant(name, [*by_spelling(declared_options(options)), *settings])
+    near = meant(name, [*by_spelling(own_settings(options)), *settings])
     if name.strip("-") in REMOVED:
         said = f"{name} {REMOVAL}"
     elif near and near[0] == name.replace("_", "-"):

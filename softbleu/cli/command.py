@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import MISSING, dataclass, field, fields, replace
-from functools import cache, partial
+from dataclasses import MISSING, dataclass, field, fields
+from functools import partial
 from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform, get_type_hints
 
 from softbleu.cli.settings import SettingOption
 from softbleu.cli.words import OptionValues
-from softbleu.config.declare import Declared, Setting, own_settings
+from softbleu.config.declare import Declared, own_settings
 from softbleu.config.declare import setting as setting  # Modules of commands take it from here
 from softbleu.errors import InputError, Parameter, SoftbleuError
 from softbleu.io.arguments import allow
@@ -106,7 +105,7 @@ class Options(Declared):
 
     def _spell_known(self, parameter: Parameter) -> str:
         """Spell a parameter as an option; as Python does if the command lacks it."""
-        known = {name for option in declared_options(type(self)) for name in (option.field, option.name)}
+        known = {name for option in own_settings(type(self)) for name in (option.field, option.name)}
         known |= {option.setting.name for option, _ in self.chosen}
         return self.spell(parameter) if known & {parameter.name, "preset"} else str(parameter)
 
@@ -117,46 +116,11 @@ class Options(Declared):
         >>> [*map(Options.spell, (Parameter("max_depth", 200), Parameter("normalize", False)))]
         ['--max-depth 200', '--no-normalize']
         """
-        names = {option.field: option.name for option in declared_options(cls)} | dict(plug_ins or {})
+        names = {option.field: option.name for option in own_settings(cls)} | dict(plug_ins or {})
         name = names.get(parameter.name, parameter.name).replace("_", "-")
         if parameter.value is None or isinstance(parameter.value, bool):
             return f"--{'no-' * (parameter.value is False)}{name}"
         return f"--{name} {parameter.value}"
-
-
-@cache
-def _groups(kind: type) -> tuple[type, ...]:
-    """Return a class and its bases, bases first, in the order in which they are named."""
-    return tuple(dict.fromkeys([each for base in kind.__bases__ for each in _groups(base)] + [kind]))
-
-
-@cache
-def declared_options(kind: type[Options]) -> tuple[Setting, ...]:
-    """Return the options of a class in the order of the help, options of every command last."""
-    declared = {option.field: option for option in own_settings(kind)}
-    ordered: dict[str, Setting] = {}
-    for base in _groups(kind):
-        texts = _texts_of(base)
-        for name in filter(declared.__contains__, vars(base).get("__annotations__", ())):
-            ordered.pop(name, None)
-            panel = declared[name].panel or vars(base)["panel"]
-            ordered[name] = replace(declared[name], panel=panel, help=texts.get(name, ""))
-    common = [ordered.pop(name) for name in ("quiet", "debug", "limits")]
-    panels = [*dict.fromkeys(option.panel for option in ordered.values() if option.panel != Options.panel)]
-    return (*sorted(ordered.values(), key=lambda option: [*panels, Options.panel].index(option.panel)), *common)
-
-
-def _texts_of(group: type) -> dict[str, str]:
-    """Read the texts of options in the docstring of their class."""
-    _, _, listed = inspect.cleandoc(group.__doc__ or "").partition("Attributes\n----------\n")
-    texts: dict[str, list[str]] = {}
-    name = ""
-    for line in listed.splitlines():
-        if line.startswith(" "):
-            texts[name].append(line.strip())
-        else:
-            name, texts[line] = line, []
-    return {name: " ".join(lines) for name, lines in texts.items()}
 
 
 @contextmanager

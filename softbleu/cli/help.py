@@ -6,6 +6,7 @@ import inspect
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import MISSING, replace
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -15,11 +16,11 @@ import typer.completion
 import typer.main
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from softbleu.cli.app import COMMANDS, GROUPS, PANELS, PROGRAM, REMOVED_COMMANDS, find_command
-from softbleu.cli.command import Command, Options, declared_options, spelt_for
+from softbleu.cli.command import Command, Options, spelt_for
+from softbleu.cli.commands import COMMANDS, GROUPS, PANELS, PROGRAM, REMOVED_COMMANDS, find_command
 from softbleu.cli.settings import SettingOption, by_spelling, flags_of, metavar_of
 from softbleu.cli.words import HELP, HELP_ALL, NAMING, values_of
-from softbleu.config.declare import Setting, format_value
+from softbleu.config.declare import Setting, format_value, own_settings
 from softbleu.errors import REMOVAL, InputError, UnknownNameError, known_name
 from softbleu.version import __version__
 
@@ -28,6 +29,41 @@ FIRST_EXAMPLES = 3
 MORE_HELP = "All options: softbleu {} --help-all"
 METRIC_HELP = "Of a metric: softbleu {} -m gleu --help. Metrics: softbleu metrics"
 _SHORT = 12  # Characters of a default that short help shows
+
+
+@cache
+def _groups(kind: type) -> tuple[type, ...]:
+    """Return a class and its bases, bases first, in the order in which they are named."""
+    return tuple(dict.fromkeys([each for base in kind.__bases__ for each in _groups(base)] + [kind]))
+
+
+@cache
+def declared_options(kind: type[Options]) -> tuple[Setting, ...]:
+    """Return the options of a class in the order of the help, options of every command last."""
+    declared = {option.field: option for option in own_settings(kind)}
+    ordered: dict[str, Setting] = {}
+    for base in _groups(kind):
+        texts = _texts_of(base)
+        for name in filter(declared.__contains__, vars(base).get("__annotations__", ())):
+            ordered.pop(name, None)
+            panel = declared[name].panel or vars(base)["panel"]
+            ordered[name] = replace(declared[name], panel=panel, help=texts.get(name, ""))
+    common = [ordered.pop(name) for name in ("quiet", "debug", "limits")]
+    panels = [*dict.fromkeys(option.panel for option in ordered.values() if option.panel != Options.panel)]
+    return (*sorted(ordered.values(), key=lambda option: [*panels, Options.panel].index(option.panel)), *common)
+
+
+def _texts_of(group: type) -> dict[str, str]:
+    """Read the texts of options in the docstring of their class."""
+    _, _, listed = inspect.cleandoc(group.__doc__ or "").partition("Attributes\n----------\n")
+    texts: dict[str, list[str]] = {}
+    name = ""
+    for line in listed.splitlines():
+        if line.startswith(" "):
+            texts[name].append(line.strip())
+        else:
+            name, texts[line] = line, []
+    return {name: " ".join(lines) for name, lines in texts.items()}
 
 
 def _describe(option: Setting) -> str:

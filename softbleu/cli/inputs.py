@@ -380,17 +380,25 @@ class Scoring(Settings, MetricNames, LanguageCode, panel="Score"):
 
     def _note_idle_settings(self, measures: Sequence[Metric], idle: set[str]) -> None:
         """Check the values of settings without effect, and note them."""
+        parts = [part for each in measures for part in (each, each.tokenizer, matcher_of(each)) if part]
+        names = {"", *(part.name for part in parts)}
+        unused = [
+            (option, value)
+            for option, value in self.chosen
+            if option.plug_in not in names or (not option.plug_in and option.setting.name in idle)
+        ]
+        without_preset = "preset" in idle and self.preset
+        if not unused and not without_preset:
+            return
         matchers = [matcher_of(measure) for measure in measures]
         what = f"these metrics: {', '.join(map(str, measures))}"
         if len(measures) == 1:
             what = f"--metric {measures[0].name}" + "".join(f" --matcher {over.name}" for over in matchers if over)
         what += f", --tokenize {' and '.join(dict.fromkeys(metric.tokenizer.name for metric in measures))}"
-        names = {part.name for metric in measures for part in (metric, metric.tokenizer, matcher_of(metric)) if part}
-        for option, value in self.chosen:
-            if option.plug_in not in ("", *names) or (not option.plug_in and option.setting.name in idle):
-                option.check(value)
-                note(f"--{option.name} has no effect here, with {what}")
-        if "preset" in idle and self.preset:
+        for option, value in unused:
+            option.check(value)
+            note(f"--{option.name} has no effect here, with {what}")
+        if without_preset:
             note(f"--preset has no effect here, with {what}")
 
 

@@ -23,9 +23,9 @@ from vector_files import write_store
 
 import softbleu
 from softbleu.cli import app
-from softbleu.cli.app import COMMANDS, find_command, run
-from softbleu.cli.command import declared_options
-from softbleu.cli.help import make_program
+from softbleu.cli.app import run
+from softbleu.cli.commands import COMMANDS, find_command
+from softbleu.cli.help import declared_options, make_program
 from softbleu.cli.output import Target
 from softbleu.cli.settings import by_spelling
 from softbleu.cli.words import read_words
