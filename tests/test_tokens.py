@@ -19,7 +19,8 @@ from sacrebleu.tokenizers.tokenizer_zh import TokenizerZh
 from tables import each_row
 
 from softbleu import InputError, score
-from softbleu.engine.encode import KnownLines
+from softbleu.engine.encode import Coder
+from softbleu.metrics.requirements import Requirements
 from softbleu.text.parts import WORD_PARTS, character_grams
 from softbleu.text.tokens import Tokenizer, _pieces_of, make_tokenizer
 
@@ -44,7 +45,7 @@ THEIRS: dict[str, Callable[[str], str]] = {
 
 def coded(tokenizer: Tokenizer, lines: list[str]) -> list[list[str]]:
     """Tokens of lines as a corpus has them."""
-    coder = KnownLines(tokenizer)
+    coder = Coder(tokenizer, Requirements())
     tokens = coder.encode(lines)
     words = list(coder.vocabulary)
     bounds = tokens.offsets.tolist()

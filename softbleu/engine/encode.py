@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain, repeat
+from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,7 +17,6 @@ from softbleu.corpora.edits import Annotation, EditedSegment, TextEdit, edits_in
 from softbleu.corpora.records import TextList
 from softbleu.errors import InputError
 from softbleu.io.executors import count_workers, shares_files
-from softbleu.io.platform import cached_property
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.edits import extract_edits
@@ -38,14 +37,12 @@ if TYPE_CHECKING:
     from softbleu.corpora.edits import CodedGold
     from softbleu.metrics.chinese import Merging
     from softbleu.metrics.requirements import Requirements
-    from softbleu.types import Array, Integers
+    from softbleu.types import Integers
 
     Split = Callable[[str], Sequence[str]]
 
-MOST_KEPT = 1 << 22  # Tokens of distinct lines that are known at once; beyond it they are forgotten
-_REFERENCES = 1 << 11  # Lines of references whose tokens are kept between batches: 2 MB of ordinary lines
-_FEW = 8  # Lines below which words are not numbered for themselves
-MOST_WORDS = 1 << 18  # The same of words, where no lines are known
+MOST_KEPT = 1 << 20  # Tokens of distinct lines that are known at once; beyond it they are forgotten
+MOST_WORDS = 1 << 18  # The same of words
 PAIRS_TOGETHER = 1024  # Pairs of small lists, or candidates of a large one, that are compared at once
 _SHARE, _LEAST_SHARE = 2, 64
 """Each worker is given this part of its share of what is left, and of the whole at least that: all end at about the
@@ -53,6 +50,7 @@ same time, after few tasks."""
 _LINES_BY_PLACE, _LINES_AS_TEXT = 128 * BLOCK, 16 * BLOCK
 """Lines of all texts together that are given at once, by where they lie or as they are."""
 _SLOW = 8  # The same, in steps, where segments take long
+_NO_PARTS = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
 
 
 @dataclass(frozen=True)
@@ -116,160 +114,121 @@ class KnownWords(Vocabulary):
         raise InputError(f"the text has changed while it was read, for {word!r} was not there before: run again")
 
 
-class LineCoder:
-    """Tokenises and codes lines."""
+class Coder:
+    """Codes text by a tokenizer, each distinct word and line once; it forgets them when there are too many.
 
-    def __init__(self, tokenizer: Tokenizer, vocabulary: Vocabulary | None = None, *, written: bool = False) -> None:
-        self.tokenizer = tokenizer
-        self._written = written or isinstance(tokenizer, TextTokenizer)
-        self.vocabulary = Vocabulary() if vocabulary is None else vocabulary
-        self.split, self._split_word = tokenizer.splitter, tokenizer.word_splitter
-        self._split_line = tokenizer.line_splitter
-        self._whole = not tokenizer.by_word or tokenizer.splits_at_whitespace
+    Files are coded as they stand where kernels can do it, which know the words alone. Tokens get the codes of
+    `vocabulary` where one is given, maybe `KnownWords`, else codes of their own, which change when it forgets.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        needed: Requirements,
+        kernels: KernelName = "numpy",
+        vocabulary: Vocabulary | None = None,
+    ) -> None:
+        self.tokenizer, self._needed, self._given = tokenizer, needed, vocabulary
+        self.split = tokenizer.splitter
+        self._by_word = tokenizer.by_word and not tokenizer.splits_at_whitespace
+        self._marks = tokenizer == Tokenizer13a()
+        plain = tokenizer.by_word and not (needed.context or needed.by_annotator or needed.written)
+        self._kernels: KernelName | None = kernels if plain else None
+        self._forget()
+
+    def _forget(self, words: WordCoder | None = None) -> None:
+        """Begin anew, with `words` as a compiled coder numbers them."""
+        self.vocabulary = Vocabulary() if self._given is None else self._given
+        self._compiled, self._words = words, Vocabulary()
+        self._parts = _NO_PARTS  # Tokens of words
+        self._forget_lines()
+
+    def _forget_lines(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._known = Tokens(_NO_PARTS.codes, _NO_PARTS.bounds)
         self._made: dict[str, Any] = {}
-        self._parts_made = 0
+        self._last: tuple[object, CodedBlock | None] = (None, None)
 
-    def tokens(self, texts: Sequence[str]) -> Tokens:
-        """Tokenise and code lines."""
-        return self.vocabulary.encode([*map(self._split_line, texts)])
+    def code(self, block: Segments | FileBlock | ListCorpus, *, again: bool = False) -> CodedBlock:
+        """Code a block; with `again`, one that is asked for several times in a row is coded once."""
+        if again and self._last[1] is not None and self._last[0] == block:
+            return self._last[1]
+        compiled = None
+        if self._kernels is not None and isinstance(block, FileBlock) and block.gold is None:
+            compiled = choose_kernels(self._kernels).coder
+        # Words of the text are known to one of the two.
+        size = len(self._words) if self._compiled is None else len(self._compiled)
+        if size > MOST_WORDS or (self._compiled is None) != (compiled is None):
+            self._forget(compiled and compiled(marks=self._marks))
+        if isinstance(block, FileBlock) and self._compiled is not None:
+            coded = CodedBlock.of_texts(block, self, self._needed)
+        elif isinstance(block, ListCorpus):
+            # Candidates first: arcs of networks get the codes of words that are known.
+            lines, (bounds, offsets) = self.encode(block.candidates), block.bounds
+            references = self.tokenizer.coded_references(block.references, self)
+            coded = CodedBlock((lines,), references, offsets, bounds=bounds)
+        else:
+            coded = CodedBlock.of(block.load(), self, self._needed)
+        if len(self._known.codes) + sum(map(len, self._made.values())) > MOST_KEPT:
+            self._forget_lines()
+        self._last = (block, coded) if again else (None, None)
+        return coded
 
     def encode(self, texts: Sequence[str]) -> Tokens:
         """Code lines, beside their text where that is needed or the tokenizer keeps it."""
-        tokens = self.tokens(texts)
-        if not self._written:
+        known = self._numbers
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            if self._by_word:
+                tokens = self._spread(self._words.encode([self.tokenizer.words(text) for text in new]))
+            else:
+                tokens = self.vocabulary.encode([*map(self.split, new)])
+            known.update(zip(new, count(len(known)), strict=False))
+            self._known = Tokens.joined((self._known, tokens))
+        tokens = self._known.chosen(np.fromiter(map(known.__getitem__, texts), np.int64, len(texts)))
+        as_text = isinstance(self.tokenizer, TextTokenizer)
+        if not (as_text or self._needed.written):
             return tokens
         forms = [self.tokenizer.fold(text) for text in texts] if self.tokenizer.folds else texts
-        kind = TextLines if isinstance(self.tokenizer, TextTokenizer) else WrittenLines
-        return kind(tokens.codes, tokens.offsets, np.array(forms, object))
+        return (TextLines if as_text else WrittenLines)(tokens.codes, tokens.offsets, np.array(forms, object))
 
-    def references(self, texts: Sequence[str]) -> Tokens:
-        """Code lines of references, as lattices if the tokenizer makes networks of them."""
-        return self.tokenizer.coded_references(texts, self)
+    def text(self, text: bytes) -> Tokens:
+        """Code UTF-8 text, whose lines all end with a newline, by the compiled coder."""
+        assert self._compiled is not None
+        words = self._compiled.code(text)
+        return words if self._given is None and not self._splits else self._spread(words)
+
+    @property
+    def _splits(self) -> bool:
+        """Whether words of the compiled coder are no tokens."""
+        return self._by_word and not self._marks
+
+    def _spread(self, words: Tokens) -> Tokens:
+        """Replace words by their tokens, of which only those of new words are made."""
+        known = len(self._parts.bounds) - 1
+        new = self._words.since(known) if self._compiled is None else self._compiled.words(known)
+        if new:
+            whole = self._compiled is not None and not self._splits
+            split = (lambda word: (word,)) if whole else self.tokenizer.word_splitter
+            self._parts = self._parts.followed_by(WordParts.of(new, split, self.vocabulary))
+        return words.spread(self._parts)
 
     def once(self, text: str, make: Callable[[str], Any]) -> Any:
         """Return the result of `make` for a text, such as a network, made once for as long as lines are known."""
         if text not in self._made:
             self._made[text] = make(text)
-            self._parts_made += len(self._made[text])
         return self._made[text]
 
     def words(self, text: str) -> tuple[int, ...]:
         """Codes of the words of a short text that is no line."""
         return tuple(map(self.vocabulary.__getitem__, self.split(text)))
 
-
-class KeptReferences(LineCoder):
-    """Codes lines, of references by the tokens that were kept of them."""
-
-    @classmethod
-    def maker(cls, tokenizer: Tokenizer) -> Callable[[], LineCoder]:
-        """Return a maker of coders, which share what is kept where references are plain lines."""
-        plain = type(tokenizer).coded_references is Tokenizer.coded_references
-        if not plain or isinstance(tokenizer, TextTokenizer):
-            return lambda: LineCoder(tokenizer)
-        split, reference = tokenizer.line_splitter, tokenizer.reference
-        kept = lru_cache(_REFERENCES)(lambda line: split(reference(line)))
-        return lambda: cls(tokenizer, kept)
-
-    def __init__(self, tokenizer: Tokenizer, kept: Split) -> None:
-        super().__init__(tokenizer)
-        self._kept = kept
-
-    def references(self, texts: Sequence[str]) -> Tokens:
-        """Code lines of references."""
-        return self.vocabulary.encode([*map(self._kept, texts)])
-
-
-class KnownLines(LineCoder):
-    """Codes each distinct line once, and of many new ones each distinct word, where words are taken one by one."""
-
-    def __init__(self, tokenizer: Tokenizer, vocabulary: Vocabulary | None = None, *, written: bool = False) -> None:
-        super().__init__(tokenizer, vocabulary, written=written)
-        self._words = Vocabulary()
-        self._parts = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
-        self._codes = np.empty(1 << 12, np.int32)
-        self._offsets = np.zeros(1 << 8, np.int64)
-        self._numbers: dict[str, int] = {}
-
-    @property
-    def size(self) -> int:
-        """Tokens of the lines that are known, and parts made of them, such as arcs."""
-        return int(self._offsets[len(self._numbers)]) + self._parts_made
-
-    def tokens(self, texts: Sequence[str]) -> Tokens:
-        """Tokenise and code lines, learning new ones."""
-        known = self._numbers
-        new = [text for text in dict.fromkeys(texts) if text not in known]
-        if new:
-            start, first = int(self._offsets[len(known)]), len(known)
-            tokens = self._new_tokens(new)
-            self._codes = _with_room(self._codes, start + len(tokens.codes))
-            self._offsets = _with_room(self._offsets, first + len(new) + 1)
-            self._codes[start : start + len(tokens.codes)] = tokens.codes
-            self._offsets[first : first + len(new) + 1] = tokens.offsets + start
-            known.update(zip(new, range(first, first + len(new)), strict=True))
-        numbers = np.fromiter(map(known.__getitem__, texts), np.int64, len(texts))
-        return Tokens(self._codes, self._offsets[: len(known) + 1]).chosen(numbers)
-
-    def _new_tokens(self, texts: Sequence[str]) -> Tokens:
-        if self._whole or len(texts) < _FEW:
-            return super().tokens(texts)
-        words = self._words.encode([self.tokenizer.words(text) for text in texts])
-        new = self._words.since(len(self._parts.bounds) - 1)
-        self._parts = self._parts.followed_by(WordParts.of(new, self._split_word, self.vocabulary))
-        return words.spread(self._parts)
-
     def renumber(self, codes: NDArray[np.int32], vocabulary: Vocabulary) -> None:
         """Take another vocabulary of the same words, whose codes are given by the present ones."""
-        self.vocabulary = vocabulary
+        self._given = self.vocabulary = vocabulary
         self._parts = replace(self._parts, codes=codes[self._parts.codes])
-        known = int(self._offsets[len(self._numbers)])
-        self._codes[:known] = codes[self._codes[:known]]
-
-
-class TextCoder:
-    """Codes text as it stands in files, by tokenizers that take each word by itself; knows words from texts before.
-
-    `coder` makes a coder of words, see `softbleu.kernels.Kernels`. Tokens get the codes of the vocabulary where there
-    is one, else codes of their own.
-    """
-
-    def __init__(self, tokenizer: Tokenizer, coder: Callable[..., WordCoder], vocabulary: Vocabulary | None) -> None:
-        marks = tokenizer == Tokenizer13a()
-        self._split = None if marks or tokenizer.splits_at_whitespace else tokenizer.word_splitter
-        self._words = coder(marks=marks)
-        self._vocabulary = Vocabulary() if vocabulary is None and self._split is not None else vocabulary
-        self._parts = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
-
-    @property
-    def size(self) -> int:
-        """Words that are known."""
-        return len(self._words)
-
-    def code(self, text: bytes) -> Tokens:
-        """Code UTF-8 text whose lines all end with a newline."""
-        tokens = self._words.code(text)
-        if self._vocabulary is None:
-            return tokens
-        new = self._words.words(len(self._parts.bounds) - 1)
-        split = self._split or (lambda word: (word,))
-        self._parts = self._parts.followed_by(WordParts.of(new, split, self._vocabulary))
-        if self._split is None:
-            return Tokens(self._parts.codes[tokens.codes], tokens.offsets)
-        return tokens.spread(self._parts)
-
-    def renumber(self, codes: NDArray[np.int32], vocabulary: Vocabulary) -> None:
-        """Take another vocabulary of the same words, whose codes are given by the present ones."""
-        self._vocabulary = vocabulary
-        self._parts = replace(self._parts, codes=codes[self._parts.codes])
-
-
-def _with_room(array: Array, size: int) -> Array:
-    if size <= len(array):
-        return array
-    grown = np.empty(max(size, 2 * len(array)), array.dtype)
-    grown[: len(array)] = array
-    return grown
+        self._known = replace(self._known, codes=codes[self._known.codes])
+        self._last = None, None
 
 
 def edits_of(
@@ -359,7 +318,7 @@ class CodedBlock:
         return len(self.offsets) - 1
 
     @classmethod
-    def of(cls, segments: Segments, coder: LineCoder, needed: Requirements) -> CodedBlock:
+    def of(cls, segments: Segments, coder: Coder, needed: Requirements) -> CodedBlock:
         """Code the texts of a block that are needed."""
         references = segments.present() if needed.references else [()] * len(segments)
         offsets = np.zeros(len(segments) + 1, np.int64)
@@ -367,14 +326,14 @@ class CodedBlock:
         gold = segments.gold if needed.gold else None
         return cls(
             tuple(coder.encode(texts) for texts in segments.candidates.values()),
-            coder.references(list(chain.from_iterable(references))),
+            coder.tokenizer.coded_references(list(chain.from_iterable(references)), coder),
             offsets,
             coder.encode(segments.source) if needed.source and segments.source is not None else None,
             None if gold is None else [edits.coded(coder.words) for edits in gold],
             edits_of(segments, coder.split, needed.language, needed.merging) if needed.edits else (),
         )._in_documents(segments, coder, needed)
 
-    def _in_documents(self, segments: Segments, coder: LineCoder, needed: Requirements) -> CodedBlock:
+    def _in_documents(self, segments: Segments, coder: Coder, needed: Requirements) -> CodedBlock:
         """Put lines behind as many lines of their documents as are `needed`."""
         before = segments.before
         if before is None or not needed.context:
@@ -406,12 +365,12 @@ class CodedBlock:
         )
 
     @classmethod
-    def of_texts(cls, block: FileBlock, coder: TextCoder, needed: Requirements) -> CodedBlock:
+    def of_texts(cls, block: FileBlock, coder: Coder, needed: Requirements) -> CodedBlock:
         """Code the text of a block of files by `coder`; references and source only where they are `needed`."""
         references, candidates, source = block.texts()
         references = references if needed.references else []
         source = source if needed.source else []
-        tokens = coder.code(b"".join((*references, *candidates, *source)))
+        tokens = coder.text(b"".join((*references, *candidates, *source)))
         count, segments = len(references), len(block)
 
         def text(number: int) -> Tokens:
@@ -559,61 +518,6 @@ def _of_present(numbers: Integers, present: NDArray[np.bool_]) -> Integers:
     return places[numbers[present[len(present) - len(numbers) :]]]
 
 
-class BlockCoder:
-    """Codes blocks: by compiled kernels as they stand in files, or else line by line, each distinct line once.
-
-    Tokens get the codes of the vocabulary, maybe `KnownWords`; without one words of each block have codes of their
-    own, or such as will do for metrics that look at no words.
-    """
-
-    def __init__(
-        self, tokenizer: Tokenizer, needed: Requirements, kernels: KernelName, vocabulary: Vocabulary | None = None
-    ) -> None:
-        self.vocabulary, self._tokenizer, self._needed, self._kernels = vocabulary, tokenizer, needed, kernels
-        # Without kernels it pays to know lines from blocks before.
-        self._lines = KnownLines(tokenizer, vocabulary, written=needed.written)
-        self._texts: TextCoder | None = None
-        self._last: tuple[object, CodedBlock | None] = (None, None)
-
-    @cached_property
-    def _coder(self) -> Callable[..., WordCoder] | None:
-        """Maker of a coder of text as it stands in files."""
-        return choose_kernels(self._kernels).coder
-
-    def code_again(self, block: Segments | FileBlock) -> CodedBlock:
-        """Code a block, of which parts are asked for one after the other."""
-        last, coded = self._last
-        if coded is None or last != block:
-            coded = self.code(block)
-            self._last = block, coded
-        return coded
-
-    def code(self, block: Segments | FileBlock | ListCorpus) -> CodedBlock:
-        """Code a block."""
-        needed = self._needed
-        plain = self._tokenizer.by_word and not (needed.context or needed.by_annotator or needed.written)
-        if plain and isinstance(block, FileBlock) and block.gold is None:
-            if self._coder is not None and (self._texts is None or self._texts.size > MOST_WORDS):
-                self._texts = TextCoder(self._tokenizer, self._coder, self.vocabulary)
-            if self._texts is not None:
-                return CodedBlock.of_texts(block, self._texts, self._needed)
-        if self._lines.size > MOST_KEPT:
-            self._lines = KnownLines(self._tokenizer, self.vocabulary, written=self._needed.written)
-        if isinstance(block, ListCorpus):
-            # Candidates first: arcs of networks get the codes of words that are known.
-            lines, (bounds, offsets) = self._lines.encode(block.candidates), block.bounds
-            return CodedBlock((lines,), self._lines.references(block.references), offsets, bounds=bounds)
-        return CodedBlock.of(block.load(), self._lines, self._needed)
-
-    def renumber(self, codes: NDArray[np.int32], vocabulary: Vocabulary) -> None:
-        """Take another vocabulary of the same words, whose codes are given by the present ones."""
-        self.vocabulary = vocabulary
-        self._lines.renumber(codes, vocabulary)
-        self._last = None, None
-        if self._texts is not None:
-            self._texts.renumber(codes, vocabulary)
-
-
 @dataclass(frozen=True)
 class TaskBatch:
     """Work that a worker is given at once: consecutive blocks, some segments of one, or some lists."""
@@ -625,11 +529,11 @@ class TaskBatch:
     def __len__(self) -> int:
         return sum(map(len, self.blocks)) if self.part is None else self.part[1] - self.part[0]
 
-    def coded(self, coder: BlockCoder) -> Iterator[CodedBlock]:
+    def coded(self, coder: Coder) -> Iterator[CodedBlock]:
         """Read the blocks and code them, one after the other."""
         blocks: Any = self.blocks
         for block in blocks if isinstance(blocks[0], ListCorpus) else read_together(blocks):
-            yield coder.code(block) if self.part is None else coder.code_again(block).part(*self.part)
+            yield coder.code(block) if self.part is None else coder.code(block, again=True).part(*self.part)
 
 
 @dataclass
@@ -679,7 +583,7 @@ class WordCounts:
 def count_words(batch: TaskBatch, tokenizer: Tokenizer, needed: Requirements, kernels: KernelName) -> WordCounts:
     """Count the words of some blocks, in a worker; nothing else travels back."""
     words = WordCounts()
-    words.count(batch.coded(BlockCoder(tokenizer, needed, kernels, words.vocabulary)), needed)
+    words.count(batch.coded(Coder(tokenizer, needed, kernels, words.vocabulary)), needed)
     return words
 
 

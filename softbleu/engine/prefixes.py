@@ -16,7 +16,7 @@ from softbleu.matching.partial import prefixes
 from softbleu.metrics.guards import checked_rows
 
 if TYPE_CHECKING:
-    from softbleu.engine.encode import BlockCoder, TaskBatch
+    from softbleu.engine.encode import Coder, TaskBatch
     from softbleu.engine.runner import Runner
     from softbleu.engine.worker import Worker
     from softbleu.metrics.base import Metric
@@ -96,7 +96,7 @@ class _PrefixWorker:
     worker: Worker
     cuts: Cuts
 
-    def __call__(self, batch: TaskBatch, coder: BlockCoder | None = None) -> list[PrefixRows]:
+    def __call__(self, batch: TaskBatch, coder: Coder | None = None) -> list[PrefixRows]:
         """Compute the statistics of a batch."""
         (task,) = self.worker.tasks
         metric = replace(task.metric, partial=False)  # Its references are cut here

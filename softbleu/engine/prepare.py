@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache, partial
-from itertools import chain, count, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,12 +27,9 @@ from softbleu.encoders.opened import encoded_lines
 from softbleu.encoders.pieces import word_rows
 from softbleu.engine.direct import DirectScorer
 from softbleu.engine.encode import (
-    BlockCoder,
     CodedBlock,
-    KeptReferences,
-    KnownLines,
+    Coder,
     KnownWords,
-    LineCoder,
     ListCorpus,
     WordCounts,
     count_words,
@@ -398,7 +395,7 @@ class PreparedCorpus:
     corpus: Corpus | ListCorpus
     tokenizer: Tokenizer
     counts: WordCounts = field(repr=False)
-    coder: BlockCoder = field(repr=False)  # Knows lines and words that it coded before
+    coder: Coder = field(repr=False)  # Knows lines and words that it coded before
     select: Callable[[list[str]], MeasuredWords] | None = field(default=None, repr=False)
     """Takes the vectors of words, where these are open already."""
     _made: dict[object, Any] = field(default_factory=dict, repr=False)
@@ -491,7 +488,7 @@ class PreparedCorpus:
             return rarity_of(self.counts.counts[1], self.counts.references)
         texts = _lines_of(idf)
         words = WordCounts()
-        lines = KnownLines(self.tokenizer, words.vocabulary).encode(texts)
+        lines = Coder(self.tokenizer, Requirements(), vocabulary=words.vocabulary).encode(texts)
         words.count([CodedBlock((), lines, np.arange(len(texts) + 1))], Requirements(idf="references"))
         lines_with = dict(zip(words.vocabulary, words.counts[1].tolist(), strict=True))
         return rarity_of(np.array([lines_with.get(word, 0) for word in self.words], np.int64), words.references)
@@ -515,14 +512,15 @@ def prepare_corpus(
     needed: Requirements,
     executor: Executor | None = None,
     kernels: KernelName = "numpy",
+    select: Callable[[list[str]], MeasuredWords] | None = None,
 ) -> PreparedCorpus:
     """Find the words of a corpus as a tokenizer splits them, in one pass over it.
 
     Texts and word counts are prepared as `needed`. An `executor` shares the work; `kernels` names the backend that
-    codes text.
+    codes text; `select` takes the vectors of words, where these are open.
     """
     words = WordCounts()
-    coder = BlockCoder(tokenizer, needed, kernels, words.vocabulary)
+    coder = Coder(tokenizer, needed, kernels, words.vocabulary)
     if executor is None:
         words.count((coder.code(block) for block in corpus.blocks()), needed)
     else:
@@ -530,40 +528,7 @@ def prepare_corpus(
         for counted in run_in_order(work, task_batches(corpus, executor), executor, together=False):
             words.add(counted)
     coder.renumber(words.sort(), words.vocabulary)
-    return PreparedCorpus(corpus, tokenizer, words, coder)
-
-
-def prepare_segment(
-    segment: Segments,
-    tokenizer: Tokenizer,
-    needed: Requirements,
-    select: Callable[[list[str]], MeasuredWords] | None,
-) -> tuple[PreparedCorpus, CodedBlock]:
-    """Prepare a corpus of one segment, split by `tokenizer`; code the `needed` texts; `select` reads open vectors."""
-    if type(tokenizer).coded_references is Tokenizer.coded_references and not needed.by_annotator:
-        words = WordCounts(_sorted_words(segment, tokenizer, needed))
-        coder = BlockCoder(tokenizer, needed, "numpy", words.vocabulary)
-        lines = LineCoder(tokenizer, words.vocabulary, written=needed.written)
-        block = CodedBlock.of(segment, lines, needed)
-        words.count([block], needed)
-        return PreparedCorpus(segment, tokenizer, words, coder, select), block
-    words = WordCounts()
-    words.count(
-        [CodedBlock.of(segment, LineCoder(tokenizer, words.vocabulary, written=needed.written), needed)], needed
-    )
-    words.sort()
-    coder = BlockCoder(tokenizer, needed, "numpy", words.vocabulary)
-    return PreparedCorpus(segment, tokenizer, words, coder, select), coder.code(segment)
-
-
-def _sorted_words(segment: Segments, tokenizer: Tokenizer, needed: Requirements) -> KnownWords:
-    """Code the words of a corpus of one segment as `WordCounts.sort` does."""
-    split = tokenizer.line_splitter
-    references = segment.present() if needed.references else [()]
-    known = {word for texts in references for text in texts for word in split(tokenizer.reference(text))}
-    lines = [*segment.candidates.values(), segment.source or () if needed.source else ()]
-    others = {word for texts in lines for text in texts for word in split(text)} - known
-    return KnownWords(zip(chain(sorted(known), sorted(others)), count(), strict=False))
+    return PreparedCorpus(corpus, tokenizer, words, coder, select)
 
 
 def whole_chunk(prepared: PreparedCorpus) -> Chunk:
@@ -582,7 +547,7 @@ class SentenceScorer:
         self._metric, self._kernels = at_level(metric, level), choose_kernels("numpy")
         self._requires = requirements_of(self._metric)
         self.direct = DirectScorer(self._metric)
-        self._coder = KeptReferences.maker(metric.tokenizer)
+        self._coders: list[Coder] = []  # Each used by one thread at a time
         choice = metric.vector_choice
         self._words = self._requires.vectors and not (choice.in_context or choice.without_vectors)
         self._select: Callable[[list[str]], MeasuredWords] | None = None
@@ -651,8 +616,15 @@ class SentenceScorer:
             plain = choice.measure == WordMeasure()
             self._select = kept.measured if plain else partial(choice.select, source=kept)
         if requires.table:
-            return prepare_segment(corpus, metric.tokenizer, requires, self._select)
-        return None, CodedBlock.of(corpus, self._coder(), requires)
+            prepared = prepare_corpus(corpus, metric.tokenizer, requires, select=self._select)
+            return prepared, prepared.coder.code(corpus)
+        try:
+            coder = self._coders.pop()
+        except IndexError:
+            coder = Coder(metric.tokenizer, requires)
+        block = coder.code(corpus)
+        self._coders.append(coder)
+        return None, block
 
     def scored(self, chunk: Chunk, words: WordTable | None) -> Score:
         """Score a chunk of one segment; `words` is the table of its words."""

@@ -20,7 +20,7 @@ from softbleu.corpora.validation import usual_blank
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.encoders.opened import note_memory
 from softbleu.engine.checkpoint import EVERY, BlockStatistics, Checkpoint
-from softbleu.engine.encode import BlockCoder, ListCorpus, task_batches
+from softbleu.engine.encode import Coder, ListCorpus, task_batches
 from softbleu.engine.notes import note_corpus, note_thresholds
 from softbleu.engine.plan import GivenMetrics, Plan, make_plan, requirements_of
 from softbleu.engine.prepare import Broadcast, CorpusWords, PreparedCorpus, broadcast, prepare_corpus
@@ -238,7 +238,7 @@ class Runner:
         prepared, coder = self._prepared.get((tokenizer, self._blank(metrics[0]))), None
         values: list[WordTable | Vocabulary] = [table.words for table in tables]
         if self.executor is None:
-            coder = BlockCoder(tokenizer, needed, self.kernels) if prepared is None else prepared.coder
+            coder = Coder(tokenizer, needed, self.kernels) if prepared is None else prepared.coder
         elif prepared is not None and tables:
             values.append(prepared.counts.vocabulary)
         sent: dict[str, bytes] = {}
@@ -339,7 +339,7 @@ class _Work:
     worker: Worker
     tables: list[CorpusWords]
     sent: dict[str, bytes]  # What workers elsewhere are sent
-    coder: BlockCoder | None  # Knows what was coded before; None where the work is done elsewhere
+    coder: Coder | None  # Knows what was coded before; None where the work is done elsewhere
 
     def table_of(self, number: int) -> CorpusWords | None:
         """The table of a metric, where it looks at one."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.engine.checkpoint import BlockStatistics
-from softbleu.engine.encode import BlockCoder, CodedBlock, TaskBatch, in_parts
+from softbleu.engine.encode import CodedBlock, Coder, TaskBatch, in_parts
 from softbleu.engine.prepare import Broadcast
 from softbleu.io.platform import cached_property
 from softbleu.kernels import KernelName, Kernels, choose_kernels
@@ -64,7 +64,7 @@ class Worker:
     tables: tuple[Broadcast, ...] = ()
     words: Broadcast | None = None  # Words that tables count, for workers that do not know them
 
-    def __call__(self, batch: TaskBatch, coder: BlockCoder | None = None) -> list[BlockStatistics]:
+    def __call__(self, batch: TaskBatch, coder: Coder | None = None) -> list[BlockStatistics]:
         """Compute the statistics of a batch, by every metric; a coder knows lines from batches before."""
         sums, first = Sums(self.tasks), batch.first
         for block in batch.coded(coder or self.own_coder()):
@@ -72,7 +72,7 @@ class Worker:
             first += len(block)
         return sums.taken()
 
-    def compare(self, batch: TaskBatch, coder: BlockCoder | None = None) -> list[Rows]:
+    def compare(self, batch: TaskBatch, coder: Coder | None = None) -> list[Rows]:
         """Compute the statistics of all pairs of texts of each list of a batch, by the first metric.
 
         `coder` codes the texts; the worker has its own unless one is given.
@@ -126,13 +126,13 @@ class Worker:
                 alone.append(number)
         return alone, families
 
-    def own_coder(self) -> BlockCoder:
+    def own_coder(self) -> Coder:
         """Return the coder of this worker, which is kept from batch to batch."""
         key = self.tokenizer, self.needed, self.kernels, self.words
         if getattr(_mine, "key", None) != key:
             vocabulary = None if self.words is None else self.words.load()
-            _mine.coder, _mine.key = BlockCoder(self.tokenizer, self.needed, self.kernels, vocabulary), key
-        coder: BlockCoder = _mine.coder
+            _mine.coder, _mine.key = Coder(self.tokenizer, self.needed, self.kernels, vocabulary), key
+        coder: Coder = _mine.coder
         return coder
 
     def of_block(self, block: CodedBlock, first: int) -> list[BlockStatistics]:

@@ -14,7 +14,7 @@ from refusing import refused
 
 from softbleu.corpora import ParallelFiles, Segments
 from softbleu.engine import encode, statistics
-from softbleu.engine.encode import BlockCoder
+from softbleu.engine.encode import CodedBlock
 from softbleu.engine.plan import make_plan
 from softbleu.engine.runner import RunOptions, running
 from softbleu.engine.statistics import SegmentRows, SegmentScores
@@ -145,8 +145,8 @@ def test_documents_are_given_out_in_parts_that_are_coded_once(
     for name in names:
         texts = (f"{number} {name[-1]} {'words of a document ' * 500}\n" for number in range(20))
         Path(name).write_text("".join(texts))
-    coded, done, code = [], [], BlockCoder.code
-    monkeypatch.setattr(BlockCoder, "code", lambda coder, block: coded.append(block) or code(coder, block))
+    coded, done, code = [], [], CodedBlock.of
+    monkeypatch.setattr(CodedBlock, "of", lambda block, *more: coded.append(block) or code(block, *more))
     with ParallelFiles.open(names[:1], names[1:]) as corpus:
         found = score_corpus(corpus, "ter", progress=lambda count, _: done.append(count))
         segments = next(corpus.blocks()).load()
