@@ -18,7 +18,7 @@ from softbleu.corpora.records import TextList
 from softbleu.errors import InputError
 from softbleu.io.executors import count_workers, shares_files
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
-from softbleu.matching.ngrams import Chunk
+from softbleu.matching.ngrams import Chunk, TokenVectors, WordTable
 from softbleu.metrics.edits import extract_edits
 from softbleu.text.coded import (
     LinesInText,
@@ -30,6 +30,7 @@ from softbleu.text.coded import (
     chosen_places,
     sorted_once,
 )
+from softbleu.text.parts import WORD_PARTS
 from softbleu.text.tokens import TextTokenizer, Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.edits import CodedGold
     from softbleu.metrics.chinese import Merging
     from softbleu.metrics.requirements import Requirements
-    from softbleu.types import Integers
+    from softbleu.types import Array, Integers
 
     Split = Callable[[str], Sequence[str]]
 
@@ -141,6 +142,7 @@ class Coder:
         self.vocabulary = Vocabulary() if self._given is None else self._given
         self._compiled, self._words = words, Vocabulary()
         self._parts = _NO_PARTS  # Tokens of words
+        self._features: dict[str, tuple[WordParts, Vocabulary]] = {}
         self._forget_lines()
 
     def _forget_lines(self) -> None:
@@ -213,6 +215,20 @@ class Coder:
             self._parts = self._parts.followed_by(WordParts.of(new, split, self.vocabulary))
         return words.spread(self._parts)
 
+    def table(self, kinds: Iterable[str]) -> WordTable:
+        """Make the table of the words so far, with parts of them, by names of `softbleu.text.parts.WORD_PARTS`."""
+        whole = self._compiled is not None and self._given is None and not self._splits
+        found: dict[str, Array] = {}
+        for part in kinds:
+            parts, codes = self._features.get(part, (_NO_PARTS, Vocabulary()))
+            known = len(parts.bounds) - 1
+            new = self._compiled.words(known) if whole and self._compiled else self.vocabulary.since(known)
+            if new:
+                parts = parts.followed_by(WordParts.of(new, WORD_PARTS[part], codes))
+                self._features[part] = parts, codes
+            found |= {part: parts.codes, f"{part}_bounds": parts.bounds}
+        return WordTable(TokenVectors(np.zeros((0, 0), np.float32), np.zeros(0)), found)
+
     def once(self, text: str, make: Callable[[str], Any]) -> Any:
         """Return the result of `make` for a text, such as a network, made once for as long as lines are known."""
         if text not in self._made:
@@ -227,6 +243,7 @@ class Coder:
         """Take another vocabulary of the same words, whose codes are given by the present ones."""
         self._given = self.vocabulary = vocabulary
         self._parts = replace(self._parts, codes=codes[self._parts.codes])
+        self._features = {}
         self._known = replace(self._known, codes=codes[self._known.codes])
         self._last = None, None
 

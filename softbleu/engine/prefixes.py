@@ -100,10 +100,10 @@ class _PrefixWorker:
         """Compute the statistics of a batch."""
         (task,) = self.worker.tasks
         metric = replace(task.metric, partial=False)  # Its references are cut here
-        words = None if task.table is None else self.worker.tables[task.table].load()
-        kernels, first = choose_kernels(self.worker.kernels), batch.first
+        kernels, first, coder = choose_kernels(self.worker.kernels), batch.first, coder or self.worker.own_coder()
         parts = []
-        for block in batch.coded(coder or self.worker.own_coder()):
+        for block in batch.coded(coder):
+            words = None if task.table is None else self.worker.loaded(coder)[task.table]
             for start, end in block.cuts(_TOGETHER, MOST_TOGETHER):
                 for system, chunk in enumerate(block.chunks(start, end)):
                     owner, tokens = self.cuts.cut(chunk.candidates.lengths)

@@ -602,29 +602,30 @@ class SentenceScorer:
 
     def block(self, corpus: Segments) -> tuple[CodedBlock, WordTable | None]:
         """Code a corpus of a few segments, with the table of its words if the metric needs one."""
-        prepared, block = self.prepared(corpus)
+        prepared, block, words = self.prepared(corpus)
         if prepared is None:
-            return block, None
+            return block, words
         return block, prepared.table(self._metric.vector_choice, self._requires).words
 
-    def prepared(self, corpus: Segments) -> tuple[PreparedCorpus | None, CodedBlock]:
-        """Code a corpus of a few segments, and prepare its words if the metric needs a table of them."""
+    def prepared(self, corpus: Segments) -> tuple[PreparedCorpus | None, CodedBlock, WordTable | None]:
+        """Code a corpus of a few segments; prepare all its words, or make a table of their parts, where needed."""
         metric, requires = self._metric, self._requires
         if self._words and self._select is None:
             choice = metric.vector_choice
             kept = KeptVectors(choice.source, choice.vector_case)
             plain = choice.measure == WordMeasure()
             self._select = kept.measured if plain else partial(choice.select, source=kept)
-        if requires.table:
+        if requires.all_words:
             prepared = prepare_corpus(corpus, metric.tokenizer, requires, select=self._select)
-            return prepared, prepared.coder.code(corpus)
+            return prepared, prepared.coder.code(corpus), None
         try:
             coder = self._coders.pop()
         except IndexError:
             coder = Coder(metric.tokenizer, requires)
-        block = coder.code(corpus)
+        parts: Any = requires.parts
+        block, words = coder.code(corpus), coder.table(parts) if parts else None
         self._coders.append(coder)
-        return None, block
+        return None, block, words
 
     def scored(self, chunk: Chunk, words: WordTable | None) -> Score:
         """Score a chunk of one segment; `words` is the table of its words."""

@@ -229,10 +229,12 @@ class Runner:
         tasks = []
         for metric, keep in zip(metrics, keeps, strict=True):
             number = None
-            if metric.requires.table:
+            if metric.requires.all_words:
                 table = self.prepared(metric).table(metric.vector_choice, metric.requires)
                 number = next((index for index, other in enumerate(tables) if other is table), len(tables))
                 tables += [table] if number == len(tables) else []
+            elif metric.requires.parts:
+                number = -1  # Made by the coder
             # Workers are given tables of vectors: those of the metric need not travel.
             tasks.append(Task(replace(metric, vector_choice=VectorChoice()), number, keep))
         prepared, coder = self._prepared.get((tokenizer, self._blank(metrics[0]))), None
@@ -344,7 +346,7 @@ class _Work:
     def table_of(self, number: int) -> CorpusWords | None:
         """The table of a metric, where it looks at one."""
         table = self.worker.tasks[number].table
-        return None if table is None else self.tables[table]
+        return None if table in (None, -1) else self.tables[table]
 
 
 @contextmanager

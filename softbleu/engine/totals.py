@@ -12,7 +12,7 @@ import numpy as np
 from softbleu.corpora.validation import Blank, usual_blank
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.engine.plan import requirements_of
-from softbleu.engine.prepare import Broadcast, CorpusWords, PreparedCorpus, SentenceScorer
+from softbleu.engine.prepare import CorpusWords, PreparedCorpus, SentenceScorer
 from softbleu.engine.statistics import Statistics
 from softbleu.engine.worker import Task, Worker
 from softbleu.io.platform import single_threaded_blas
@@ -162,12 +162,11 @@ class Totals:
             keep_rows=True,
         )
         for part in batch.blocks():
-            prepared, block = self._scorer.prepared(replace(part, blank_references=batch.blank_references))
+            prepared, block, words = self._scorer.prepared(replace(part, blank_references=batch.blank_references))
             table = None if prepared is None else prepared.table(self.metric.vector_choice, self.metric.requires)
-            tables = () if table is None else (Broadcast(table.words),)
-            worker = Worker((task,), self.metric.tokenizer, requirements_of(self.metric), "auto", tables)
+            worker = Worker((task,), self.metric.tokenizer, requirements_of(self.metric), "auto")
             with nullcontext() if table is None else single_threaded_blas():
-                (made,) = worker.of_block(block, 0)
+                (made,) = worker.of_block(block, 0, [one for one in (table and table.words, words) if one])
             yield made, prepared, table
 
     def _know(self, prepared: PreparedCorpus | None, table: CorpusWords | None) -> None:

@@ -41,7 +41,7 @@ class Task:
     """A metric to compute, the number of its table of words, and whether the rows of all segments are wanted."""
 
     metric: Metric
-    table: int | None
+    table: int | None  # -1: that of the coder, with parts of words
     keep_rows: bool
 
     @property
@@ -66,9 +66,9 @@ class Worker:
 
     def __call__(self, batch: TaskBatch, coder: Coder | None = None) -> list[BlockStatistics]:
         """Compute the statistics of a batch, by every metric; a coder knows lines from batches before."""
-        sums, first = Sums(self.tasks), batch.first
-        for block in batch.coded(coder or self.own_coder()):
-            sums.add(self.of_block(block, first))
+        sums, first, coder = Sums(self.tasks), batch.first, coder or self.own_coder()
+        for block in batch.coded(coder):
+            sums.add(self.of_block(block, first, self.loaded(coder)))
             first += len(block)
         return sums.taken()
 
@@ -79,9 +79,15 @@ class Worker:
 
         They have the shape (candidates, references, k).
         """
-        tables, kernels = [table.load() for table in self.tables], choose_kernels(self.kernels)
-        coded = batch.coded(coder or self.own_coder())
-        return [rows for lists in coded for rows in self._of_lists(lists, tables, kernels)]
+        kernels, coder = choose_kernels(self.kernels), coder or self.own_coder()
+        coded = batch.coded(coder)
+        return [rows for lists in coded for rows in self._of_lists(lists, self.loaded(coder), kernels)]
+
+    def loaded(self, coder: Coder) -> list[WordTable]:
+        """Load the tables; the last has parts of the words that the coder knows, where metrics take no others."""
+        tables: list[WordTable] = [table.load() for table in self.tables]
+        parts: list[Any] = [part for task in self.tasks if task.table == -1 for part in task.metric.requires.parts]
+        return [*tables, coder.table(dict.fromkeys(parts))] if parts else tables
 
     def rows(
         self,
@@ -135,11 +141,11 @@ class Worker:
         coder: Coder = _mine.coder
         return coder
 
-    def of_block(self, block: CodedBlock, first: int) -> list[BlockStatistics]:
+    def of_block(self, block: CodedBlock, first: int, tables: Sequence[WordTable]) -> list[BlockStatistics]:
         """Go through a block in mini-batches, each of which has a chunk for every system."""
         together = len(block.candidates) if self._families[1] else 1
-        size = max(MINI_BATCH // max(together, 1), LEAST) if self.tables else max(len(block), 1)
-        tables, kernels = [table.load() for table in self.tables], choose_kernels(self.kernels)
+        size = max(MINI_BATCH // max(together, 1), LEAST) if tables else max(len(block), 1)
+        kernels = choose_kernels(self.kernels)
         sums = Sums(self.tasks)
         for start, end in block.cuts(size, MOST_TOGETHER):
             chunks = list(block.chunks(start, end))
@@ -187,7 +193,7 @@ def _statistics_of_chunks(
     if not task.keep_rows:
         by_system, counts = [rows.sum(axis=0, keepdims=True) for rows in by_system], np.ones(1, np.int64)
     coverage = np.zeros((len(chunks), 4), np.int64)
-    if task.table is not None:
+    if task.table is not None and task.metric.requires.vectors:
         coverage = np.stack([count_known(chunk, tables[task.table].vectors) for chunk in chunks])
     return BlockStatistics(np.stack(by_system), counts, coverage, (int(references.min()), int(references.max())))
 

@@ -41,6 +41,11 @@ class Requirements:
         return self.vectors or self.idf is not None or bool(self.parts)
 
     @property
+    def all_words(self) -> bool:
+        """Whether it looks at properties that are made of all words of the corpus at once."""
+        return self.vectors or self.idf is not None or not all(isinstance(part, str) for part in self.parts)
+
+    @property
     def by_annotator(self) -> bool:
         """Whether the metric looks at each annotator's edits, not at the text of references."""
         return self.gold or self.edits
