@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -89,14 +89,13 @@ class Runner:
     @cached_property
     def needed(self) -> Mapping[Tokenizer, Requirements]:
         """Join the requirements of the metrics of each tokenizer."""
-        plan = self.plan
+        plan, needed = self.plan, dict[Tokenizer, list[Requirements]]()
         more = [] if plan.prepared is None else [plan.prepared]
         if plan.context:
             more.append(Requirements(references=False, context=plan.context))
-        return {
-            tokenizer: reduce(or_, (*(requirements_of(plan.metrics[number]) for number in numbers), *more))
-            for tokenizer, numbers in by_tokenizer(plan.metrics).items()
-        }
+        for metric in plan.metrics:
+            needed.setdefault(metric.tokenizer, []).append(requirements_of(metric))
+        return {tokenizer: reduce(or_, (*several, *more)) for tokenizer, several in needed.items()}
 
     def prepared(self, metric: Metric) -> PreparedCorpus:
         """The corpus in the tokens of a metric, blank references as it takes them, with all that is needed."""
@@ -116,8 +115,8 @@ class Runner:
     ) -> list[Statistics]:
         """Compute statistics of the corpus, or of one `system`, by metrics that need no more than the plan's.
 
-        Metrics of one tokenizer share a pass. Rows are kept as the plan says, or `keep_rows`; if they are not, they
-        are reduced as they come, but for metrics that must see all at once.
+        Metrics of one tokenizer share a pass, unless blank references count otherwise. Rows are kept as the plan
+        says, or `keep_rows`; if they are not, they are reduced as they come, but for metrics that must see all.
         """
         keep_rows = self.plan.keep_rows if keep_rows is None else keep_rows
         systems = self.corpus.systems if system is None else (system,)
@@ -126,11 +125,13 @@ class Runner:
             for number, metric in enumerate(metrics)
             if isinstance(metric, ReadsRows)
         }
-        groups = by_tokenizer(metrics, without=statistics)
-        parts = [part for members in groups.values() for part in self._by_blank(metrics, members)]
-        for group, members in enumerate(parts):
+        groups: dict[tuple[Tokenizer, Blank], list[int]] = {}
+        for number, metric in enumerate(metrics):
+            if number not in statistics:
+                groups.setdefault((metric.tokenizer, self._blank(metric)), []).append(number)
+        for group, members in enumerate(groups.values()):
             together = [metrics[number] for number in members]
-            made = self._collect(together, system, keep_rows, _part_of(self.progress, group, len(parts)))
+            made = self._collect(together, system, keep_rows, _part_of(self.progress, group, len(groups)))
             statistics.update(zip(members, made, strict=True))
         return [statistics[number] for number in range(len(metrics))]
 
@@ -149,13 +150,6 @@ class Runner:
             documents=corpus.documents,
             edits={"unit": "char"} if by_character else {},
         )
-
-    def _by_blank(self, metrics: Sequence[Metric], members: Sequence[int]) -> list[list[int]]:
-        """Part the numbers of metrics for which blank references count in different ways."""
-        ways: dict[Blank, list[int]] = {}
-        for number in members:
-            ways.setdefault(self._blank(metrics[number]), []).append(number)
-        return list(ways.values())
 
     def _collect(
         self, metrics: Sequence[Metric], system: str | None, keep_rows: bool, progress: Progress | None
@@ -323,15 +317,6 @@ class _Journal:
         if self.checkpoint is not None and self.done > self.written:
             self.checkpoint.write(self.name, self.written, self.done, self.since.taken())
             self.written = self.done
-
-
-def by_tokenizer(metrics: Sequence[Metric], without: Container[int] = ()) -> dict[Tokenizer, list[int]]:
-    """Number the metrics of each tokenizer, which are computed together; numbers in `without` are left out."""
-    groups: dict[Tokenizer, list[int]] = {}
-    for number, metric in enumerate(metrics):
-        if number not in without:
-            groups.setdefault(metric.tokenizer, []).append(number)
-    return groups
 
 
 @dataclass(frozen=True)

@@ -44,11 +44,6 @@ class Task:
     table: int | None  # -1: that of the coder, with parts of words
     keep_rows: bool
 
-    @property
-    def by_annotator(self) -> bool:
-        """Whether it looks at edits, not at references."""
-        return self.metric.requires.by_annotator
-
 
 _mine = threading.local()  # What a thread of a worker keeps from one task to the next
 
@@ -106,7 +101,7 @@ class Worker:
         for number in alone:
             task = self.tasks[number]
             words = None if task.table is None else tables[task.table]
-            seen = gold if gold and task.by_annotator else chunks
+            seen = gold if gold and task.metric.requires.by_annotator else chunks
             yield number, [checked_rows(task.metric, chunk, words, kernels, first=first) for chunk in seen]
         for (order, table), numbers in families.items():
             members: list[Any] = [self.tasks[number].metric for number in numbers]
@@ -151,13 +146,9 @@ class Worker:
             chunks = list(block.chunks(start, end))
             gold = list(block.chunks(start, end, gold=True)) if self.needed.by_annotator else []
             made = dict(self.rows(chunks, tables, kernels, gold, first + start))
-            parts = enumerate(self.tasks)
-            sums.add(
-                [
-                    _statistics_of_chunks(task, made[n], gold if task.by_annotator else chunks, tables)
-                    for n, task in parts
-                ]
-            )
+            seen = (gold if task.metric.requires.by_annotator else chunks for task in self.tasks)
+            parts = (made[number] for number in range(len(self.tasks)))
+            sums.add([*map(partial(_statistics_of_chunks, tables), self.tasks, parts, seen)])
         return sums.taken()
 
     def _of_lists(self, lists: CodedBlock, tables: Sequence[WordTable], kernels: Kernels) -> list[Rows]:
@@ -184,7 +175,7 @@ class Worker:
 
 
 def _statistics_of_chunks(
-    task: Task, by_system: Sequence[Integers], chunks: Sequence[Chunk], tables: Sequence[WordTable]
+    tables: Sequence[WordTable], task: Task, by_system: Sequence[Integers], chunks: Sequence[Chunk]
 ) -> BlockStatistics:
     """Put the rows of a chunk of each system together, or their sums where rows are not kept."""
     check_widths(task.metric, by_system)
