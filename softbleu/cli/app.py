@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from softbleu.cli.command import Options, spelt_for
 from softbleu.cli.commands import COMMANDS, GROUPS, PROGRAM, find_command
 from softbleu.cli.settings import SettingOption, by_spelling, identifier
-from softbleu.cli.words import HELP, habit, meant, option_values, read_words, values_of
+from softbleu.cli.words import HELP, habit, meant, option_values, parse_words, values_of
 from softbleu.config.declare import Setting, own_settings
 from softbleu.errors import REMOVAL, REMOVED, InputError, SoftbleuError, spelt, without_secrets
 from softbleu.io.platform import drop_output, tell
@@ -55,10 +55,10 @@ def _run_command(name: str, words: Sequence[str]) -> None:
     """Run a command with its words."""
     command = find_command(name)
     known = _Known(name, command.options, words)
-    read = [*read_words(known, words)]
+    read = [*parse_words(known, words)]
     given = option_values(own_settings(command.options), read, f" (see '{PROGRAM} {name} --help')")
     settings = known.settings or {}
-    chosen = tuple((settings[field], given.pop(field)) for field in [*given] if field in settings)
+    chosen = tuple((option, given.pop(field)) for field, option in settings.items() if field in given)
     earlier = {word: option for word, option, _ in read if option is not None and word in option.earlier}
     notes = [f"{word} is called --{option.key} now" for word, option in earlier.items()]
     command.run(given, chosen, notes)
@@ -86,6 +86,8 @@ def run(arguments: Sequence[str]) -> int:
         return BROKEN_PIPE
     except KeyboardInterrupt:
         return INTERRUPTED
+    except SystemExit as end:
+        code = end.code
     except (SoftbleuError, OSError, MemoryError, ModuleNotFoundError) as error:
         if "--debug" in arguments:
             from traceback import format_exc

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-import typer
-
 from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import SourceFile, TextFiles
 from softbleu.cli.options import Encoded, PageFormat
@@ -47,4 +45,4 @@ def check(options: CheckOptions) -> None:
     table = Records.of(odd) if options.show == "systems" else odd.segments_table()
     output.write(odd if options.output_format in PAGES else table)
     if options.strict and odd.oddities:
-        raise typer.Exit(1)
+        raise SystemExit(1)

@@ -28,7 +28,7 @@ def metavar_of(option: Setting) -> str:
 
 
 def flags_of(option: Setting) -> list[str]:
-    """Spell an option as typer declares it."""
+    """Spell an option, with its negation."""
     if option.argument:
         return []
     if any("/" in flag for flag in option.flags):

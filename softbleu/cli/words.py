@@ -112,7 +112,7 @@ def meant(option: str, flags: Iterable[str]) -> list[str]:
     return [*get_close_matches(name, there, n=1, cutoff=0.75)]
 
 
-def read_words(options: Mapping[str, Setting], words: Sequence[str]) -> Iterator[tuple[str, Setting | None, str]]:
+def parse_words(options: Mapping[str, Setting], words: Sequence[str]) -> Iterator[tuple[str, Setting | None, str]]:
     """Read options, each with one value (of a flag: nothing), and other words, which have no option.
 
     Values of an option that takes several go up to the next option; `--` ends the options. `options` are found by

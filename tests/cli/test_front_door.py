@@ -28,7 +28,7 @@ from softbleu.cli.commands import COMMANDS, find_command
 from softbleu.cli.help import declared_options, make_program
 from softbleu.cli.output import Target
 from softbleu.cli.settings import by_spelling
-from softbleu.cli.words import read_words
+from softbleu.cli.words import parse_words
 from softbleu.corpora.files import name_systems
 from softbleu.corpora.generate import GenerationSettings, generate
 from softbleu.io import progress
@@ -60,7 +60,7 @@ def test_values_go_up_to_the_next_option(given, made):
     options = find_command(" ".join(names)).options
     known = by_spelling([*declared_options(options), *(one.shown for one in options.help_options(None))])
     assert [
-        " ".join(filter(None, (name, word))) for name, _, word in read_words(known, arguments[len(names) :])
+        " ".join(filter(None, (name, word))) for name, _, word in parse_words(known, arguments[len(names) :])
     ] == made
 
 
