@@ -19,6 +19,7 @@ from softbleu.io.reading import parse_whole
 from softbleu.types import Words
 
 UNKNOWN = "UNK"  # Type of an error that was detected but not corrected
+OLD_LINE_ENDS = "lines end in CR alone, as on old Macs: write them with line feeds"
 NO_CORRECTION = "-NONE-"  # Stands for the correction of an error that was only marked
 # Words that the tokenizer of the I-measure's converter keeps whole: most corrections need no tokenizer.
 _WHOLE = re.compile(r"(?!(?:cannot|gimme|gonna|gotta|lemme|wanna)$)[a-z0-9]+(?:-[a-z0-9]+)*|[,;:?!.]", re.IGNORECASE)
@@ -500,7 +501,7 @@ def _parse(lines: Iterator[tuple[str, str]]) -> Iterator[_Sentence]:
             if sentence is not None:
                 yield sentence
             if "\rA " in rest:
-                raise InputError(f"{where}: lines end in CR alone, as on old Macs: write them with line feeds")
+                raise InputError(f"{where}: {OLD_LINE_ENDS}")
             sentence = _Sentence(rest)
         elif (target := _TARGET.fullmatch(mark)) or mark == "A":
             if sentence is None:

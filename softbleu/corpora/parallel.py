@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from softbleu.corpora.blanks import cut_as_gold, needs_cut
-from softbleu.corpora.edits import GoldSegment
+from softbleu.corpora.edits import OLD_LINE_ENDS, GoldSegment
 from softbleu.corpora.files import STDIN, TextFile, begins_essay, open_text, split_text
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.markup import SegmentKey
@@ -185,6 +185,8 @@ def check_lines(files: Sequence[TextFile], count: int, model: TextFile | str) ->
     """Check that all files have `count` lines, not 0; `model` is the file, or the text, that says so."""
     where = model if isinstance(model, str) else f"{model.name} has {counted(count, 'line')}"
     for file in files:
+        if file.lines == 1 and next(file.all_lines()).rstrip("\r").count("\r") > 1:
+            raise InputError(f"{file.name}: {OLD_LINE_ENDS}")
         if file.lines != count:
             kind, mend = ("segments", []) if isinstance(model, str) else ("lines", _mend(file, model))
             message = f"{file.name} has {counted(file.lines, 'line')}, {where}"

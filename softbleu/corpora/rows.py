@@ -30,7 +30,6 @@ _REFUSED = {
 _BEGINNINGS = ("<", "#", "[", "%", "PK", "msg", "WEBVTT", *"0123456789")
 _FORMS = "(?s)" + "|".join(f"({form})" for form in _REFUSED.values())
 _LABELS = "labels of tokens"
-_OLD = "lines that end in CR alone, as on old Macs"
 _LABEL = r"\S+\t(?:[^\t]*\t)*(?:[ciCI01O]|OK|BAD|[BI]-\w+)[ \t]*"
 _JSON = r'\{\s*\n\s*"[^"\n]*"\s*:|\[\s*(?:\{\s*"[^"\n]*"\s*:|"(?:[^"\\\n]|\\.)*"\s*,?\s*\n)'
 _OPEN = r'\{\s*"[^"\n]*"\s*:\s*["{\[\d]'  # First line of JSON lines that is longer than the head
@@ -77,8 +76,6 @@ def form_of(head: bytes, name: str) -> str | None:
     utf16 = head[:2] in (BOM_UTF16_LE, BOM_UTF16_BE)
     text = head.decode("utf-16" if utf16 else "utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
     begun = text.lstrip()
-    if begun.count("\r") > 1 and "\n" not in begun:
-        return _OLD
     if begun.startswith(_BEGINNINGS) and (found := re.match(_FORMS, begun)):
         return [*_REFUSED][(found.lastindex or 1) - 1]
     cut = len(head) >= HEAD
@@ -159,6 +156,8 @@ def parse_rows(lines: Iterable[str], name: str, form: str) -> TestSets:
     if form != "JSON" and form not in "\t;,":
         raise InputError(f"{name}: {form}, not text: write a line per segment, or a column of CSV (FILE.csv:COLUMN)")
     columns, rows = _json_rows([*lines], name) if form == "JSON" else _split_rows([*lines], name, form)
+    if not columns:
+        raise InputError(f"{name}: a table without columns")
     ids = _ids_of(columns, rows)
     keys = ids or [("", str(number)) for number in range(1, len(rows) + 1)]
     places, doubled = dict[SegmentKey, int](), ""
@@ -228,7 +227,9 @@ def _json_rows(lines: list[str], name: str) -> tuple[list[str], list[_Row]]:
 def _turned(columns: Mapping[str, Json]) -> list[Json]:
     """Make rows of the columns of an object, lists or objects by number as pandas writes; or of objects by id."""
     parts: list[Any] = [*columns.values()]
-    if all(isinstance(part, dict) for part in parts) and all(part.keys() == parts[0].keys() for part in parts):
+    if not parts:
+        return []
+    if all(isinstance(part, dict) and part.keys() == parts[0].keys() for part in parts):
         if not all(map(str.isdecimal, parts[0])):
             return [{"id": key, **part} for key, part in columns.items()] if len(parts) > 1 else []
         return [{column: part[key] for column, part in columns.items()} for key in parts[0]]

@@ -211,7 +211,7 @@ class Coder:
         new = self._words.since(known) if self._compiled is None else self._compiled.words(known)
         if new:
             whole = self._compiled is not None and not self._splits
-            split = (lambda word: (word,)) if whole else self.tokenizer.word_splitter
+            split = (lambda word: (word,)) if whole else self.tokenizer.line_splitter
             self._parts = self._parts.followed_by(WordParts.of(new, split, self.vocabulary))
         return words.spread(self._parts)
 

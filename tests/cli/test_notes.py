@@ -14,6 +14,7 @@ from refusing import refused
 
 import softbleu
 from softbleu import SoftbleuWarning, compare, metaeval, score
+from softbleu.corpora.gates import Gate
 from softbleu.corpora.judgements import ScoreTable
 from softbleu.results.api import Accumulator
 from softbleu.results.significance import SignificanceSettings
@@ -152,6 +153,10 @@ def test_columns_are_brought_into_the_order_of_the_first_index() -> None:
         COLUMN.set_axis([0] * 40),
         metrics="gleu",
     )
+    twice = COLUMN.set_axis([*range(20)] * 2)
+    refused(softbleu.InputError, "another order, with labels twice", score, twice, twice[::-1])
+    passed = Gate.of("empty").apply(pd.Series(["", "a"]), pd.Series(["b", ""], index=[1, 0]))
+    assert [one.rules for one in passed] == [(), ()]
 
 
 def test_an_accumulator_has_the_text_of_its_first_segments_for_notes() -> None:

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -387,3 +388,18 @@ def test_assessments_are_read_and_picked_by_system(written):
     assert texts == [["it &apos;s"], ["it 's"]]
     two = {"translation": np.zeros(2)}
     refused(InputError, "bleu has 2 segments, 1 text was assessed", clean.pick, two, "bleu")
+
+
+MQM = "system,segment,annotator,mqm\nA,1,x,0\nA,2,x,5\nB,1,x,0\nB,2,x,1\n"
+MQM_OF_TEXTS = "src,mt,ref,annotator,mqm\na,b,c,x,0\nd,e,f,x,5\ng,h,i,x,0\nj,k,l,x,1\n"
+
+
+@pytest.mark.parametrize("standardise", [None, "annotator"])
+@pytest.mark.parametrize("table", [MQM, MQM_OF_TEXTS])
+def test_mqm_without_negative_scores_is_negated(written, capsys, table, standardise):
+    with ProgressBar(quiet=False):
+        found = read_assessments(written(table, "da.csv"), standardise=standardise)
+        below = read_assessments(written(re.sub(",([15])\n", r",-\1\n", table), "n.csv"), standardise=standardise)
+    assert capsys.readouterr().err.count("penalties, of which lower is better") == 1
+    assert np.argmin(found.scores) == 1
+    assert np.array_equal(found.scores, below.scores)

@@ -147,11 +147,11 @@ def test_explanations_tokenise_what_they_show(split: Counter[str]) -> None:
 @pytest.mark.parametrize("split", ["13a"], indirect=True)
 @pytest.mark.parametrize("lowercase", [False, True])
 def test_13a_tokenises_each_word_once(split: Counter[str], lowercase: bool) -> None:
-    """A word that was seen in one line is not split again in another."""
+    """A word that was seen in one line is not split again in another, nor is a word of letters and digits at all."""
     score_corpus(make_corpus(), [read_metric("bleu", lowercase=lowercase, order=order) for order in (4, 2)])
     words = {word for text in all_lines(make_corpus(), source=False) for word in text.split()}
     assert words == set(WORDS)
-    assert split == Counter(word.lower() if lowercase else word for word in words)
+    assert split == Counter(word.lower() if lowercase else word for word in words if lowercase or not word.isalnum())
 
 
 @pytest.mark.parametrize("measures", TOGETHER.values(), ids=TOGETHER)

@@ -14,11 +14,12 @@ from refusing import refused
 import softbleu
 from softbleu import Scores
 from softbleu.corpora import Segments
+from softbleu.corpora.judgements.scores import ScoreTable, sentinel_of
 from softbleu.corpora.labels import Documents, intraclass_correlation
 from softbleu.engine.runner import collect_statistics
 from softbleu.errors import InputError
 from softbleu.io.progress import ProgressBar
-from softbleu.metrics.scores import corpus_of, read_outside
+from softbleu.metrics.scores import by_name, corpus_of, read_outside
 from softbleu.results.api import compare_corpus
 from softbleu.results.significance import (
     SignificanceSettings,
@@ -216,6 +217,30 @@ def test_names_tell_which_way_is_better(capsys: pytest.CaptureFixture[str], name
         metric.results()
     assert metric.higher_is_better == ("lower" not in said)
     assert capsys.readouterr().err.startswith(f"softbleu: note: {said}" if said else "")
+
+
+@pytest.mark.parametrize(
+    ("name", "lower"),
+    [
+        *(("mqm", True), ("mqm_score", True), ("GEMBA-MQM", True), ("xCOMET-MQM", False), ("gemba", False)),
+        *(("score", False), ("avg_score", False), ("toxicity_score", None), ("risk score", None)),
+    ],
+)
+def test_scores_and_mqm_by_name(name: str, lower: bool | None) -> None:
+    assert by_name(ScoreTable(name, {}, {"A": np.array([9.0, 8, 9]), "B": np.array([1.0, 1, 10])}, name)) is lower
+
+
+@pytest.mark.parametrize(
+    ("odd", "others", "noted"),
+    [
+        *((-1, [60, 80], True), (-1, [0, 1, 0.5], False), (-1, [0.6, 0.9], True), (-999, [0.6, 0.9], True)),
+        *((999, [61, 89], True), (99, [1, 5], True), (99, [98, 98.1], False), (999, [0, 700], False)),
+        (-9, [-1, 2], False),
+    ],
+)
+def test_numbers_apart_from_all_scores_may_be_missing_ones(odd: float, others: list[float], noted: bool) -> None:
+    found = sentinel_of([np.array([odd, *others], np.float64)])
+    assert (found[0] if found else None) == (odd if noted else None)
 
 
 def test_a_value_stands_for_a_missing_score(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ from softbleu.io.progress import note
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
 
+_Means = Callable[[Iterable[tuple[Hashable, float, str | None]]], tuple[list[Any], "Floats", "Annotations | None"]]
 _BY_NUMBER = ("lp", "system", "sid", "human")
 _BY_TEXT = ("source", "translation", "reference", "human_score")
 _TEXTS = {"source": ("src",), "translation": ("mt", "hypothesis", "candidate"), "reference": ("ref",)}
@@ -241,13 +243,15 @@ def read_assessments(
     text = content_of(name, encoding)
     judged = annotated_rows(name, text, texts if callable(texts) else None)
     by_system, of_whole, numbered, scored = True, False, judged is not None, ""
+    means = partial(_means, name, standardise, missing_value)
     if judged is None:
         columns, rows = table_rows(name, text, wanted=[] if column is None else [column.lower()])
         known = set(columns)
         if (texts_in := _columns_of_texts(name, columns, column)) is not None:
             renamed = [(where, {texts_in.get(key, key): cell for key, cell in row.items()}) for where, row in rows]
             taken = of_direction(name, renamed, direction)
-            return _judged_texts(name, taken, unescape, standardise, missing_value)
+            scored = next(key for key, meaning in texts_in.items() if meaning == "human_score")
+            return _judged_texts(name, taken, unescape, partial(means, scored))
         by_system = not set(_BY_NUMBER) <= known
         known = {*meanings(columns)}
         of_whole = by_system and not {"system", "segment"} <= known and ".seg.score" not in name
@@ -257,16 +261,12 @@ def read_assessments(
         if by_system and column is None and "system" in known and not known & {*SCORED}:
             said = f"no scores among the columns {' '.join(columns)}: name theirs with "
             raise InputError(f"{name}, line 1: {said}", Parameter("column"))
-        scored = (column or next((one for one in SCORED if one in known), "")) if by_system else "human"
+        scored = column or next((one for one in SCORED if one in known), "")
         judged = score_rows(name, text, column if by_system else "human")
     taken = of_direction(name, judged, direction)
     if of_whole:
         taken, numbered = _of_documents(name, taken, documents), True
-    found = _numbered(name, taken, standardise, by_system, None if numbered else texts, missing_value)
-    if "mqm" in scored.lower() and are_penalties(found.scores):
-        note(f"{name}: {scored}: penalties, of which lower is better, so they are negated")
-        single = found.annotations and replace(found.annotations, scores=-found.annotations.scores)
-        found = replace(found, scores=-found.scores, annotations=single)
+    found = _numbered(name, taken, by_system, None if numbered else texts, partial(means, scored))
     return found if by_system and not (numbered or callable(texts)) else replace(found, first=None)
 
 
@@ -308,17 +308,24 @@ def _of_documents(name: str, rows: Iterable[TableRow], documents: Documents | No
 
 def _means(
     name: str,
-    judged: Iterable[tuple[Hashable, float, str | None]],
     standardise: str | None,
     missing_value: float | None,
+    column: str,
+    judged: Iterable[tuple[Hashable, float, str | None]],
 ) -> tuple[list[Any], Floats, Annotations | None]:
-    """Average the scores of each output, with a note if there are several; missing ones are skipped."""
+    """Average the scores of each output, with a note if there are several; missing ones are skipped.
+
+    Scores of a column called MQM are negated, with a note, if they are penalties.
+    """
     kept = [one for one in judged if not np.isnan(one[1]) and one[1] != missing_value]
     outputs = {output: place for place, output in enumerate(dict.fromkeys(output for output, *_ in kept))}
     places = np.array([outputs[output] for output, *_ in kept], np.int64)
     scores = np.array([score for _, score, _ in kept], np.float64)
     if missing_value is None and (odd := sentinel_of([scores])):
         note(f"{name}: {odd[1]}: ", Parameter("missing_value", odd[0]), " leaves them out")
+    if "mqm" in column.lower() and are_penalties(scores):
+        note(f"{name}: {column}: penalties, of which lower is better, so they are negated")
+        scores = -scores
     annotations = None
     if kept and kept[0][2] is not None:
         names = {str(annotator): None for *_, annotator in kept}
@@ -347,9 +354,7 @@ def _standardised(scores: Floats, annotators: Integers) -> Floats:
     return np.divide(apart, spread, out=np.zeros_like(apart), where=spread > 0)
 
 
-def _judged_texts(
-    name: str, rows: Sequence[TableRow], unescape: bool, standardise: str | None, missing_value: float | None
-) -> Assessments:
+def _judged_texts(name: str, rows: Sequence[TableRow], unescape: bool, means: _Means) -> Assessments:
     clean = html.unescape if unescape else str
     names = ("source", "translation", "reference")
     # Equal texts are separate outputs, unless the annotators are named.
@@ -362,7 +367,7 @@ def _judged_texts(
         )
         for where, row in rows
     )
-    outputs, scores, annotations = _means(name, texts, standardise, missing_value)
+    outputs, scores, annotations = means(texts)
     if not outputs:
         raise InputError(f"{name}: there are no judgements")
     source, candidate, reference, _ = map(list, zip(*outputs, strict=True))
@@ -371,12 +376,7 @@ def _judged_texts(
 
 
 def _numbered(
-    name: str,
-    rows: Sequence[TableRow],
-    standardise: str | None,
-    by_system: bool,
-    outputs: KnownOutputs | None,
-    missing_value: float | None,
+    name: str, rows: Sequence[TableRow], by_system: bool, outputs: KnownOutputs | None, means: _Means
 ) -> Assessments:
     """Read outputs by system and segment, as for WMT17 or one system after the other.
 
@@ -395,7 +395,7 @@ def _numbered(
         (place, score_of(where, row["score"]), row.get("annotator"))
         for (where, row), place in zip(rows, places, strict=True)
     )
-    found, scores, annotations = _means(name, judged, standardise, missing_value)
+    found, scores, annotations = means(judged)
     if not found:
         raise InputError(f"{name}: there are no assessments")
     order = np.arange(len(found))

@@ -234,13 +234,14 @@ def sentinel_of(scores: Iterable[Floats]) -> tuple[int, str] | None:
     """
     values = np.concatenate([np.zeros(0), *scores])
     values = values[np.isfinite(values)]
-    for one in {values.min(initial=0), values.max(initial=0)}:
+    for one in (values.min(initial=0), values.max(initial=0)):
         others = values[values != one]
         if not len(others) or one != int(one):
             continue
         least, most = float(min(others)), float(max(others))
         far = 2 * (most - least) < max(least - one, one - most) and most > least
-        if (one < 0 <= least and (far or most > 1)) or (far and re.fullmatch("99+", f"{one:.0f}")):
+        nines = one > 5 * most and re.fullmatch("99+", f"{one:.0f}")
+        if (far and nines) or (one < 0 <= least and (far or most > 1)):
             said = counted(len(values) - len(others), "score is", "scores are")
             return int(one), f"{said} {int(one)} among scores from {least:g} to {most:g}"
     return None
