@@ -87,6 +87,8 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemExit as end:
+        if not isinstance(end.code, int):
+            raise
         code = end.code
     except (SoftbleuError, OSError, MemoryError, ModuleNotFoundError) as error:
         if "--debug" in arguments:
