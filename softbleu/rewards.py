@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from softbleu.corpora.gates import Gate, OpenGate, Passed
-from softbleu.engine.batches import BatchScorer, SegmentBatch
 from softbleu.engine.plan import make_metric
-from softbleu.engine.streams import check_partial
+from softbleu.engine.scorer import SegmentScorer, check_partial
 from softbleu.errors import InputError, counted
 from softbleu.io.arguments import is_whole_number, listed
 from softbleu.io.line_cache import without_cache
@@ -152,8 +150,8 @@ class Reward:
         self._reset()
 
     @cached_property
-    def _scorer(self) -> BatchScorer:
-        return BatchScorer(self.metric)
+    def _scorer(self) -> SegmentScorer:
+        return SegmentScorer(self.metric)
 
     def __call__(
         self,
@@ -208,56 +206,67 @@ class Reward:
             others |= {name: each for name, each in given.items() if each is not None}
             references = others.get(self.column)
         texts = [text_of(each, place) for place, each in enumerate(_listed("completions", completions), start=1)]
-        batch = SegmentBatch(
-            texts, self._references(references, len(texts), others), self._source(source, len(texts))
-        )
-        passed = self._passed(batch, others.get("log_metric"))
+        inputs = self._references(references, len(texts), others), self._source(source, len(texts))
         with nullcontext() if self.cache else without_cache():
-            source = batch.source if self.metric.requires.source else None
-            rewards = self._scored(replace(batch, candidates=[one.text for one in passed], source=source), passed)
-        if self.dense and self.gate is not None:
-            rewards = [_in_given(due, one, text) for due, one, text in zip(rewards, passed, texts, strict=True)]
+            if self.gate is None:
+                rewards = self._scored(texts, *inputs)
+            else:
+                rewards = self._gated(self.gate, texts, *inputs, others.get("log_metric"))
         if offsets is None:
             return rewards
         if not self.dense:
             raise InputError("offsets are for rewards by token: make the reward with dense=True")
         return _by_token(texts, rewards, offsets)
 
-    def _passed(self, batch: SegmentBatch, log: Any) -> list[Passed]:
-        """Apply the gate, and count the completions that its rules changed."""
-        if self.gate is None:
-            return list(map(Passed, batch.candidates))
-        passed = []
-        for row, text in enumerate(batch.candidates):
-            references, source = batch.references[row], None if batch.source is None else batch.source[row]
-            opened = self.gate
-            if isinstance(opened, Gate):  # A reward does not depend on the other completions
-                opened = opened.over([references], None if source is None else [source])
-            passed.append(opened.passed(text, references, source))
-        counts = Counter(rule for one in passed for rule in one.rules)
+    def _gated(
+        self,
+        gate: Gate | OpenGate,
+        texts: Sequence[str],
+        references: Sequence[tuple[str, ...]],
+        source: Sequence[str] | None,
+        log: Any,
+    ) -> list[Any]:
+        """Score what a gate leaves of checked texts, and count those that its rules changed."""
+        passed: list[Passed] = []
+        for row, (text, texts_of_row) in enumerate(zip(texts, references, strict=True)):
+            one = None if source is None else source[row]
+            # A reward does not depend on the other completions.
+            opened = gate.over([texts_of_row], None if one is None else [one]) if isinstance(gate, Gate) else gate
+            passed.append(opened.passed(text, texts_of_row, one))
+        counts = Counter(rule for left in passed for rule in left.rules)
         with self._counting:
             self._counts.update({**counts, "": len(passed)})
         if callable(log) and passed:
-            for rule in _rules_of(self.gate):
+            for rule in _rules_of(gate):
                 log(f"gate/{rule}", counts[rule] / len(passed))
-        return passed
-
-    def _scored(self, batch: SegmentBatch, passed: Sequence[Passed]) -> list[Any]:
-        """Score checked texts, which passed the gate: numbers, or arrays of rewards by character."""
-        counted = np.array([bool(one.text or not one.rules) for one in passed], bool)
-        totals = np.where(counted, self._rewards(self._scorer.scores(batch)), 0.0)
+        source = source if self.metric.requires.source else None
+        rewards = self._scored([left.text for left in passed], references, source)
+        for row, left in enumerate(passed):
+            if left.rules and not left.text:
+                rewards[row] = 0.0 * abs(rewards[row])  # A rule leaves nothing of it
         if not self.dense:
-            return [float(total) for total in totals]
-        found = self._scorer.prefix_scores(batch, self.every)
-        return [
-            _by_character(text, token_ends(text, self.metric)[sizes - 1], self._rewards(scores) * counts, total)
-            for text, (sizes, scores), counts, total in zip(batch.candidates, found, counted, totals, strict=True)
-        ]
+            return rewards
+        return [_in_given(due, left, text) for due, left, text in zip(rewards, passed, texts, strict=True)]
 
-    def _rewards(self, scores: Floats) -> Floats:
-        shares = scores / 100
-        # No text has no partial TER, and earns nothing.
-        return np.nan_to_num(np.clip(shares if self.metric.higher_is_better else 1 - shares, 0, 1))
+    def _scored(
+        self, texts: Sequence[str], references: Sequence[tuple[str, ...]], source: Sequence[str] | None
+    ) -> list[Any]:
+        """Score checked texts: numbers, or arrays of rewards by character."""
+        batch = texts, references, source
+        totals = [self._reward(score) for score in self._scorer.scores(*batch)]
+        if not self.dense:
+            return totals
+        rewards = []
+        found = self._scorer.prefix_scores(*batch, self.every)
+        for text, (sizes, scores), total in zip(texts, found, totals, strict=True):
+            ends = token_ends(text, self.metric)[sizes - 1]
+            rewards.append(_by_character(text, ends, [self._reward(score) for score in scores.tolist()], total))
+        return rewards
+
+    def _reward(self, score: float) -> float:
+        """Return the reward of a score; no text has no partial TER, and earns nothing."""
+        share = score / 100 if self.metric.higher_is_better else 1 - score / 100
+        return min(max(share, 0.0), 1.0) if share == share else 0.0
 
     def _references(self, given: Any, count: int, others: Mapping[str, Any]) -> list[tuple[str, ...]]:
         """Check references: one or more texts for each completion."""
@@ -355,7 +364,7 @@ def token_ends(text: str, metric: Metric) -> Any:
     return np.array(ends or [0], np.int64)
 
 
-def _by_character(text: str, ends: Any, scores: Floats, total: float) -> Floats:
+def _by_character(text: str, ends: Any, scores: Sequence[float], total: float) -> Floats:
     """Place the differences of the scores of prefixes, which end at `ends`, and what is left to the end."""
     rewards = np.zeros(len(text) + 1)
     # A token's reward is due with its last character.

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache, partial
 from itertools import pairwise
@@ -16,16 +16,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.corpora.corpus import Segments
 from softbleu.corpora.files import open_text
-from softbleu.corpora.validation import usual_blank
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.embeddings.measure import WordMeasure, measure_words, random_similarities
-from softbleu.embeddings.vectors import KeptVectors, MeasuredWords, unit_rows
+from softbleu.embeddings.vectors import MeasuredWords, unit_rows
 from softbleu.encoders.base import PlacedLine, parse_layers
 from softbleu.encoders.opened import encoded_lines
 from softbleu.encoders.pieces import word_rows
-from softbleu.engine.direct import DirectScorer
 from softbleu.engine.encode import (
     CodedBlock,
     Coder,
@@ -36,12 +33,12 @@ from softbleu.engine.encode import (
     once_a_line,
     task_batches,
 )
-from softbleu.engine.plan import check_requirements, make_plan, once, requirements_of
+from softbleu.engine.plan import once
 from softbleu.errors import InputError, VectorError
 from softbleu.io.executors import Held, hold, run_in_order, shares_memory
 from softbleu.io.files import TemporaryFolder
-from softbleu.io.platform import cached_property, single_threaded_blas
-from softbleu.kernels import LARGE, KernelName, choose_kernels
+from softbleu.io.platform import cached_property
+from softbleu.kernels import KernelName
 from softbleu.matching.ngrams import (
     Chunk,
     ComparedWords,
@@ -53,8 +50,6 @@ from softbleu.matching.ngrams import (
     WordTable,
     frequency_weights,
 )
-from softbleu.metrics.guards import checked_rows
-from softbleu.metrics.protocols import at_level
 from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.settings import IdfCorpus, rarity_of
 from softbleu.text.coded import Tokens, Vocabulary, chosen_places, lines_before, written_before, written_lines
@@ -63,14 +58,11 @@ from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.edits import GoldSegment
     from softbleu.embeddings import VectorCase, VectorSource
     from softbleu.embeddings.maps import VectorMap
     from softbleu.encoders import Encoder, Pieces
     from softbleu.encoders.device import Device
     from softbleu.encoders.torch_rows import DeviceRows
-    from softbleu.metrics.base import Level, Metric
-    from softbleu.metrics.score import Score
     from softbleu.types import Array, Flags, Floats, Integers, Keywords
 
     States = NDArray[np.float32] | DeviceRows
@@ -534,105 +526,3 @@ def prepare_corpus(
 def whole_chunk(prepared: PreparedCorpus) -> Chunk:
     """All segments of a corpus of one system at once."""
     return next(CodedBlock.joined(list(prepared.blocks())).chunks())
-
-
-_MANY = 1 << 14  # Segments whose words are compared from which numba's start-up pays off
-
-
-class SentenceScorer:
-    """Scores segments by a metric, each as a corpus of its own; plans it and opens vectors once."""
-
-    def __init__(self, metric: Metric, level: Level = "segment") -> None:
-        (metric,) = make_plan([metric]).metrics
-        self._metric, self._kernels = at_level(metric, level), choose_kernels("numpy")
-        self._requires = requirements_of(self._metric)
-        self.direct = DirectScorer(self._metric)
-        self._coders: list[Coder] = []  # Each used by one thread at a time
-        choice = metric.vector_choice
-        self._words = self._requires.vectors and not (choice.in_context or choice.without_vectors)
-        self._select: Callable[[list[str]], MeasuredWords] | None = None
-        self._checked: set[tuple[bool, ...]] = set()  # Which inputs together have been seen to do
-        self._scored = 0  # Segments whose words were compared
-
-    @property
-    def metric(self) -> Metric:
-        """The metric, resolved and at segment level."""
-        return self._metric
-
-    def score(
-        self,
-        candidate: str,
-        references: str | Sequence[str] | None,
-        source: str | None = None,
-        gold: GoldSegment | None = None,
-    ) -> Score:
-        """Score a segment."""
-        score = None if gold is not None else self.direct.score(candidate, references, source)
-        if score is not None:
-            return score
-        return self.scored(*self.coded(self.segment(candidate, references, source, gold)))
-
-    def segment(
-        self,
-        candidate: str,
-        references: str | Sequence[str] | None,
-        source: str | None = None,
-        gold: GoldSegment | None = None,
-    ) -> Segments:
-        """Make a corpus of one segment, and check that it has the inputs that the metric needs."""
-        sources = None if source is None else [source]
-        if gold is None:
-            referred: Any = None if references is None and source is not None else [references]
-            corpus = Segments.of([candidate], referred, sources)
-            if corpus.blank:
-                corpus = replace(corpus, blank_references=usual_blank(corpus.blank, 1, source=self._requires.source))
-        else:
-            corpus = Segments.of_gold([candidate], [gold], sources)
-        inputs = corpus.source is None, corpus.gold is None, corpus.has_references
-        if inputs not in self._checked:
-            check_requirements(corpus, self._metric)
-            self._checked.add(inputs)
-        return corpus
-
-    def coded(self, corpus: Segments) -> tuple[Chunk, WordTable | None]:
-        """Code a corpus of one segment, with the table of its words if the metric needs one."""
-        block, words = self.block(corpus)
-        (chunk,) = block.chunks(gold=self._requires.by_annotator)
-        return chunk, words
-
-    def block(self, corpus: Segments) -> tuple[CodedBlock, WordTable | None]:
-        """Code a corpus of a few segments, with the table of its words if the metric needs one."""
-        prepared, block, words = self.prepared(corpus)
-        if prepared is None:
-            return block, words
-        return block, prepared.table(self._metric.vector_choice, self._requires).words
-
-    def prepared(self, corpus: Segments) -> tuple[PreparedCorpus | None, CodedBlock, WordTable | None]:
-        """Code a corpus of a few segments; prepare all its words, or make a table of their parts, where needed."""
-        metric, requires = self._metric, self._requires
-        if self._words and self._select is None:
-            choice = metric.vector_choice
-            kept = KeptVectors(choice.source, choice.vector_case)
-            plain = choice.measure == WordMeasure()
-            self._select = kept.measured if plain else partial(choice.select, source=kept)
-        if requires.all_words:
-            prepared = prepare_corpus(corpus, metric.tokenizer, requires, select=self._select)
-            return prepared, prepared.coder.code(corpus), None
-        try:
-            coder = self._coders.pop()
-        except IndexError:
-            coder = Coder(metric.tokenizer, requires)
-        parts: Any = requires.parts
-        block, words = coder.code(corpus), coder.table(parts) if parts else None
-        self._coders.append(coder)
-        return None, block, words
-
-    def scored(self, chunk: Chunk, words: WordTable | None) -> Score:
-        """Score a chunk of one segment; `words` is the table of its words."""
-        # Several threads of a library may round otherwise than those of a corpus, and do not bear forks.
-        with nullcontext() if words is None else single_threaded_blas():
-            rows = checked_rows(self._metric, chunk, words, self._kernels)
-        self._scored += words is not None
-        if self._scored == _MANY:
-            self._kernels = choose_kernels("auto", LARGE)
-        return self.direct.scored(rows)

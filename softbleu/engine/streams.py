@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.config.declare import own_settings
+from softbleu.engine.scorer import check_partial
 from softbleu.errors import InputError
 from softbleu.kernels.prefixes import next_row, reached_place
 from softbleu.matching.partial import cut_at
@@ -17,12 +17,6 @@ from softbleu.text.coded import Vocabulary
 if TYPE_CHECKING:
     from softbleu.metrics.base import Metric
     from softbleu.metrics.score import Score
-
-
-def check_partial(metric: Metric) -> None:
-    """Raise InputError for a metric of whole outputs."""
-    if all(setting.name != "partial" for setting in own_settings(type(metric))):
-        raise InputError(f"metric {metric.name!r} scores whole outputs only: take one that compares two texts")
 
 
 class ScoredStream:
@@ -52,8 +46,7 @@ class ScoredStream:
         check_partial(metric)
         self._references, self._source = references, source
         self._ended = ""  # Text whose tokens are aligned
-        self._partial = metric if metric.partial else metric.replaced(partial=True)
-        scorer = self._partial._sentences
+        scorer = metric._unfinished._scorer
         tokenizer, segment = metric.tokenizer, scorer.segment("", references, source)
         lines = [tokenizer.split(tokenizer.reference(line)) for line in segment.present()[0]]
         lines += [tokenizer.split(line) for line in segment.source or () if metric.requires.source]
@@ -61,7 +54,7 @@ class ScoredStream:
         codes = Vocabulary()
         self._lines = tuple(codes.encode([line]).codes for line in lines)
         self._codes = dict(codes)
-        self._tokens: tuple[str, ...] | None = None  # Aligned tokens, where whole lines are split
+        self._tokens: Sequence[str] = ()  # That are aligned
         self._rows = tuple(np.zeros(len(line) + 1, np.int32) for line in lines)
 
     def add(self, text: str) -> None:
@@ -78,27 +71,27 @@ class ScoredStream:
             last = "" if new[-1:].isspace() else "".join(new.split()[-1:])
             self._ended = self.text[: len(self.text) - len(last)]
             words = tokenizer.words(new[: len(new) - len(last)])
-            self._align(chain.from_iterable(map(tokenizer.word_splitter, words)))
-            self._tokens = None
+            known = len(self._tokens)
+            self._align([*self._tokens, *chain.from_iterable(map(tokenizer.word_splitter, words))], known)
 
     def __repr__(self) -> str:
         """Show the metric, and the text so far."""
         return f"<stream of {self.metric}: {self.text!r}>"
 
-    def _align(self, tokens: Iterable[str]) -> None:
-        """Align further tokens."""
-        for token in tokens:
+    def _align(self, tokens: Sequence[str], known: int) -> None:
+        """Align all tokens of the text, of which the first ones are aligned."""
+        for token in tokens[known:]:
             code = self._codes.get(token, -1)
             pairs = zip(self._rows, self._lines, strict=True)
             self._rows = tuple(next_row(row, line == code) for row, line in pairs)
+        self._tokens = tokens
 
     def _align_again(self, tokens: Sequence[str]) -> None:
         """Align all tokens of the text, or the new ones if those before are as they were."""
-        known = len(self._tokens or ())
-        if tuple(tokens[:known]) != self._tokens:
+        known = len(self._tokens)
+        if [*tokens[:known]] != [*self._tokens]:
             known, self._rows = 0, tuple(np.zeros(len(line) + 1, np.int32) for line in self._lines)
-        self._align(tokens[known:])
-        self._tokens = tuple(tokens)
+        self._align(tokens, known)
 
     @property
     def reached(self) -> tuple[int, ...]:
@@ -108,17 +101,17 @@ class ScoredStream:
     @property
     def score(self) -> Score:
         """Score of the text so far against the beginnings that it has come to; half a word is left out."""
-        scorer, sources = self._partial._sentences, int(self.metric.requires.source)
+        scorer, sources = self.metric._unfinished._scorer, int(self.metric.requires.source)
         cut = [line[:end] for line, end in zip(self._texts, self.reached, strict=True)]
         source = cut.pop() if sources else ()
-        score = scorer.direct.of_tokens(self.metric.tokenizer.split(self._ended), cut, source)
-        if score is not None:
-            return score
+        rows = scorer.token_rows(self._tokens, cut, source)
+        if rows is not None:
+            return scorer.scored(rows)
         ends = np.array(self.reached, np.int64)
         chunk, words = scorer.coded(scorer.segment(self._ended, self._references, self._source))
         count = len(ends) - sources
         beginnings = cut_at(chunk, ends[:count], ends[count:] if sources else None, self.metric.tokenizer)
-        return scorer.scored(beginnings, words)
+        return scorer.scored(scorer.rows(beginnings, words, cut=True))
 
     def finish(self) -> Score:
         """Score the text as a whole output, as `Metric.sentence_score` does."""

@@ -12,7 +12,8 @@ import numpy as np
 from softbleu.corpora.validation import Blank, usual_blank
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.engine.plan import requirements_of
-from softbleu.engine.prepare import CorpusWords, PreparedCorpus, SentenceScorer
+from softbleu.engine.prepare import CorpusWords, PreparedCorpus
+from softbleu.engine.scorer import SegmentScorer
 from softbleu.engine.statistics import Statistics
 from softbleu.engine.worker import Task, Worker
 from softbleu.io.platform import single_threaded_blas
@@ -77,7 +78,7 @@ class Totals:
         self._coverage = np.zeros(4, np.int64)
         self._identity: str | None = None
         self._zero_words: set[str] = set()
-        self._scorer: SentenceScorer | None = None
+        self._scorer: SegmentScorer | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the metric, which the owner has, and what is open, such as vectors."""
@@ -154,7 +155,7 @@ class Totals:
     ) -> Iterator[tuple[BlockStatistics, PreparedCorpus | None, CorpusWords | None]]:
         """Compute the statistics of a batch, block by block, with the words of each."""
         if self._scorer is None:
-            self._scorer = SentenceScorer(self.metric, "corpus")
+            self._scorer = SegmentScorer(self.metric, "corpus")
         # As in a run, whose workers are given tables of vectors.
         task = Task(
             replace(self.metric, vector_choice=VectorChoice()),

@@ -77,8 +77,8 @@ def reached_place(row: NDArray[np.int32]) -> int:
     >>> reached_place(row), reached_place(next_row(row, np.array([False, True, True])))
     (0, 2)
     """
-    costs = row + np.arange(len(row))
-    return int(np.flatnonzero(costs == costs.min())[-1])
+    costs = (row + np.arange(len(row)))[::-1]
+    return len(row) - 1 - int(costs.argmin())
 
 
 def _batches(ours: Integers, theirs: Integers) -> list[Integers]:

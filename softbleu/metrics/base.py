@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypedDict, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypedDict, Unpack, cast, overload
 
 import numpy as np
 
@@ -133,15 +133,20 @@ class Metric(DeclaredMetric):
         >>> round(float(Bleu(order=2).sentence_score("a dog barks", ["the dog barks"])), 2)
         57.74
         """
-        return self._sentences.score(candidate, references, source, gold)
+        return self._scorer.score(candidate, references, source, gold)
 
     def stream(self, references: str | Sequence[str], source: str | None = None) -> results.ScoredStream:
         """Score an output while it is written: `softbleu.engine.streams.ScoredStream` takes its text as it comes."""
         return results.ScoredStream(self, references, source)
 
     @cached_property
-    def _sentences(self) -> results.SentenceScorer:
-        return results.SentenceScorer(self)
+    def _scorer(self) -> results.SegmentScorer:
+        return results.SegmentScorer(self)
+
+    @cached_property
+    def _unfinished(self) -> Self:
+        """The metric of outputs that are being written."""
+        return self if self.partial else self.replaced(partial=True)
 
     @abstractmethod
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:

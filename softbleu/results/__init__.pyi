@@ -5,7 +5,7 @@ from . import prefixes as prefixes
 from . import significance as significance
 from .api import Accumulator as Accumulator
 from .api import ScoredStream as ScoredStream
-from .api import SentenceScorer as SentenceScorer
+from .api import SegmentScorer as SegmentScorer
 from .api import compare as compare
 from .api import compare_corpus as compare_corpus
 from .api import score as score

@@ -21,8 +21,8 @@ from softbleu.engine.plan import (
     make_metrics,
     make_plan,
 )
-from softbleu.engine.prepare import SentenceScorer as SentenceScorer
 from softbleu.engine.runner import RunOptions, collect_statistics, running
+from softbleu.engine.scorer import SegmentScorer as SegmentScorer
 from softbleu.engine.streams import ScoredStream as ScoredStream
 from softbleu.engine.totals import Kept, Totals, reason_for_text
 from softbleu.errors import InputError, known_name

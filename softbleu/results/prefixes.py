@@ -14,8 +14,8 @@ from softbleu.corpora.corpus import make_corpus
 from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, distinct, make_plan
 from softbleu.engine.prefixes import AtFractions, Cuts, EveryTokens, PrefixRows, prefix_rows
 from softbleu.engine.runner import Runner, RunOptions, running
+from softbleu.engine.scorer import check_partial
 from softbleu.engine.statistics import Statistics
-from softbleu.engine.streams import check_partial
 from softbleu.metrics.protocols import at_level
 from softbleu.tables import Tabular
 

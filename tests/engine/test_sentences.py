@@ -73,7 +73,7 @@ def test_a_metric_that_scored_sentences_is_what_it_was_and_opens_vectors_once(
     assert opened == []
     again = pickle.loads(pickle.dumps(metric))
     assert again == metric == read_metric("vleu", threshold=0.3, vectors=VECTORS)
-    assert ("_sentences" in vars(metric), "_sentences" in vars(again)) == (True, False)
+    assert ("_scorer" in vars(metric), "_scorer" in vars(again)) == (True, False)
     assert again.sentence_score("a dog", "the cat") == score
     bleu = read_metric("bleu", order=2)
     bleu.sentence_score("a", "a")

@@ -16,7 +16,7 @@ from strategies import HOSTILE_LINES
 import softbleu
 from softbleu import InputError, read_metric
 from softbleu.config.declare import own_settings
-from softbleu.engine import direct, prepare
+from softbleu.engine import scorer
 from softbleu.metrics import Metric
 from softbleu.text.tokens import Tokenizer
 
@@ -50,8 +50,8 @@ def metrics(draw: st.DrawFn) -> Metric:
 
 def as_corpus(metric: Metric, candidate: Any, references: Any, source: Any = None) -> Any:
     """The score of a corpus of one segment."""
-    scorer = metric._sentences
-    return scorer.scored(*scorer.coded(scorer.segment(candidate, references, source)))
+    scorer = metric._scorer
+    return scorer.scored(scorer.rows(*scorer.coded(scorer.segment(candidate, references, source))))
 
 
 @given(
@@ -89,10 +89,10 @@ def test_a_row_scores_as_among_others(metric: Metric, data: st.DataObject) -> No
 @pytest.mark.parametrize("name", ["vleu", "softbleu"])
 def test_many_segments_are_compared_by_compiled_kernels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
-    monkeypatch.setattr(prepare, "_MANY", 3)
+    monkeypatch.setattr(scorer, "_MANY", 3)
     metric = read_metric(name, vectors={"cat": [1.0, 0.2], "dog": [0.9, 0.3], "the": [0.1, 1.0]})
     scores = [metric.sentence_score("the dog sat", "a cat sat on the mat") for _ in range(5)]
-    assert (metric._sentences._kernels.NAME, scores[1:]) == ("numba", scores[:1] * 4)
+    assert (metric._scorer._kernels.NAME, scores[1:]) == ("numba", scores[:1] * 4)
 
 
 @pytest.mark.parametrize("name", COUNTED)
@@ -101,7 +101,7 @@ def test_ordinary_segments_are_counted_directly(name: str, monkeypatch: pytest.M
     given = "the cats sat" if metric.requires.source else None
     texts = ["the cat sat", "the cat"]
     expected = [as_corpus(metric, "the cat lay", references, given) for references in (texts[:1], texts)]
-    monkeypatch.setattr(metric._sentences, "coded", None)
+    monkeypatch.setattr(metric._scorer, "coded", None)
     assert [metric.sentence_score("the cat lay", references, given) for references in (texts[0], texts)] == expected
     assert metric.sentence_score("the cat lay", tuple(texts), given) == expected[1]
 
@@ -124,7 +124,7 @@ CORPORA: list[tuple[str, Any, Any, Any]] = [
 @pytest.mark.parametrize(("name", "candidate", "references", "source"), CORPORA, ids=range(len(CORPORA)))
 def test_other_segments_are_scored_as_corpora(name: str, candidate: str, references: Any, source: Any) -> None:
     metric = read_metric(name)
-    assert metric._sentences.direct.rows(candidate, references, source) is None
+    assert metric._scorer.text_rows(candidate, references, source) is None
     again = [each for each in references if each is not None] if isinstance(references, list) else ["a b c"]
     expected = metric.corpus_score([candidate], [again], source and [source], level="segment").segments
     assert [metric.sentence_score(candidate, references, source)] == list(expected or ())
@@ -166,13 +166,13 @@ def test_a_metric_that_is_derived_from_ours_has_its_own_score() -> None:
 
 
 def test_a_bounded_number_of_references_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(direct, "_MOST_KEPT", 100)
+    monkeypatch.setattr(scorer, "_MOST_KEPT", 100)
     metric, fresh = read_metric("chrf++"), read_metric("chrf++")
     known = []
     for number in [*range(40), *range(40)]:
         texts = f"a cat {number}", f"the cat {number}"
         assert metric.sentence_score(*texts) == as_corpus(fresh, *texts)
-        known.append(sum(len(text) for key in metric._sentences.direct._known for text in key))
+        known.append(sum(len(text) for key in metric._scorer._known for text in key))
     assert 80 < max(known) <= 100
 
 
