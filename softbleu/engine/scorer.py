@@ -73,9 +73,10 @@ class SegmentScorer:
         tokenizer = self.metric.tokenizer
         self._split, self._reference = tokenizer.line_splitter, tokenizer.reference
         # A metric of another package may count otherwise than the one that it is derived from.
-        self._scores_rows = isinstance(self.metric, CountsTexts) and is_ours(type(metric))
+        counts = isinstance(self.metric, CountsTexts) and is_ours(type(metric))
         as_lines = type(tokenizer).coded_references is Tokenizer.coded_references
-        self._counts = bool(self._scores_rows and self.metric.counts_texts and as_lines)
+        self._counts = bool(counts and self.metric.counts_texts and as_lines)
+        self._scores_rows = counts or self._aggregation.sum_is_enough  # A single row is the sum of all
         self._known: dict[object, Any] = {}
         self._size = 0  # Characters of what is known
 
@@ -276,10 +277,7 @@ class SegmentScorer:
         """Score the segment that has these rows."""
         score: Score
         if len(rows) == 1 and self._scores_rows:
-            row = rows[0]
-            score = self.metric.text_score(row if isinstance(row, list) else row.tolist())
-        elif self._aggregation.sum_is_enough:  # A single row is the sum of all
-            score = self.metric.columns(np.asarray(rows))[0]
+            score = self.metric.score(rows[0])
         else:
             score = self._aggregation.segment_scores(np.asarray(rows), np.array([0, len(rows)]))[0]
         return score

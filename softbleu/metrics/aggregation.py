@@ -28,13 +28,11 @@ class Scorer(Protocol):
     name: ClassVar[str]
     higher_is_better: ClassVar[bool]
 
+    def score(self, row: Integers | Floats) -> Score:
+        """Score one row of statistics, or a sum of rows."""
+
     def columns(self, rows: Integers | Floats) -> ScoreColumns[Score]:
-        """Score rows of statistics, or sums of rows."""
-
-
-def scored(metric: Scorer, row: Integers | Floats) -> Score:
-    """Score one row, or one sum of rows."""
-    return metric.columns(row[None])[0]
+        """Score many of these."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +73,7 @@ class Aggregation(ABC):
 
     def pooled(self, rows: Integers, offsets: Integers) -> Score:
         """Score the sum of all segments, even if a corpus score is another one; for parameters see `chosen`."""
-        return scored(self.metric, self.summed(rows, offsets))
+        return self.metric.score(self.summed(rows, offsets))
 
     def score(self, rows: Integers, offsets: Integers) -> Score:
         """Score a corpus, all of whose rows are there."""
@@ -201,7 +199,7 @@ class MeanOfReferences(Aggregation):
     def score(self, rows: Integers, offsets: Integers) -> Score:
         """Score the sum of segments that have one reference each."""
         if len(rows) == len(offsets) - 1:
-            return scored(self.metric, rows.sum(axis=0))
+            return self.metric.score(rows.sum(axis=0))
         raise InputError(
             f"metric {self.metric.name!r} has no corpus score by the 'mean' over references: use level 'segment' or "
             "'macro', or sampled ('sample') or best ('max') references"
@@ -238,7 +236,7 @@ class SampledReferences(MeanOfReferences):
     def score(self, rows: Integers, offsets: Integers) -> Score:
         """Score the sums of all samples; draws are shared by systems that have the same references."""
         if len(rows) == len(offsets) - 1:
-            return scored(self.metric, rows.sum(axis=0))
+            return self.metric.score(rows.sum(axis=0))
         (sums,) = self.drawn([rows], offsets).drawn(self.samples)
         return self.mean_score(sums)
 
@@ -247,7 +245,7 @@ class SampledReferences(MeanOfReferences):
         scores = self.metric.columns(sums).score
         mean, deviation = float(scores.mean()), float(scores.std())
         more: dict[str, object] = {"standard_deviation": deviation, "interval": normal_interval(mean, deviation)}
-        return replace(scored(self.metric, sums.mean(axis=0)), score=mean, **more)
+        return replace(self.metric.score(sums.mean(axis=0)), score=mean, **more)
 
     def stream(self) -> RowStream:
         """Draw as rows come."""
@@ -281,7 +279,7 @@ class RowStream:
     def scores(self) -> Sequence[Score]:
         """Score each system."""
         if not self._held:
-            return [scored(self._aggregation.metric, row) for row in self._sums]
+            return list(map(self._aggregation.metric.score, self._sums))
         rows, counts = zip(*self._held, strict=True)
         offsets = _offsets(np.concatenate(counts))
         return [self._aggregation.score(system, offsets) for system in np.concatenate(rows, axis=1)]

@@ -20,7 +20,7 @@ from softbleu.matching.matchers import Matcher
 from softbleu.metrics.aggregation import SumOfRows
 from softbleu.metrics.chinese import merging_of
 from softbleu.metrics.declared import DeclaredMetric
-from softbleu.metrics.guards import checked_columns, is_ours, scored_by_row
+from softbleu.metrics.guards import checked, is_ours, scored_by_row
 from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.score import Score, ScoreColumns
 from softbleu.text.coded import texts_of
@@ -75,11 +75,13 @@ class Metric(DeclaredMetric):
     def __init_subclass__(cls, **more: object) -> None:
         """Accept a method `score` of single rows in the place of `columns`, and name other packages in errors."""
         super().__init_subclass__(**more)
-        own = vars(cls)
-        if "score" in own and "columns" not in own:
-            cls.columns = scored_by_row(own["score"])  # type: ignore[method-assign]
-        elif "columns" in own and not is_ours(cls):
-            cls.columns = checked_columns(own["columns"])  # type: ignore[method-assign]
+        own = () if is_ours(cls) else {"score", "columns"} & vars(cls).keys()
+        for name in own:
+            setattr(cls, name, checked(vars(cls)[name]))
+        if own == {"score"}:
+            cls.columns = scored_by_row(cls.score)  # type: ignore[method-assign]
+        elif own == {"columns"}:
+            cls.score = Metric.score  # type: ignore[method-assign]
 
     @overload
     def corpus_score(  # type: ignore[overload-overlap]  # a mapping of texts is no text
@@ -162,9 +164,9 @@ class Metric(DeclaredMetric):
     def columns(self, rows: Integers | Floats) -> ScoreColumns[Score]:
         """Score rows of statistics, or sums of rows, (rows, k), as columns by the names of the numbers of a score."""
 
-    def score(self, row: Integers | Floats) -> Score:
-        """Score the statistics of one segment, or the sum of the statistics of many."""
-        return self.columns(row[None])[0]
+    def score(self, row: Integers | Floats | Sequence[int]) -> Score:
+        """Score the statistics of one segment, or the sum of the statistics of many, with the digits of `columns`."""
+        return self.columns(np.asarray(row)[None])[0]
 
     @property
     def aggregation(self) -> Aggregation:

@@ -170,9 +170,9 @@ class Bleu(MatcherMetric):
         whole = closest if self.denominator == "reference" else length
         return [[length, closest, *matched, *[max(whole - n, 0) for n in range(self.order)]]]
 
-    def text_score(self, row: Sequence[int]) -> BleuScore:
+    def score(self, row: Integers | Floats | Sequence[int]) -> BleuScore:
         """Score one row, by the steps of `columns`."""
-        n = self.order
+        row, n = row.tolist() if isinstance(row, np.ndarray) else row, self.order
         matches, totals = [count / SCALE for count in row[2 : 2 + n]], [*row[2 + n :]]
         precisions, orders, missed, value = [0.0] * n, 0, 0, self._smoothing
         for place, (above, below) in enumerate(zip(matches, totals, strict=True) if any(matches) else ()):

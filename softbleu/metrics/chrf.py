@@ -125,14 +125,15 @@ class Chrf(Metric):
             row = _triples(len(text), len(reference), both)
             rows.append(row + _triples(len(words), length, others.clipped_counts(words, self.word_order)))
         # The first of equal ones
-        return rows if len(rows) == 1 else [max(rows, key=lambda row: self.text_score(row).score)]
+        return rows if len(rows) == 1 else [max(rows, key=lambda row: self.score(row).score)]
 
     def _words(self, tokens: Sequence[str]) -> Sequence[str]:
         """Return the words of tokens as chrF++ counts them, where these are counted."""
         return [*chain.from_iterable(map(without_punctuation, tokens))] if self.word_order else ()
 
-    def text_score(self, row: Sequence[int]) -> ChrfScore:
+    def score(self, row: Integers | Floats | Sequence[int]) -> ChrfScore:
         """Score one row, by the steps of `columns`."""
+        row = row.tolist() if isinstance(row, np.ndarray) else row
         factor, precisions, recalls = self.beta**2, [], []
         # Added up one by one: `sum` may correct its rounding.
         orders, precision_sum, recall_sum, f_sum = 0, 0.0, 0.0, 0.0

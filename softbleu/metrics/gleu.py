@@ -214,10 +214,6 @@ class Gleu(MatcherMetric):
             rows.append([length, other, *(SCALE * count for count in (*matches, *penalties)), *totals])
         return rows
 
-    def text_score(self, row: Sequence[int]) -> GleuScore:
-        """Score one row."""
-        return self.columns(np.array([row]))[0]
-
     def _statistics(self, units: Chunk, vectors: Vectors | None) -> Integers:
         counts = list(count_ngrams(units, self.matching, vectors, self.order))
         uncorrected = [self._uncorrected(of_order) for of_order in counts]

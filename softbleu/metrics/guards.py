@@ -33,33 +33,25 @@ def failure_of(metric: Any, wrong: str, where: str = "") -> InputError:
     return InputError(f"metric {metric.name!r} of {type(metric).__module__} fails{where}: {wrong}")
 
 
-def scored_by_row(score: Callable[[object, object], Score]) -> Callable[..., ScoreColumns[Score]]:
+def scored_by_row(score: Callable[[Any, Any], Score]) -> Callable[..., ScoreColumns[Score]]:
     """Make the method `columns` of a metric that has a method `score` of single rows."""
-
-    def columns(metric: object, rows: Integers | Floats) -> ScoreColumns[Score]:
-        return ScoreColumns.of([_checked(metric, lambda row: score(metric, row), row, "score") for row in rows])
-
-    return columns
+    return lambda metric, rows: ScoreColumns.of([score(metric, row) for row in rows])
 
 
-def checked_columns(columns: Callable[[object, object], ScoreColumns[Score]]) -> Callable[..., ScoreColumns[Score]]:
-    """Make a method `columns` whose errors name the metric."""
+def checked(method: Callable[[Any, Any], _Made]) -> Callable[[Any, Any], _Made]:
+    """Make a method of rows whose errors name the metric."""
 
-    @wraps(columns)
-    def checked(metric: object, rows: Integers | Floats) -> ScoreColumns[Score]:
-        return _checked(metric, lambda rows: columns(metric, rows), rows, "columns")
+    @wraps(method)
+    def compute(metric: Any, rows: Integers | Floats) -> _Made:
+        try:
+            return method(metric, rows)
+        except (SoftbleuError, MemoryError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            where = f" at {method.__name__}({np.asarray(rows).tolist()})"
+            raise failure_of(metric, f"{type(error).__name__}: {error}", where if len(where) < 200 else "") from error
 
-    return checked
-
-
-def _checked(metric: object, compute: Callable[[object], _Made], numbers: object, method: str) -> _Made:
-    try:
-        return compute(numbers)
-    except (SoftbleuError, MemoryError, KeyboardInterrupt):
-        raise
-    except BaseException as error:
-        where = f" at {method}({np.asarray(numbers).tolist()})"
-        raise failure_of(metric, f"{type(error).__name__}: {error}", where if len(where) < 200 else "") from error
+    return compute
 
 
 def rows_of_pairs(
@@ -114,6 +106,8 @@ def checked_rows(
         rows: Integers = metric.statistics_of(some, matched) if known else metric.statistics(some, words, kernels)
         return rows
 
+    if is_ours(type(metric)):
+        return compute(chunk)
     rows, wrong, cause = _tried(metric, chunk, compute)
     if not wrong:
         return rows
@@ -137,8 +131,6 @@ def _tried(
     except (SoftbleuError, MemoryError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        if is_ours(type(metric)):
-            raise
         return np.zeros((0, 0), np.int64), f"{type(error).__name__}: {error}", error
     return rows, _wrong(rows, chunk), None
 

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from softbleu.matching.ngrams import Vectors, WordTable
     from softbleu.metrics.base import Level
     from softbleu.metrics.edits import JudgedEdits
-    from softbleu.metrics.score import Score
     from softbleu.text.coded import Tokens
     from softbleu.types import Floats, Integers
 
@@ -108,7 +107,7 @@ class BleuFormula(SharedMatches):
 class CountsTexts(Capability):
     """Counts a segment by its tokens as they are, by the settings that `counts_texts` names: fast for one segment.
 
-    Digits are those of `Metric.statistics` and `Metric.columns`.
+    Digits are those of `Metric.statistics`.
     """
 
     @property
@@ -123,10 +122,6 @@ class CountsTexts(Capability):
     @abstractmethod
     def text_rows(self, candidate: Sequence[str], known: Any) -> list[list[int]] | None:
         """Count the numbers of a segment: one row, or one of each reference; None for texts that are too long."""
-
-    @abstractmethod
-    def text_score(self, row: Sequence[int]) -> Score:
-        """Score one row."""
 
 
 class ScoresByLevel(Capability):

@@ -99,9 +99,9 @@ class Ter(Metric):
         """Count edits and words; see `statistics`."""
         return [_row(known, [fewest_edits(candidate, reference) for reference in known])]
 
-    def text_score(self, row: Sequence[int]) -> TerScore:
+    def score(self, row: Integers | Floats | Sequence[int]) -> TerScore:
         """Score one row, by the steps of `columns`."""
-        edits, shares = row
+        edits, shares = row.tolist() if isinstance(row, np.ndarray) else row
         length = shares / _SHARES
         return TerScore(100 * (edits / length if shares else 1.0 if edits else self._nothing), edits, length)
 

@@ -83,7 +83,7 @@ def test_a_row_scores_as_among_others(metric: Metric, data: st.DataObject) -> No
     (row,) = chosen.text_rows(["a", "c"], known)
     rows = data.draw(st.lists(st.tuples(*[st.integers(0, 3_000_000)] * len(row)), min_size=1, max_size=4))
     expected = metric.columns(np.array(rows))
-    assert [repr(chosen.text_score(list(row))) for row in rows] == [repr(score) for score in expected]
+    assert [repr(chosen.score(list(row))) for row in rows] == [repr(score) for score in expected]
 
 
 @pytest.mark.parametrize("name", ["vleu", "softbleu"])
