@@ -35,8 +35,9 @@ def _not_lost(process: int, caught: sys.UnraisableHookArgs) -> None:
 def main() -> None:
     """Run the command line and leave with its exit code."""
     # Modules and input are many objects that stay. Python looks through them after every 700 new ones, which takes a
-    # tenth of a start, and a third of some reading.
+    # tenth of a start, and a third of some reading. Until a command is loaded, it does not at all.
     gc.set_threshold(50_000, 20)
+    gc.disable()
     # Scoring makes many small matrix products, on which threads that wait for one another cost more than they
     # bring. The libraries read this when they are loaded, so it must come before any import of numpy.
     for library in ("OPENBLAS", "OMP", "MKL"):

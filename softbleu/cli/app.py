@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -54,6 +55,9 @@ def _called(arguments: Sequence[str]) -> tuple[str, Sequence[str]] | None:
 def _run_command(name: str, words: Sequence[str]) -> None:
     """Run a command with its words."""
     command = find_command(name)
+    if not gc.isenabled():  # As `main` begins; what is loaded stays, and is never looked through
+        gc.freeze()
+        gc.enable()
     known = _Known(name, command.options, words)
     read = [*parse_words(known, words)]
     given = option_values(own_settings(command.options), read, f" (see '{PROGRAM} {name} --help')")
