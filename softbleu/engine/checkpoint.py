@@ -6,16 +6,18 @@ import hashlib
 import io
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from softbleu.corpora.corpus import BLOCK
-from softbleu.errors import InputError
+from softbleu.engine.statistics import Rows
+from softbleu.engine.worker import Task, joined
+from softbleu.errors import InputError, SoftbleuError
 from softbleu.io.files import open_own, write_whole
 from softbleu.io.progress import note
 from softbleu.io.reading import find_urls, is_url, open_url, remove_urls, write_url
@@ -24,22 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from softbleu.corpora.corpus import Corpus
-    from softbleu.types import Array, Integers
+    from softbleu.types import Array
 
 EVERY = 64  # Blocks that are written together
 _PART = re.compile(r"([0-9a-f]{32})-(\d+)-(\d+)\.npz")
 _SEAL_SIZE = hashlib.sha256().digest_size
-
-
-@dataclass(frozen=True)
-class BlockStatistics:
-    """Statistics of a block by one metric, for every system."""
-
-    rows: Integers  # (systems, rows, k); a single row each where only the sum is kept
-    counts: Integers  # Rows of each segment: 1, or as many as it has references
-    coverage: Integers
-    """(systems, 4): tokens of candidates, with a vector; tokens of references, with a vector."""
-    references: tuple[int, int]  # Fewest and most references of a segment
 
 
 def corpus_identity(corpus: Corpus) -> str:
@@ -65,20 +56,43 @@ class Checkpoint:
         self._parts = _parts_of(self._place)
         self._begun = False
 
-    def key(self, *work: object) -> str:
-        """Key that tells some work on the corpus from other work."""
-        return hashlib.sha256(repr((self._corpus, *work)).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    def resumed(
+        self,
+        work: Sequence[object],
+        tasks: Sequence[Task],
+        corpus: Corpus,
+        step: int,
+        count: Callable[[int], Iterable[Sequence[Rows]]],
+    ) -> Iterator[Sequence[Rows]]:
+        """Yield what is done of some work, then what `count` makes of the segments behind it; some parts are written.
 
-    def read(
-        self, key: str, keeps: Sequence[bool], corpus: Corpus, step: int
-    ) -> tuple[int, list[list[BlockStatistics]]]:
-        """Count the segments that are done, and read for each task the statistics of its parts, in order.
-
-        `key` names the work over `corpus`, `keeps` says of each of its tasks whether rows are kept.
-
-        `step` is the number of segments of a batch. Parts are taken up to a damaged one.
+        `work` tells it from other work on the corpus; each part has the rows of every task. `step` is the number of
+        segments of a batch.
         """
-        done, statistics = 0, []
+        named = repr((self._corpus, *work)).encode("utf-8", "surrogatepass")
+        key = hashlib.sha256(named).hexdigest()[:32]
+        done, parts = self.read(key, tasks, corpus, step)
+        yield from parts
+        written, waiting = done, list[Sequence[Rows]]()
+        try:
+            for made in count(done):
+                waiting.append(made)
+                done += made[0].segments
+                if done - written >= EVERY * step:
+                    self.write(key, written, done, joined(tasks, waiting))
+                    written, waiting = done, []
+                yield made
+        except SoftbleuError:
+            # Such as a worker that is lost, or a device that fails.
+            if waiting:
+                self.write(key, written, done, joined(tasks, waiting))
+            raise
+        if waiting:
+            self.write(key, written, done, joined(tasks, waiting))
+
+    def read(self, key: str, tasks: Sequence[Task], corpus: Corpus, step: int) -> tuple[int, list[list[Rows]]]:
+        """Count the segments that are done, and read the rows of their parts, in order, up to a damaged one."""
+        done, read = 0, []
         parts = self._parts.get(key, {})
         while done in parts:
             stop, name = parts[done]
@@ -86,19 +100,19 @@ class Checkpoint:
                 if not done < stop <= len(corpus) or (stop % BLOCK % step and stop < len(corpus)):
                     raise ValueError(f"no part ends behind segment {stop}")
                 arrays = np.load(io.BytesIO(self._read(name)), allow_pickle=False)
-                made = [_made(arrays, number) for number in range(len(keeps))]
-                for keep, part in zip(keeps, made, strict=True):
-                    _check_part(part, len(corpus.systems), stop - done if keep else None)
+                made = [_made(arrays, number) for number in range(len(tasks))]
+                for task, part in zip(tasks, made, strict=True):
+                    _check_part(part, len(corpus.systems), stop - done, keep=task.keep_rows)
             # What a damaged archive says is of many kinds; it is computed anew.
             except Exception:
                 note(f"{self._place}: {name} is damaged, and is made anew")
                 break
-            statistics.append(made)
+            read.append(made)
             done = stop
-        return done, statistics
+        return done, read
 
-    def write(self, key: str, start: int, stop: int, parts: Sequence[BlockStatistics]) -> None:
-        """Keep the statistics of the segments from `start` up to `stop`: a part for each task of the work `key`."""
+    def write(self, key: str, start: int, stop: int, parts: Sequence[Rows]) -> None:
+        """Keep the rows of the segments from `start` up to `stop`: those of each task of the work `key`."""
         content = io.BytesIO()
         arrays = {f"{name}-{n}": value for n, part in enumerate(parts) for name, value in vars(part).items()}
         np.savez(content, allow_pickle=False, **arrays)
@@ -161,11 +175,12 @@ def _seal(name: str, content: bytes) -> bytes:
     return hashlib.sha256(name.encode() + content).digest()
 
 
-def _check_part(part: BlockStatistics, systems: int, segments: int | None) -> None:
-    """Check that statistics are of so many systems and segments (None: a sum of them); ValueError if they are not."""
+def _check_part(part: Rows, systems: int, segments: int, *, keep: bool) -> None:
+    """Check that rows are of so many systems and segments, or a sum of them; ValueError if they are not."""
     rows, counts, coverage = part.rows, part.counts, part.coverage
     shapes = rows.ndim == 3 and len(rows) == systems and counts.ndim == 1 and coverage.shape == (systems, 4)
-    if not shapes or len(counts) != (segments or 1) or counts.min() < 0 or counts.sum() != rows.shape[1]:
+    shapes = shapes and part.segments == segments and len(counts) == (segments if keep else 1)
+    if not shapes or counts.min() < 0 or counts.sum() != rows.shape[1]:
         raise ValueError("other systems or segments")
     numbers = rows.dtype.kind in "iuf" and counts.dtype.kind == coverage.dtype.kind == "i"
     finite = bool(np.isfinite(rows).all())
@@ -173,6 +188,6 @@ def _check_part(part: BlockStatistics, systems: int, segments: int | None) -> No
         raise ValueError("no statistics")
 
 
-def _made(arrays: Mapping[str, Array], task: int) -> BlockStatistics:
-    rows, counts, coverage, references = (arrays[f"{declared.name}-{task}"] for declared in fields(BlockStatistics))
-    return BlockStatistics(rows, counts, coverage, (int(references[0]), int(references[1])))
+def _made(arrays: Mapping[str, Array], task: int) -> Rows:
+    rows, counts, segments, coverage, few = (arrays[f"{declared.name}-{task}"] for declared in fields(Rows))
+    return Rows(rows, counts, int(segments), coverage, (int(few[0]), int(few[1])))

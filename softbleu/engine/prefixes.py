@@ -16,7 +16,7 @@ from softbleu.matching.partial import prefixes
 from softbleu.metrics.guards import checked_rows
 
 if TYPE_CHECKING:
-    from softbleu.engine.encode import Coder, TaskBatch
+    from softbleu.engine.encode import TaskBatch
     from softbleu.engine.runner import Runner
     from softbleu.engine.worker import Worker
     from softbleu.metrics.base import Metric
@@ -96,11 +96,11 @@ class _PrefixWorker:
     worker: Worker
     cuts: Cuts
 
-    def __call__(self, batch: TaskBatch, coder: Coder | None = None) -> list[PrefixRows]:
+    def __call__(self, batch: TaskBatch) -> list[PrefixRows]:
         """Compute the statistics of a batch."""
         (task,) = self.worker.tasks
         metric = replace(task.metric, partial=False)  # Its references are cut here
-        kernels, first, coder = choose_kernels(self.worker.kernels), batch.first, coder or self.worker.own_coder()
+        kernels, first, coder = choose_kernels(self.worker.kernels), batch.first, self.worker.own_coder()
         parts = []
         for block in batch.coded(coder):
             words = None if task.table is None else self.worker.loaded(coder)[task.table]

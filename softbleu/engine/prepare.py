@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from contextlib import contextmanager
-from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache, partial
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -26,7 +23,6 @@ from softbleu.encoders.pieces import word_rows
 from softbleu.engine.encode import (
     CodedBlock,
     Coder,
-    KnownWords,
     ListCorpus,
     WordCounts,
     count_words,
@@ -35,8 +31,7 @@ from softbleu.engine.encode import (
 )
 from softbleu.engine.plan import once
 from softbleu.errors import InputError, VectorError
-from softbleu.io.executors import Held, hold, run_in_order, shares_memory
-from softbleu.io.files import TemporaryFolder
+from softbleu.io.executors import run_in_order
 from softbleu.io.platform import cached_property
 from softbleu.kernels import KernelName
 from softbleu.matching.ngrams import (
@@ -68,7 +63,6 @@ if TYPE_CHECKING:
     States = NDArray[np.float32] | DeviceRows
 
 TextBefore = tuple[tuple[int, ...], ...]  # Codes of the words of some lines
-_WORDS = "words.json"
 _WORDS_AT_ONCE = 1 << 12  # Words whose pieces are looked for together: few enough for the memory
 
 
@@ -265,75 +259,6 @@ class CorpusWords:
     def with_features(self, features: Mapping[str, Array]) -> CorpusWords:
         """Return the words with their other properties: arrays by name, for `WordTable.feature`."""
         return replace(self, words=replace(self.words, features=features))
-
-
-@dataclass(frozen=True)
-class Broadcast:
-    """A table of words, or the words of a corpus by their codes; or where workers find them."""
-
-    value: WordTable | Vocabulary | None = None
-    folder: str = ""  # On this machine, whose files every worker maps once
-    sent: Held | None = None  # What is sent once to every worker that has none of this machine's files
-
-    def load(self) -> Any:
-        """Return the table, or the words."""
-        if self.sent is not None:
-            return self.sent.value()
-        return _read(self.folder) if self.value is None else self.value
-
-
-@contextmanager
-def broadcast(
-    value: WordTable | Vocabulary, executor: Executor | None
-) -> Iterator[tuple[Broadcast, dict[str, bytes]]]:
-    """Make a table or a vocabulary available to the workers of an executor, once each.
-
-    Yields the stand-in for `value` in tasks, and the bytes that must be sent to workers without shared memory,
-    by key.
-    """
-    in_context = isinstance(value, WordTable) and not isinstance(value.vectors, TokenVectors | ComparedWords)
-    if executor is None:
-        yield Broadcast(value), {}
-    elif shares_memory(executor) and not in_context:
-        with TemporaryFolder() as name:
-            _write(value, Path(name))
-            yield Broadcast(folder=name), {}
-    elif shares_memory(executor):
-        yield Broadcast(value), {}
-    else:
-        sent, content = hold(value)
-        yield Broadcast(sent=sent), {sent.key: content}
-
-
-def _write(value: WordTable | Vocabulary, folder: Path) -> None:
-    if isinstance(value, Vocabulary):
-        Path(folder, _WORDS).write_text(json.dumps(list(value)))
-        return
-    arrays_of = {field.name: getattr(value.vectors, field.name) for field in fields(value.vectors)}  # type: ignore[arg-type]
-    for kind, arrays in ((type(value.vectors).__name__, arrays_of), ("features", value.features)):
-        Path(folder, kind).mkdir()
-        for key, array in arrays.items():
-            if array is not None:
-                np.save(Path(folder, kind, f"{key}.npy"), array)
-
-
-_KINDS = {kind.__name__: kind for kind in (TokenVectors, ComparedWords)}
-
-
-@lru_cache(maxsize=8)
-def _read(folder: str) -> WordTable | KnownWords:
-    if (place := Path(folder, _WORDS)).exists():
-        words = json.loads(place.read_bytes())
-        return KnownWords(zip(words, range(len(words)), strict=True))
-    # Arrays that could be written to, as those in memory: kernels are compiled for one kind of them.
-    (kind,) = (name for name in _KINDS if Path(folder, name).is_dir())
-    vectors, features = (
-        {path.stem: np.load(path, mmap_mode="c") for path in Path(folder, name).glob("*.npy")}
-        for name in (kind, "features")
-    )
-    # What is a single number is no array.
-    vectors = {name: array if array.ndim else array.item() for name, array in vectors.items()}
-    return WordTable(_KINDS[kind](**vectors), features)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -19,33 +19,30 @@ from softbleu.corpora.labels import Documents
 from softbleu.corpora.validation import usual_blank
 from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.encoders.opened import note_memory
-from softbleu.engine.checkpoint import EVERY, BlockStatistics, Checkpoint
-from softbleu.engine.encode import Coder, ListCorpus, task_batches
+from softbleu.engine.checkpoint import Checkpoint
+from softbleu.engine.encode import Coder, ListCorpus, TaskBatch, task_batches
 from softbleu.engine.notes import note_corpus, note_thresholds
 from softbleu.engine.plan import GivenMetrics, Plan, make_plan, requirements_of
-from softbleu.engine.prepare import Broadcast, CorpusWords, PreparedCorpus, broadcast, prepare_corpus
-from softbleu.engine.statistics import SegmentRows, Statistics
-from softbleu.engine.worker import Sums, Task, Worker, count_known
-from softbleu.errors import Parameter, SoftbleuError
+from softbleu.engine.prepare import CorpusWords, PreparedCorpus, prepare_corpus
+from softbleu.engine.statistics import Rows, RowTotals, Statistics
+from softbleu.engine.worker import Task, Worker, count_known
+from softbleu.errors import Parameter
 from softbleu.io.arguments import check_run
-from softbleu.io.executors import Done, chosen_executor, run_in_order
+from softbleu.io.executors import Done, Held, chosen_executor, hold, run_in_order
 from softbleu.io.platform import cached_property, single_threaded_blas
 from softbleu.io.progress import note
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Level, Metric
-from softbleu.metrics.protocols import ReadsRows, at_level
+from softbleu.metrics.protocols import ReadsRows
 from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.result import Coverage
-from softbleu.text.coded import Vocabulary
 from softbleu.text.tokens import Tokenizer
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.validation import Blank
-    from softbleu.engine.worker import Rows
-    from softbleu.matching.ngrams import WordTable
     from softbleu.types import Integers, Progress
 
 
@@ -82,9 +79,9 @@ class Runner:
     checkpoint: Checkpoint | None = field(repr=False)
     progress: Progress | None = field(repr=False)
     _stack: ExitStack = field(repr=False)
+    _asked: Blank | None = field(repr=False)  # As what blank references count, where that is said
     _prepared: dict[tuple[Tokenizer, Blank], PreparedCorpus] = field(default_factory=dict, repr=False)
-    _sent: dict[int, tuple[Broadcast, dict[str, bytes]]] = field(default_factory=dict, repr=False)
-    _asked: Blank | None = field(default=None, repr=False)  # As what blank references count, where that is said
+    _held: dict[int, Held[Any]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def needed(self) -> Mapping[Tokenizer, Requirements]:
@@ -106,9 +103,20 @@ class Runner:
             self._prepared[key] = prepare_corpus(corpus, metric.tokenizer, needed, self.executor, self.kernels)
         return self._prepared[key]
 
-    def _blank(self, metric: Metric) -> Blank:
-        """Decide whether blank references are empty texts or missing for a metric."""
-        return self._asked or blank_for([metric], self.corpus)
+    def _blank(self, *metrics: Metric) -> Blank:
+        """Decide whether blank references are empty texts or missing: one that takes the source decides for all."""
+        source = any(metric.requires.source for metric in metrics)
+        return self._asked or usual_blank(self.corpus.blank, len(self.corpus), source=source)
+
+    def decide_blank(self) -> None:
+        """Decide as what blank references of the corpus count, and note it."""
+        names: dict[Blank, list[str]] = {}
+        for metric in self.plan.metrics:
+            if metric.requires.references or metric.requires.edits:
+                names.setdefault(self._blank(metric), []).append(metric.label)
+        for way, some in sorted(names.items()):
+            _note_blank(self.corpus.blank, way, some if len(names) > 1 else ())
+        self.corpus = replace(self.corpus, blank_references=self._blank(*self.plan.metrics))
 
     def collect(
         self, metrics: Sequence[Metric], *, system: str | None = None, keep_rows: bool | None = None
@@ -118,107 +126,114 @@ class Runner:
         Metrics of one tokenizer share a pass, unless blank references count otherwise. Rows are kept as the plan
         says, or `keep_rows`; if they are not, they are reduced as they come, but for metrics that must see all.
         """
+        corpus = self.corpus if system is None else self.corpus.only(system)
         keep_rows = self.plan.keep_rows if keep_rows is None else keep_rows
-        systems = self.corpus.systems if system is None else (system,)
-        statistics = {
-            number: self._read(metric, systems)
-            for number, metric in enumerate(metrics)
-            if isinstance(metric, ReadsRows)
-        }
+        found: dict[int, Statistics] = {}
         groups: dict[tuple[Tokenizer, Blank], list[int]] = {}
         for number, metric in enumerate(metrics):
-            if number not in statistics:
+            if isinstance(metric, ReadsRows):
+                found[number] = _read_statistics(self.corpus, metric, corpus.systems)
+            else:
                 groups.setdefault((metric.tokenizer, self._blank(metric)), []).append(number)
-        for group, members in enumerate(groups.values()):
+        for group, ((_, blank), members) in enumerate(groups.items()):
+            progress = part_of(self.progress, group, len(groups)) if len(groups) > 1 else self.progress
             together = [metrics[number] for number in members]
-            made = self._collect(together, system, keep_rows, _part_of(self.progress, group, len(groups)))
-            statistics.update(zip(members, made, strict=True))
-        return [statistics[number] for number in range(len(metrics))]
-
-    def _read(self, metric: Metric, systems: Sequence[str]) -> Statistics:
-        """Read the statistics of a metric that looks at no text."""
-        corpus = self.corpus
-        rows = cast("ReadsRows", metric).read_rows(corpus, systems)
-        by_character = metric.requires.delays and any(log.unit == "char" for log in corpus.logs.values())
-        return Statistics(
-            tuple(systems),
-            metric,
-            cast("Integers", rows),
-            np.ones(len(corpus), np.int64),
-            (0, 0),
-            resegmented=corpus.resegmented and metric.requires.delays,
-            documents=corpus.documents,
-            edits={"unit": "char"} if by_character else {},
-        )
+            texts = replace(corpus, blank_references=blank) if corpus.blank else corpus
+            found |= zip(members, self._collect(together, texts, progress, keep_rows=keep_rows), strict=True)
+        return [found[number] for number in range(len(metrics))]
 
     def _collect(
-        self, metrics: Sequence[Metric], system: str | None, keep_rows: bool, progress: Progress | None
-    ) -> list[Statistics]:
-        corpus = self.corpus if system is None else self.corpus.only(system)
-        corpus = replace(corpus, blank_references=self._blank(metrics[0]))
-        level = self.plan.level
-        streams = [None if keep_rows else _streaming(metric, level) for metric in metrics]
-        keeps = [
-            keep_rows or stream is not None or not metric.aggregation.sum_is_enough or level != "corpus"
-            for metric, stream in zip(metrics, streams, strict=True)
-        ]
-        work = self._work(metrics, keeps)
-        identities = [table.identity for table in work.tables]
-        identities += [corpus.documents.fingerprint] if corpus.documents is not None and self.plan.context else []
-        identities += [str(corpus.blank_references)] if corpus.blank else []
-        key = (__version__, metrics[0].tokenizer, corpus.systems, *zip(metrics, keeps, strict=True), *identities)
-        with (
-            single_threaded_blas() if work.tables or any(stream is not None for stream in streams) else nullcontext()
-        ):
-            totals = self._add_up(work, streams, corpus, segments_at_once(metrics, corpus), progress, key)
-        return [
-            _statistics(corpus.systems, metric, total, work.table_of(number), streams[number], corpus)
-            for number, (metric, total) in enumerate(zip(metrics, totals, strict=True))
-        ]
+        self, metrics: Sequence[Metric], corpus: Corpus, progress: Progress | None, *, keep_rows: bool
+    ) -> Iterator[Statistics]:
+        """Go through a corpus once, for metrics of one tokenizer."""
+        totals = [RowTotals(metric, self.plan.level, keep_rows=keep_rows) for metric in metrics]
+        worker, tables = self._work(metrics, [total.needs_rows for total in totals])
+        step = segments_at_once(metrics, corpus)
+        quiet = bool(tables) or any(total.streamed is not None for total in totals)
+        count = partial(self._mapped, worker, corpus, step, progress, quiet=quiet)
+        if self.checkpoint is None:
+            counted: Iterable[Sequence[Rows]] = count()
+        else:
+            identities = [table.identity for table in tables]
+            identities += [corpus.documents.fingerprint] if corpus.documents is not None and self.plan.context else []
+            identities += [str(corpus.blank_references)] if corpus.blank else []
+            keeps = [task.keep_rows for task in worker.tasks]
+            work = worker.tokenizer, corpus.systems, *zip(metrics, keeps, strict=True), *identities
+            counted = self.checkpoint.resumed((__version__, *work), worker.tasks, corpus, step, count)
+        for made in counted:
+            for total, part in zip(totals, made, strict=True):
+                total.add(part)
+        for task, metric, total in zip(worker.tasks, metrics, totals, strict=True):
+            rows = total.taken()
+            identity, coverage = _vectors_of(metric, tables, task.table, rows.coverage)
+            yield Statistics(
+                corpus.systems,
+                metric,
+                rows.rows,
+                rows.counts,
+                rows.references,
+                identity,
+                coverage,
+                total.streamed,
+                resegmented=corpus.resegmented,
+                documents=corpus.documents,
+                without_blank=corpus.blank > 0 and corpus.blank_references == "missing",
+                against=corpus.against,
+                edits=_edits_counted(corpus, metric) if corpus.gold is not None or corpus.edits else {},
+                gating=corpus.gating,
+                empty=_empty_outputs(corpus) if metric.partial else None,
+            )
 
-    def compare(self) -> tuple[Statistics, Iterator[list[Rows]]]:
+    def compare(self) -> tuple[Statistics, Iterator[list[Integers]]]:
         """Compute the statistics of all pairs of texts of each list, by the one metric of the plan; see `Worker`.
 
         All lists together have a signature, but no rows; statistics come some lists at a time.
         """
         (metric,) = self.plan.metrics
-        work = self._work([metric], [True])
+        worker, tables = self._work([metric], [True])
         none, coverage = np.zeros((0, 0, 0), np.int64), np.zeros((1, 4), np.int64)
-        if metric.requires.vectors and (table := work.table_of(0)) is not None:
+        if metric.requires.vectors and tables:
             for block in self.prepared(metric).blocks():
                 lists = Chunk(block.candidates[0], block.references, block.offsets)
-                coverage += count_known(lists, table.words.vectors)
-        no_rows = BlockStatistics(none, none, coverage, (1, 1))
-        return _statistics((), metric, no_rows, work.table_of(0), None), self._compared(work)
+                coverage += count_known(lists, tables[0].words.vectors)
+        known = _vectors_of(metric, tables, worker.tasks[0].table, coverage)
+        statistics = Statistics((), metric, none, np.zeros(0, np.int64), (1, 1), *known)
+        return statistics, self._mapped(worker.compare, self.corpus, BLOCK, self.progress)
 
-    def _compared(self, work: _Work) -> Iterator[list[Rows]]:
-        done, compare = 0, partial(work.worker.compare, coder=work.coder)
-        with single_threaded_blas():
-            for rows in run_in_order(compare, task_batches(self.corpus), self.executor, work.sent):
-                yield rows
-                done += len(rows)
-                if self.progress is not None:
-                    self.progress(done, len(self.corpus))
-
-    def mapped(self, metric: Metric, make: Callable[[Worker], Callable[..., Done]]) -> Iterator[Done]:
+    def mapped(self, metric: Metric, make: Callable[[Worker], Callable[[TaskBatch], Done]]) -> Iterator[Done]:
         """Apply the function that is made of a worker of one metric to each batch of the corpus, in order."""
         corpus = replace(self.corpus, blank_references=self._blank(metric))
-        work, step = self._work([metric], [True]), segments_at_once([metric], corpus)
-        apply = partial(make(work.worker), coder=work.coder)
-        todo, lengths = tee(task_batches(corpus, self.executor, step if step < BLOCK else None))
-        results = run_in_order(apply, todo, self.executor, work.sent, together=False)
-        done = 0
-        with single_threaded_blas():
+        worker, _ = self._work([metric], [True])
+        return self._mapped(make(worker), corpus, segments_at_once([metric], corpus), self.progress)
+
+    def _mapped(
+        self,
+        work: Callable[[TaskBatch], Done],
+        corpus: Corpus | ListCorpus,
+        step: int,
+        progress: Progress | None,
+        done: int = 0,
+        *,
+        quiet: bool = True,
+    ) -> Iterator[Done]:
+        """Do the work for each batch of a corpus behind what is done, in order, and tell the progress.
+
+        With `quiet`, matrix products take one core meanwhile.
+        """
+        if progress is not None and done == len(corpus):
+            progress(done, done)
+        todo, lengths = tee(task_batches(corpus, self.executor, step if step < BLOCK else None, skip=done))
+        results = run_in_order(work, todo, self.executor, together=isinstance(corpus, ListCorpus))
+        with single_threaded_blas() if quiet else nullcontext():
             for batch, result in zip(lengths, results, strict=True):
                 yield result
                 done += len(batch)
-                if self.progress is not None:
-                    self.progress(done, len(corpus))
+                if progress is not None:
+                    progress(done, len(corpus))
 
-    def _work(self, metrics: Sequence[Metric], keeps: Sequence[bool]) -> _Work:
-        """Make the worker that computes metrics of one tokenizer, and send workers elsewhere its values."""
-        tokenizer = metrics[0].tokenizer
-        needed = self.needed[tokenizer]
+    def _work(self, metrics: Sequence[Metric], keeps: Sequence[bool]) -> tuple[Worker, list[CorpusWords]]:
+        """Make the worker of metrics of one tokenizer; return the tables of words that it looks at, too."""
+        tokenizer, executor = metrics[0].tokenizer, self.executor
         tables: list[CorpusWords] = []
         tasks = []
         for metric, keep in zip(metrics, keeps, strict=True):
@@ -231,107 +246,17 @@ class Runner:
                 number = -1  # Made by the coder
             # Workers are given tables of vectors: those of the metric need not travel.
             tasks.append(Task(replace(metric, vector_choice=VectorChoice()), number, keep))
-        prepared, coder = self._prepared.get((tokenizer, self._blank(metrics[0]))), None
-        values: list[WordTable | Vocabulary] = [table.words for table in tables]
-        if self.executor is None:
-            coder = Coder(tokenizer, needed, self.kernels) if prepared is None else prepared.coder
-        elif prepared is not None and tables:
-            values.append(prepared.counts.vocabulary)
-        sent: dict[str, bytes] = {}
-        for value in values:
-            if id(value) not in self._sent:
-                self._sent[id(value)] = self._stack.enter_context(broadcast(value, self.executor))
-            sent |= self._sent[id(value)][1]
-        places = tuple(self._sent[id(value)][0] for value in values)
-        words = places[-1] if len(places) > len(tables) else None
-        worker = Worker(tuple(tasks), tokenizer, needed, self.kernels, places[: len(tables)], words)
-        return _Work(worker, tables, sent, coder)
-
-    def _add_up(
-        self,
-        work: _Work,
-        streams: Sequence[SegmentRows | None],
-        corpus: Corpus,
-        step: int,
-        progress: Progress | None,
-        key: Sequence[object],
-    ) -> list[BlockStatistics]:
-        tasks, checkpoint = work.worker.tasks, self.checkpoint
-        done_before, name = 0, ""
-        total = Sums(
-            [
-                replace(task, keep_rows=task.keep_rows and stream is None)
-                for task, stream in zip(tasks, streams, strict=True)
-            ]
-        )
-
-        def add(parts: Sequence[BlockStatistics]) -> None:
-            pairs = zip(parts, streams, strict=True)
-            total.add([part if stream is None else stream.take(part) for part, stream in pairs])
-
-        if checkpoint is not None:
-            name = checkpoint.key(*key)
-            done_before, known = checkpoint.read(name, [task.keep_rows for task in tasks], corpus, step)
-            for parts in known:
-                add(parts)
-        journal = _Journal(checkpoint, name, Sums(tasks), EVERY * step, done_before, done_before)
-        todo, lengths = tee(task_batches(corpus, self.executor, step if step < BLOCK else None, skip=done_before))
-        results = run_in_order(partial(work.worker, coder=work.coder), todo, self.executor, work.sent, together=False)
-        try:
-            for batch, parts in zip(lengths, results, strict=True):
-                add(parts)
-                journal.add(parts, len(batch))
-                if progress is not None:
-                    progress(journal.done, len(corpus))
-        except SoftbleuError:
-            # Such as a worker that is lost, or a device that fails.
-            journal.write()
-            raise
-        journal.write()
-        if progress is not None and done_before and journal.done == done_before:
-            progress(done_before, len(corpus))
-        return total.taken()
-
-
-@dataclass
-class _Journal:
-    """Statistics that a run has made since it last wrote to its checkpoint, if it has one."""
-
-    checkpoint: Checkpoint | None
-    name: str  # Key of the work
-    since: Sums
-    every: int  # Segments that are written together
-    written: int  # Segments in the checkpoint
-    done: int
-
-    def add(self, parts: Sequence[BlockStatistics], segments: int) -> None:
-        """Add the statistics of the next segments."""
-        self.done += segments
-        if self.checkpoint is not None:
-            self.since.add(parts)
-            if self.done - self.written >= self.every:
-                self.write()
-
-    def write(self) -> None:
-        """Write what is new."""
-        if self.checkpoint is not None and self.done > self.written:
-            self.checkpoint.write(self.name, self.written, self.done, self.since.taken())
-            self.written = self.done
-
-
-@dataclass(frozen=True)
-class _Work:
-    """A worker, and the tables and the coder that it uses."""
-
-    worker: Worker
-    tables: list[CorpusWords]
-    sent: dict[str, bytes]  # What workers elsewhere are sent
-    coder: Coder | None  # Knows what was coded before; None where the work is done elsewhere
-
-    def table_of(self, number: int) -> CorpusWords | None:
-        """The table of a metric, where it looks at one."""
-        table = self.worker.tasks[number].table
-        return None if table in (None, -1) else self.tables[table]
+        prepared, needed = self._prepared.get((tokenizer, self._blank(metrics[0]))), self.needed[tokenizer]
+        coder = None if prepared is None else prepared.coder
+        if executor is None and coder is None:
+            coder = Coder(tokenizer, needed, self.kernels)
+        words = None if prepared is None or executor is None or not tables else prepared.counts.vocabulary
+        for value in (*(table.words for table in tables), words):
+            if value is not None and id(value) not in self._held:
+                self._held[id(value)] = self._stack.enter_context(hold(value, executor))
+        held = tuple(self._held[id(table.words)] for table in tables)
+        coded = {"coder": coder} if executor is None else {"words": self._held.get(id(words))}
+        return Worker(tuple(tasks), tokenizer, needed, self.kernels, held, **coded), tables
 
 
 @contextmanager
@@ -358,23 +283,15 @@ def running(
             whole = replace(cast("Any", whole), documents=Documents.of([""] * len(whole)))
         checkpoint = None if options.checkpoint is None else Checkpoint(options.checkpoint, whole)
         asked = None if lists else whole.blank_references
-        if not lists and whole.blank:
-            compared = [metric for metric in metrics if metric.requires.references or metric.requires.edits]
-            for way in sorted({asked or blank_for([metric], whole) for metric in compared}):
-                names = [metric.label for metric in compared if (asked or blank_for([metric], whole)) == way]
-                _note_blank(whole.blank, way, names if len(names) < len(compared) else ())
-            whole = replace(cast("Any", whole), blank_references=asked or blank_for(metrics, whole))
+        runner = Runner(whole, plan, chosen, name, checkpoint, options.progress, stack, asked)
+        if whole.blank:
+            runner.decide_blank()
         if not lists and options.notes:
             note_corpus(cast("Corpus", corpus), plan)
         stack.callback(note_memory)
-        yield Runner(whole, plan, chosen, name, checkpoint, options.progress, stack, _asked=asked)
+        yield runner
         if not lists and options.notes:
             note_thresholds(plan)  # Beside scores, not beside an error
-
-
-def blank_for(metrics: Sequence[Metric], corpus: Corpus) -> Blank:
-    """Decide whether blank references are empty or missing by default: a metric that takes the source decides."""
-    return usual_blank(corpus.blank, len(corpus), source=any(metric.requires.source for metric in metrics))
 
 
 def _note_blank(blank: int, way: Blank, names: Sequence[str]) -> None:
@@ -384,13 +301,6 @@ def _note_blank(blank: int, way: Blank, names: Sequence[str]) -> None:
     many = f"{blank:,} references are" if blank > 1 else "1 reference is"
     by = f"by {', '.join(names)} " * bool(names)
     note(f"{many} blank beside others with text, and taken {by}as {counted} (the other way: ", other, ")")
-
-
-def _streaming(metric: Metric, level: Level) -> SegmentRows | None:
-    """Make a collector of the rows of a metric whose score needs more than their sum but not all rows at once."""
-    aggregation, segments = at_level(metric, level).aggregation, level == "segment"
-    streams = aggregation.by_segment if segments else not aggregation.sum_is_enough
-    return SegmentRows(aggregation, segments=segments) if streams and aggregation.has_corpus_score else None
 
 
 def segments_at_once(metrics: Sequence[Metric], corpus: Corpus) -> int:
@@ -425,48 +335,46 @@ def collect_statistics(
         return runner.collect(plan.metrics)
 
 
-def _statistics(
-    systems: tuple[str, ...],
-    metric: Metric,
-    total: BlockStatistics,
-    table: CorpusWords | None,
-    stream: SegmentRows | None,
-    corpus: Corpus | None = None,
-) -> Statistics:
-    identity, coverage = None, None
-    if table is not None and metric.requires.vectors:
-        identity, zero = table.identity, table.zero_words
-        if identity != NO_VECTORS:
-            coverage = tuple(Coverage(a, b, c, d, zero) for a, b, c, d in total.coverage.tolist())
-    made = Statistics(systems, metric, total.rows, total.counts, total.references, identity, coverage, stream)
-    if corpus is None:
-        return made
-    without_blank = corpus.blank > 0 and corpus.blank_references == "missing"
-    return replace(
-        made,
-        resegmented=corpus.resegmented,
+def _vectors_of(
+    metric: Metric, tables: Sequence[CorpusWords], number: int | None, known: Integers
+) -> tuple[str | None, tuple[Coverage, ...] | None]:
+    """Name the vectors that a metric compared, and count the tokens of each system that are `known`; else None."""
+    if number is None or not metric.requires.vectors:
+        return None, None
+    table = tables[number]
+    counts = (Coverage(*[*row, table.zero_words]) for row in known.tolist())
+    return table.identity, None if table.identity == NO_VECTORS else tuple(counts)
+
+
+def _read_statistics(corpus: Corpus, metric: Metric, systems: Sequence[str]) -> Statistics:
+    """Read the statistics of a metric that looks at no text."""
+    rows = cast("ReadsRows", metric).read_rows(corpus, systems)
+    by_character = metric.requires.delays and any(log.unit == "char" for log in corpus.logs.values())
+    return Statistics(
+        tuple(systems),
+        metric,
+        cast("Integers", rows),
+        np.ones(len(corpus), np.int64),
+        (0, 0),
+        resegmented=corpus.resegmented and metric.requires.delays,
         documents=corpus.documents,
-        without_blank=without_blank,
-        against=corpus.against,
-        edits=_edits_counted(corpus, metric),
-        gating=corpus.gating,
-        empty=_empty_outputs(corpus, systems) if metric.partial else None,
+        edits={"unit": "char"} if by_character else {},
     )
 
 
-def _empty_outputs(corpus: Corpus, systems: Sequence[str]) -> list[int]:
+def _empty_outputs(corpus: Corpus) -> list[int]:
     """Count outputs without text, of each system."""
-    empty = np.zeros(len(systems), np.int64)
+    empty = np.zeros(len(corpus.systems), np.int64)
     for block in corpus.blocks():
         texts = block.load().candidates
-        empty += [sum(not line.strip() for line in texts[system]) for system in systems]
+        empty += [sum(not line.strip() for line in texts[system]) for system in corpus.systems]
     return empty.tolist()
 
 
 def _edits_counted(corpus: Corpus, metric: Metric) -> dict[str, str]:
     """Name the origin of edits that were not found in texts, and whether absent annotators count."""
     counted, gold = {}, corpus.gold or ()
-    if metric.requires.edits and (corpus.gold is not None or corpus.edits):
+    if metric.requires.edits:
         given = "given" if len(corpus.edits) == len(corpus.systems) else "mixed" if corpus.edits else ""
         counted["edits"] = "+".join(filter(None, ("gold" if corpus.gold is not None else "", given)))
     if any(one.absent for segment in gold for one in segment.annotations):
@@ -474,8 +382,8 @@ def _edits_counted(corpus: Corpus, metric: Metric) -> dict[str, str]:
     return counted
 
 
-def _part_of(progress: Progress | None, part: int, parts: int) -> Progress | None:
-    """Progress of one of several passes."""
-    if progress is None or parts == 1:
-        return progress
-    return lambda done, total: progress(done + part * total, total * parts)
+def part_of(progress: Progress | None, part: int, parts: int) -> Progress | None:
+    """Return the progress of one of several passes."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(done + part * total, parts * total)

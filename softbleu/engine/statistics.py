@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any, overload
 from weakref import finalize
@@ -14,9 +15,9 @@ from weakref import finalize
 import numpy as np
 
 from softbleu.corpora.labels import Documents
-from softbleu.engine.checkpoint import BlockStatistics
 from softbleu.io.platform import cached_property, single_threaded_blas
 from softbleu.metrics.base import Level, Metric
+from softbleu.metrics.guards import failure_of
 from softbleu.metrics.protocols import at_level, in_percent
 from softbleu.metrics.result import Coverage, Result
 from softbleu.metrics.score import DocumentScore, Score
@@ -29,6 +30,68 @@ if TYPE_CHECKING:
 
 
 _MOST_KEPT = 1 << 18  # Numbers that are kept in memory; more are in a file that goes with them
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Statistics of consecutive segments by one metric, for every system."""
+
+    rows: Integers  # (systems, rows, k); a single row each where only the sum is kept
+    counts: Integers  # Rows of each segment: 1, or as many as it has references; a sum counts as one segment
+    segments: int
+    coverage: Integers
+    """(systems, 4): tokens of candidates, with a vector; tokens of references, with a vector."""
+    references: tuple[int, int]  # Fewest and most references of a segment
+
+    @classmethod
+    def joined(cls, metric: Metric, parts: Sequence[Rows], *, keep: bool) -> Rows:
+        """Put parts one behind the other with `keep`, else add them up, in their order."""
+        if len(parts) == 1:
+            return parts[0]
+        rows, counts = [part.rows for part in parts], parts[0].counts
+        check_widths(metric, rows)
+        if keep:
+            counts = np.concatenate([part.counts for part in parts])
+        return cls(
+            np.concatenate(rows, axis=1) if keep else reduce(np.add, rows),
+            counts,
+            sum(part.segments for part in parts),
+            reduce(np.add, [part.coverage for part in parts]),
+            (min(part.references[0] for part in parts), max(part.references[1] for part in parts)),
+        )
+
+
+def check_widths(metric: Metric, parts: Sequence[Integers]) -> None:
+    """Check that the rows of a metric have as many numbers in all parts; the error names the metric."""
+    widths = sorted({rows.shape[-1] for rows in parts})
+    if len(widths) > 1:
+        raise failure_of(metric, f"{widths[0]} numbers in one row of statistics, and {widths[1]} in another")
+
+
+class RowTotals:
+    """Statistics of a metric so far, reduced as they come to no more than its scores at a level need."""
+
+    def __init__(self, metric: Metric, level: Level, *, keep_rows: bool) -> None:
+        aggregation, segments = at_level(metric, level).aggregation, level == "segment"
+        # A score may need more than the sum of rows, but not all of them at once.
+        reduces = aggregation.by_segment if segments else not aggregation.sum_is_enough
+        reduces = reduces and aggregation.has_corpus_score and not keep_rows
+        self.streamed = SegmentRows(aggregation, segments=segments) if reduces else None
+        self._keep = keep_rows or not metric.aggregation.sum_is_enough or level != "corpus"
+        self.needs_rows = reduces or self._keep  # Whether it must be given the rows of segments, not their sum
+        self._metric, self._parts = metric, list[Rows]()
+
+    def add(self, part: Rows) -> None:
+        """Add the next segments."""
+        if self.streamed is not None:
+            part = self.streamed.take(part)
+        self._parts.append(part)
+        if self.streamed is not None or not self._keep:
+            self._parts = [Rows.joined(self._metric, self._parts, keep=False)]
+
+    def taken(self) -> Rows:
+        """Put all together."""
+        return Rows.joined(self._metric, self._parts, keep=True)
 
 
 class SegmentRows:
@@ -44,7 +107,7 @@ class SegmentRows:
     def __len__(self) -> int:
         return self._stops[-1] if self._stops else 0
 
-    def take(self, part: BlockStatistics) -> BlockStatistics:
+    def take(self, part: Rows) -> Rows:
         """Consume the rows of `part`; return `part` without its rows."""
         self._stream.add(part.rows, part.counts)
         if self._segments:

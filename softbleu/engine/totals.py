@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -14,8 +15,8 @@ from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
 from softbleu.engine.plan import requirements_of
 from softbleu.engine.prepare import CorpusWords, PreparedCorpus
 from softbleu.engine.scorer import SegmentScorer
-from softbleu.engine.statistics import Statistics
-from softbleu.engine.worker import Task, Worker
+from softbleu.engine.statistics import Rows, Statistics
+from softbleu.engine.worker import Task, Worker, joined
 from softbleu.io.platform import single_threaded_blas
 from softbleu.metrics.aggregation import RowStream
 from softbleu.metrics.protocols import ReadsRows
@@ -23,9 +24,7 @@ from softbleu.metrics.result import Coverage
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Segments
-    from softbleu.engine.checkpoint import BlockStatistics
     from softbleu.metrics.base import Metric
-    from softbleu.types import Integers
 
 Kept = Literal["sums", "rows", "text"]
 
@@ -46,24 +45,6 @@ def reason_for_text(metric: Metric) -> str | None:
     return None
 
 
-@dataclass(frozen=True)
-class _Run:
-    """Consecutive segments, by their rows or by the sum of these."""
-
-    segments: int
-    rows: Integers  # (rows, k)
-    counts: Integers | None  # Rows of each segment; None of a sum
-    references: tuple[int, int]  # Fewest and most references of a segment
-
-    def spread(self) -> tuple[Integers, Integers]:
-        """Return rows and counts of all segments; those of a sum are 0 but for one."""
-        if self.counts is not None:
-            return self.rows, self.counts
-        rows = np.zeros((self.segments, self.rows.shape[1]), self.rows.dtype)
-        rows[0] = self.rows[0]
-        return rows, np.ones(self.segments, np.int64)
-
-
 class Totals:
     """Statistics of all segments so far by a metric that needs no text of them; see `reason_for_text`.
 
@@ -74,8 +55,7 @@ class Totals:
     def __init__(self, metric: Metric, *, keep_rows: bool) -> None:
         self.metric, self.keep_rows = metric, keep_rows
         self.segments = self.blank = 0
-        self._runs: dict[Blank, list[_Run]] = {"empty": []}
-        self._coverage = np.zeros(4, np.int64)
+        self._parts: dict[Blank, list[Rows]] = {"empty": []}
         self._identity: str | None = None
         self._zero_words: set[str] = set()
         self._scorer: SegmentScorer | None = None
@@ -87,72 +67,58 @@ class Totals:
     @property
     def kept(self) -> Kept:
         """Kind of data kept of the segments so far."""
-        return "rows" if any(run.counts is not None for run in self._of(self._way)) else "sums"
+        return "sums" if all(map(_is_sum, self._of(self._way))) else "rows"
 
     def add(self, batch: Segments) -> None:
         """Add a batch of segments of one system."""
         ways: list[Blank] = ["empty"]
-        if self.metric.requires.source and (batch.blank or "missing" in self._runs):
+        if self.metric.requires.source and (batch.blank or "missing" in self._parts):
             # Which of the two counts is known at the end.
             ways.append("missing")
         made = {way: list(self._computed(replace(batch, blank_references=way))) for way in ways}
-        runs = {
-            way: [_Run(len(part.counts), part.rows[0], part.counts, part.references) for part, _, _ in parts]
-            for way, parts in made.items()
+        self._parts = {
+            way: self._joined([*self._of(way), *(part for some, *_ in found for part in some)])
+            for way, found in made.items()
         }
-        self._runs = {way: self._joined([*self._of(way), *added]) for way, added in runs.items()}
-        for part, prepared, table in made["empty"]:
-            self._coverage = self._coverage + part.coverage[0]
+        for _, prepared, table in made["empty"]:
             self._know(prepared, table)
         self.segments += len(batch)
         self.blank += batch.blank
 
     def merge(self, other: Totals) -> None:
         """Add the segments of another after one's own."""
-        ways = {**self._runs, **other._runs}
-        self._runs = {way: self._joined([*self._of(way), *other._of(way)]) for way in ways}
+        ways = {**self._parts, **other._parts}
+        self._parts = {way: self._joined([*self._of(way), *other._of(way)]) for way in ways}
         self.segments += other.segments
         self.blank += other.blank
         self._identity = self._identity or other._identity
         self._zero_words |= other._zero_words
-        self._coverage = self._coverage + other._coverage
 
     def collected(self) -> Statistics:
         """Return the statistics of all segments, of one system, for `Statistics.results`."""
-        runs = self._of(self._way)
-        if any(run.counts is not None for run in runs):
-            rows, counts = (np.concatenate(parts) for parts in zip(*(run.spread() for run in runs), strict=True))
-        else:
-            rows, counts = runs[0].rows, np.ones(1, np.int64)
-        without_blank = self.blank > 0 and self._way == "missing"
+        parts, identity = self._of(self._way), self._identity
+        if self.kept == "rows":
+            parts = [*map(_spread, parts)]
+        whole = Rows.joined(self.metric, parts, keep=True)
+        counts = whole.counts if self.kept == "rows" else np.ones(1, np.int64)
         coverage = None
-        if self._identity not in (None, NO_VECTORS):
-            candidates, known, references, known_references = self._coverage.tolist()
-            zero = len(self._zero_words)
-            coverage = (Coverage(candidates, known, references, known_references, zero),)
-        return Statistics(
-            ("candidate",),
-            self.metric,
-            rows[None],
-            counts,
-            _range(runs),
-            self._identity,
-            coverage,
-            without_blank=without_blank,
-        )
+        if identity not in (None, NO_VECTORS):
+            (known,) = reduce(np.add, [part.coverage for part in self._parts["empty"]]).tolist()
+            coverage = (Coverage(*[*known, len(self._zero_words)]),)
+        without_blank = self.blank > 0 and self._way == "missing"
+        more = whole.references, identity, coverage
+        return Statistics(("candidate",), self.metric, whole.rows, counts, *more, without_blank=without_blank)
 
     @property
     def _way(self) -> Blank:
         """Way in which blank references count, for all segments so far."""
         return usual_blank(self.blank, self.segments, source=self.metric.requires.source)
 
-    def _of(self, way: Blank) -> list[_Run]:
+    def _of(self, way: Blank) -> list[Rows]:
         """Return the segments whose blank references count in a way; without any, all ways are one."""
-        return self._runs.get(way, self._runs["empty"])
+        return self._parts.get(way, self._parts["empty"])
 
-    def _computed(
-        self, batch: Segments
-    ) -> Iterator[tuple[BlockStatistics, PreparedCorpus | None, CorpusWords | None]]:
+    def _computed(self, batch: Segments) -> Iterator[tuple[list[Rows], PreparedCorpus | None, CorpusWords | None]]:
         """Compute the statistics of a batch, block by block, with the words of each."""
         if self._scorer is None:
             self._scorer = SegmentScorer(self.metric, "corpus")
@@ -166,8 +132,9 @@ class Totals:
             prepared, block, words = self._scorer.prepared(replace(part, blank_references=batch.blank_references))
             table = None if prepared is None else prepared.table(self.metric.vector_choice, self.metric.requires)
             worker = Worker((task,), self.metric.tokenizer, requirements_of(self.metric), "auto")
+            tables = [one for one in (table and table.words, words) if one]
             with nullcontext() if table is None else single_threaded_blas():
-                (made,) = worker.of_block(block, 0, [one for one in (table and table.words, words) if one])
+                made = joined([task], worker.of_block(block, 0, tables))
             yield made, prepared, table
 
     def _know(self, prepared: PreparedCorpus | None, table: CorpusWords | None) -> None:
@@ -180,32 +147,35 @@ class Totals:
             unknown = [word for word in prepared.words if word not in self._zero_words]
             self._zero_words.update(word for word in unknown if select([word]).selected.zero_words)
 
-    def _joined(self, runs: Sequence[_Run]) -> list[_Run]:
+    def _joined(self, parts: Sequence[Rows]) -> list[Rows]:
         """Add up consecutive segments wherever a corpus takes no more than their sum."""
-        made: list[_Run] = []
-        for run in runs:
-            reduced = self._reduced(run)
-            if made and made[-1].counts is None and reduced.counts is None:
-                last = made.pop()
-                segments, rows = last.segments + reduced.segments, last.rows + reduced.rows
-                made.append(_Run(segments, rows, None, _range([last, reduced])))
-            else:
-                made.append(reduced)
+        made: list[Rows] = []
+        for part in map(self._reduced, parts):
+            before = made.pop() if made and _is_sum(made[-1]) and _is_sum(part) else None
+            made.append(part if before is None else Rows.joined(self.metric, [before, part], keep=False))
         return made
 
-    def _reduced(self, run: _Run) -> _Run:
+    def _reduced(self, part: Rows) -> Rows:
         """Add up the rows of segments, unless they are needed."""
-        aggregation = self.metric.aggregation
-        if run.counts is None or self.keep_rows or run.rows.dtype.kind not in "iu":
-            return run
-        if aggregation.adds_up and run.counts.max() == 1:
-            return replace(run, rows=run.rows.sum(axis=0, keepdims=True), counts=None)
-        if not aggregation.by_segment or type(aggregation.stream()) is not RowStream:
-            return run  # References are drawn at random, or chosen after the segments before
-        chosen = aggregation.chosen(run.rows, np.concatenate(([0], np.cumsum(run.counts))))
-        return replace(run, rows=run.rows[chosen].sum(axis=0, keepdims=True), counts=None)
+        aggregation, rows = self.metric.aggregation, part.rows[0]
+        if _is_sum(part) or self.keep_rows or rows.dtype.kind not in "iu":
+            return part
+        if not (aggregation.adds_up and part.counts.max() == 1):
+            if not aggregation.by_segment or type(aggregation.stream()) is not RowStream:
+                return part  # References are drawn at random, or chosen after the segments before
+            rows = rows[aggregation.chosen(rows, np.concatenate(([0], np.cumsum(part.counts))))]
+        return replace(part, rows=rows.sum(axis=0)[None, None], counts=np.zeros(0, np.int64))
 
 
-def _range(runs: Sequence[_Run]) -> tuple[int, int]:
-    """Return the fewest and most references of a segment."""
-    return min(run.references[0] for run in runs), max(run.references[1] for run in runs)
+def _is_sum(part: Rows) -> bool:
+    """Whether rows are a sum, which has no counts here."""
+    return not len(part.counts)
+
+
+def _spread(part: Rows) -> Rows:
+    """Return rows of each segment; those of a sum are 0 but for one."""
+    if not _is_sum(part):
+        return part
+    rows = np.zeros((1, part.segments, part.rows.shape[2]), part.rows.dtype)
+    rows[0, 0] = part.rows[0, 0]
+    return replace(part, rows=rows, counts=np.ones(part.segments, np.int64))

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from softbleu.engine.checkpoint import BlockStatistics
 from softbleu.engine.encode import CodedBlock, Coder, TaskBatch, in_parts
-from softbleu.engine.prepare import Broadcast
+from softbleu.engine.statistics import Rows, check_widths
+from softbleu.io.executors import Held
 from softbleu.io.platform import cached_property
 from softbleu.kernels import KernelName, Kernels, choose_kernels
 from softbleu.matching.ngrams import Chunk
 from softbleu.matching.sweep import matched_by_all
 from softbleu.metrics.base import Metric
-from softbleu.metrics.guards import checked_rows, failure_of, rows_of_pairs
+from softbleu.metrics.guards import checked_rows, rows_of_pairs
 from softbleu.metrics.protocols import ComparesPairs, shares_matches
 from softbleu.metrics.requirements import Requirements
+from softbleu.text.coded import Vocabulary
 from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
     from softbleu.matching.ngrams import Vectors, WordTable
-    from softbleu.types import Array, Integers
-
-    Rows = Array
+    from softbleu.types import Integers
 
 
 MINI_BATCH = 512  # Candidates that are matched together: few enough for the cache. Results do not depend on it.
@@ -50,37 +49,36 @@ _mine = threading.local()  # What a thread of a worker keeps from one task to th
 
 @dataclass(frozen=True)
 class Worker:
-    """Scores coded chunks by all metrics of a tokenizer; small enough to travel with every batch."""
+    """Counts what all metrics of a tokenizer look at; small enough to travel with every batch."""
 
     tasks: tuple[Task, ...]
     tokenizer: Tokenizer
     needed: Requirements  # What all metrics together look at
     kernels: KernelName
-    tables: tuple[Broadcast, ...] = ()
-    words: Broadcast | None = None  # Words that tables count, for workers that do not know them
+    tables: tuple[Held[WordTable], ...] = ()
+    words: Held[Vocabulary] | None = None  # Words that tables count, for workers that do not know them
+    coder: Coder | None = None  # Knows lines and words that it coded before; it does not travel
 
-    def __call__(self, batch: TaskBatch, coder: Coder | None = None) -> list[BlockStatistics]:
-        """Compute the statistics of a batch, by every metric; a coder knows lines from batches before."""
-        sums, first, coder = Sums(self.tasks), batch.first, coder or self.own_coder()
+    def __call__(self, batch: TaskBatch) -> list[Rows]:
+        """Count the segments of a batch, by every metric."""
+        coder, first, parts = self.own_coder(), batch.first, list[list[Rows]]()
         for block in batch.coded(coder):
-            sums.add(self.of_block(block, first, self.loaded(coder)))
+            parts += self.of_block(block, first, self.loaded(coder))
             first += len(block)
-        return sums.taken()
+        return joined(self.tasks, parts)
 
-    def compare(self, batch: TaskBatch, coder: Coder | None = None) -> list[Rows]:
+    def compare(self, batch: TaskBatch) -> list[Integers]:
         """Compute the statistics of all pairs of texts of each list of a batch, by the first metric.
-
-        `coder` codes the texts; the worker has its own unless one is given.
 
         They have the shape (candidates, references, k).
         """
-        kernels, coder = choose_kernels(self.kernels), coder or self.own_coder()
+        kernels, coder = choose_kernels(self.kernels), self.own_coder()
         coded = batch.coded(coder)
         return [rows for lists in coded for rows in self._of_lists(lists, self.loaded(coder), kernels)]
 
     def loaded(self, coder: Coder) -> list[WordTable]:
         """Load the tables; the last has parts of the words that the coder knows, where metrics take no others."""
-        tables: list[WordTable] = [table.load() for table in self.tables]
+        tables: list[WordTable] = [table.value() for table in self.tables]
         parts: list[Any] = [part for task in self.tasks if task.table == -1 for part in task.metric.requires.parts]
         return [*tables, coder.table(dict.fromkeys(parts))] if parts else tables
 
@@ -129,34 +127,34 @@ class Worker:
 
     def own_coder(self) -> Coder:
         """Return the coder of this worker, which is kept from batch to batch."""
+        if self.coder is not None:
+            return self.coder
         key = self.tokenizer, self.needed, self.kernels, self.words
         if getattr(_mine, "key", None) != key:
-            vocabulary = None if self.words is None else self.words.load()
+            vocabulary = None if self.words is None else self.words.value()
             _mine.coder, _mine.key = Coder(self.tokenizer, self.needed, self.kernels, vocabulary), key
         coder: Coder = _mine.coder
         return coder
 
-    def of_block(self, block: CodedBlock, first: int, tables: Sequence[WordTable]) -> list[BlockStatistics]:
-        """Go through a block in mini-batches, each of which has a chunk for every system."""
+    def of_block(self, block: CodedBlock, first: int, tables: Sequence[WordTable]) -> Iterator[list[Rows]]:
+        """Count a block in mini-batches, each of which has a chunk for every system: by every metric."""
         together = len(block.candidates) if self._families[1] else 1
         size = max(MINI_BATCH // max(together, 1), LEAST) if tables else max(len(block), 1)
         kernels = choose_kernels(self.kernels)
-        sums = Sums(self.tasks)
         for start, end in block.cuts(size, MOST_TOGETHER):
             chunks = list(block.chunks(start, end))
             gold = list(block.chunks(start, end, gold=True)) if self.needed.by_annotator else []
             made = dict(self.rows(chunks, tables, kernels, gold, first + start))
             seen = (gold if task.metric.requires.by_annotator else chunks for task in self.tasks)
             parts = (made[number] for number in range(len(self.tasks)))
-            sums.add([*map(partial(_statistics_of_chunks, tables), self.tasks, parts, seen)])
-        return sums.taken()
+            yield [*map(partial(_rows_of_chunks, tables), self.tasks, parts, seen)]
 
-    def _of_lists(self, lists: CodedBlock, tables: Sequence[WordTable], kernels: Kernels) -> list[Rows]:
+    def _of_lists(self, lists: CodedBlock, tables: Sequence[WordTable], kernels: Kernels) -> list[Integers]:
         """Go through lists: the pairs of small ones together, for there much time goes by for each list."""
         metric, words = self.tasks[0].metric, None if self.tasks[0].table is None else tables[self.tasks[0].table]
         candidates, references = lists.sizes
         pairs = candidates * references
-        by_list: dict[int, Rows] = {}
+        by_list: dict[int, Integers] = {}
         small = np.flatnonzero(pairs <= SMALL_LIST)
         if len(small):
             ((_, (rows,)),) = self.rows([lists.pairs(small)], tables, kernels)
@@ -174,9 +172,9 @@ class Worker:
         return [by_list[number] for number in range(len(lists))]
 
 
-def _statistics_of_chunks(
+def _rows_of_chunks(
     tables: Sequence[WordTable], task: Task, by_system: Sequence[Integers], chunks: Sequence[Chunk]
-) -> BlockStatistics:
+) -> Rows:
     """Put the rows of a chunk of each system together, or their sums where rows are not kept."""
     check_widths(task.metric, by_system)
     references = np.diff(chunks[0].segment_offsets)
@@ -186,47 +184,14 @@ def _statistics_of_chunks(
     coverage = np.zeros((len(chunks), 4), np.int64)
     if task.table is not None and task.metric.requires.vectors:
         coverage = np.stack([count_known(chunk, tables[task.table].vectors) for chunk in chunks])
-    return BlockStatistics(np.stack(by_system), counts, coverage, (int(references.min()), int(references.max())))
+    fewest, most = int(references.min()), int(references.max())
+    return Rows(np.stack(by_system), counts, len(references), coverage, (fewest, most))
 
 
-def check_widths(metric: Metric, parts: Sequence[Integers]) -> None:
-    """Check that the rows of a metric have as many numbers in all parts; the error names the metric."""
-    widths = sorted({rows.shape[-1] for rows in parts})
-    if len(widths) > 1:
-        raise failure_of(metric, f"{widths[0]} numbers in one row of statistics, and {widths[1]} in another")
-
-
-def _joined(parts: Sequence[BlockStatistics]) -> BlockStatistics:
-    """Put the rows of consecutive blocks together."""
-    return BlockStatistics(
-        np.concatenate([part.rows for part in parts], axis=1),
-        np.concatenate([part.counts for part in parts]),
-        sum((part.coverage for part in parts[1:]), start=parts[0].coverage),
-        (min(part.references[0] for part in parts), max(part.references[1] for part in parts)),
-    )
-
-
-class Sums:
-    """Statistics added up, or put one behind the other where rows are kept."""
-
-    def __init__(self, tasks: Sequence[Task]) -> None:
-        self._tasks = tasks
-        self._parts: list[list[BlockStatistics]] = [[] for _ in tasks]
-
-    def add(self, parts: Sequence[BlockStatistics]) -> None:
-        """Add the statistics of the next blocks, by every task."""
-        for task, before, part in zip(self._tasks, self._parts, parts, strict=True):
-            check_widths(task.metric, [part.rows, *(last.rows for last in before[-1:])])
-            if task.keep_rows or not before:
-                before.append(part)
-            else:
-                before[0] = replace(_joined([before[0], part]), rows=before[0].rows + part.rows, counts=part.counts)
-
-    def taken(self) -> list[BlockStatistics]:
-        """Return the accumulated statistics and reset."""
-        taken = [_joined(parts) for parts in self._parts]
-        self._parts = [[] for _ in self._tasks]
-        return taken
+def joined(tasks: Sequence[Task], parts: Iterable[Sequence[Rows]]) -> list[Rows]:
+    """Put consecutive parts together, by every task."""
+    by_task = zip(tasks, zip(*parts, strict=True), strict=True)
+    return [Rows.joined(task.metric, some, keep=task.keep_rows) for task, some in by_task]
 
 
 def count_known(chunk: Chunk, vectors: Vectors) -> Integers:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import mmap
 import os
 import pickle
 import signal
@@ -18,12 +19,14 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from itertools import islice
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from urllib.parse import urlsplit
 
 from softbleu.errors import InputError, Parameter, WorkerError, optional
 from softbleu.io.arguments import MOST_JOBS, check_run
+from softbleu.io.files import TemporaryFolder
 from softbleu.io.platform import client_of, end_processes, processes_of, runs_again, single_threaded_blas
 from softbleu.io.progress import hush, note_wait
 from softbleu.version import __version__
@@ -54,12 +57,16 @@ _EACH, _MOST_TOGETHER = 16, 8  # Tasks that each worker gets singly; greatest nu
 _RECOUNT = 5.0  # Seconds between counts of workers, as some may join
 _HERE = (None, "127.0.0.1", "localhost", "::1")
 
+_ALIGNED = 64  # Bytes at whose multiples arrays begin in a file
+
 _Task = TypeVar("_Task")
+_Value = TypeVar("_Value")
 Done = TypeVar("Done")
 _number = 0  # Of this worker
 _no_forks = False  # Whether a device is in use, which forked processes could not use
 _held: dict[str, object] = {}
-"""Large values that this process has received, by the hash of their content; the last used are kept."""
+"""Large values that this process has received, by the keys of `Held`; the last used are kept."""
+_sent: dict[str, bytes] = {}  # Pickled values that are held for workers elsewhere
 
 
 @contextmanager
@@ -278,28 +285,78 @@ def _other_version(theirs: str | None, ours: str = __version__) -> str:
 
 
 @dataclass(frozen=True)
-class Held:
-    """A stand-in for a large value in tasks; each worker is sent the value once."""
+class Held(Generic[_Value]):
+    """A large value in tasks, or a stand-in for it: each worker loads it once."""
 
-    key: str  # Hex SHA-256 of it, pickled
+    given: _Value | None = None
+    key: str = ""  # Path of its file on this machine, or hex SHA-256 of it where it is sent
 
-    def value(self) -> Any:
-        """The value itself, where it has arrived."""
+    def value(self) -> _Value:
+        """The value itself."""
+        if self.given is not None:
+            return self.given
         if self.key not in _held:
-            raise _MissingError(self.key)
+            if not Path(self.key).is_absolute():
+                raise _MissingError
+            _held[self.key] = _read(Path(self.key))
+            _forget(_MOST_HELD)
         # Move it to the end, as the last used.
         _held[self.key] = value = _held.pop(self.key)
-        return value
+        return cast("_Value", value)
+
+
+def _forget(most: int) -> None:
+    """Let go of the values that were used longest ago, beyond so many."""
+    while len(_held) > most:
+        _held.pop(next(iter(_held)), None)
 
 
 class _MissingError(Exception):
     """A value is wanted that has not arrived here; work that misses one answers so."""
 
 
-def hold(value: object) -> tuple[Held, bytes]:
-    """Return a stand-in for a value, and the pickled value."""
-    sent = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
-    return Held(hashlib.sha256(sent).hexdigest()), sent
+@contextmanager
+def hold(value: _Value, executor: Executor | None) -> Iterator[Held[_Value]]:
+    """Make a large value available to the workers of an executor: in a file that they map, or sent on demand."""
+    if executor is None or isinstance(executor, ThreadPoolExecutor):
+        yield Held(value)
+    elif shares_memory(executor):
+        with TemporaryFolder() as folder:
+            yield Held(key=str(_write(value, Path(folder, "value").resolve())))
+    else:
+        content = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+        key = hashlib.sha256(content).hexdigest()
+        _sent[key] = content
+        try:
+            yield Held(key=key)
+        finally:
+            _sent.pop(key, None)
+
+
+def _write(value: object, path: Path) -> Path:
+    """Write a value to a file, its arrays behind one another."""
+    arrays: list[memoryview] = []
+    content = pickle.dumps(value, protocol=5, buffer_callback=lambda array: arrays.append(array.raw()))
+    with path.open("wb") as file:
+        pickle.dump((content, [array.nbytes for array in arrays]), file)
+        for array in arrays:
+            file.seek(-(-file.tell() // _ALIGNED) * _ALIGNED)
+            file.write(array)
+        file.write(b"\n")
+    return path
+
+
+def _read(path: Path) -> object:
+    """Read what `_write` wrote, without its arrays: the file is mapped, as memory that could be written to."""
+    with path.open("rb") as file:
+        content, sizes = pickle.load(file)
+        place, arrays = file.tell(), list[memoryview]()
+        mapped = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
+    for size in sizes:
+        start = -(-place // _ALIGNED) * _ALIGNED
+        place = start + size
+        arrays.append(mapped[start:place])
+    return pickle.loads(content, buffers=arrays)
 
 
 @dataclass(frozen=True)
@@ -307,7 +364,6 @@ class _RemoteTask(Generic[_Task, Done]):
     """A task on another machine, which returns `_MissingError` if a value is missing."""
 
     work: Callable[[_Task], Done]
-    values: int  # Greatest number of values that it needs
     version: str = __version__
 
     def __call__(self, task: _Task, contents: Mapping[str, bytes]) -> Done | _MissingError:
@@ -315,8 +371,7 @@ class _RemoteTask(Generic[_Task, Done]):
             raise WorkerError(f"a worker has {_other_version(__version__, self.version)}")
         for key, sent in contents.items():
             _held[key] = pickle.loads(sent)
-        while len(_held) > max(_MOST_HELD, self.values):
-            _held.pop(next(iter(_held)), None)
+        _forget(max(_MOST_HELD, len(contents)))
         try:
             with single_threaded_blas():
                 return self.work(task)
@@ -328,14 +383,13 @@ def run_in_order(
     work: Callable[[_Task], Done],
     tasks: Iterable[_Task],
     executor: Executor | None,
-    contents: Mapping[str, bytes] | None = None,
     *,
     together: bool = True,
 ) -> Iterator[Done]:
     """Do tasks and yield their results in order; twice as many tasks are in progress as there are workers.
 
-    Tasks may refer to values by `hold`, whose keys are in `contents`. With `together`, tasks are sent in groups
-    if sending takes long. Raises `WorkerError` if workers or the cluster are lost.
+    Tasks may refer to values by `hold`. With `together`, tasks are sent in groups if sending takes long. Raises
+    `WorkerError` if workers or the cluster are lost.
 
     >>> list(run_in_order(len, ["a", "bc"], None))
     [1, 2]
@@ -345,10 +399,10 @@ def run_in_order(
         return
     if together and not shares_memory(executor):
         several = _together(tasks, count_workers(executor))
-        for results in run_in_order(partial(_do_several, work), several, executor, contents, together=False):
+        for results in run_in_order(partial(_do_several, work), several, executor, together=False):
             yield from results
         return
-    queue = _Queue(work, executor, contents or {})
+    queue = _Queue(work, executor)
     try:
         for task in tasks:
             if queue.is_full:
@@ -385,10 +439,10 @@ def _together(tasks: Iterable[_Task], workers: int) -> Iterator[list[_Task]]:
 class _Queue(Generic[_Task, Done]):
     """Tasks in progress, in order."""
 
-    def __init__(self, work: Callable[[_Task], Done], executor: Executor, contents: Mapping[str, bytes]) -> None:
+    def __init__(self, work: Callable[[_Task], Done], executor: Executor) -> None:
         self.waiting: deque[tuple[_Task, Future[object]]] = deque()
-        self._executor, self._contents = executor, contents
-        self._work: Any = work if shares_memory(executor) else _RemoteTask(work, len(contents))
+        self._executor = executor
+        self._work: Any = work if shares_memory(executor) else _RemoteTask(work)
         self._counted = -_RECOUNT
 
     @property
@@ -410,10 +464,11 @@ class _Queue(Generic[_Task, Done]):
     def first(self) -> Done:
         """Wait for the result of the first task."""
         while isinstance(result := self._result(self.waiting[0][1]), _MissingError):
-            # Other tasks may miss the same value.
+            # What else is held may be missing, too, and other tasks may miss the same.
+            contents = {**_sent}
             for place, (task, future) in enumerate(self.waiting):
                 if future.done() and isinstance(self._result(future), _MissingError):
-                    self.waiting[place] = task, self._submit(task, self._contents)
+                    self.waiting[place] = task, self._submit(task, contents)
         self.waiting.popleft()
         return cast("Done", result)
 

@@ -27,17 +27,17 @@ import numpy as np
 from softbleu.corpora.corpus import Segments
 from softbleu.corpora.generate import AlignedPair, GenerationSettings, check_alignment, generate, read_aligned
 from softbleu.engine.plan import make_plan, requirements_of, threshold_of, with_threshold
-from softbleu.engine.prepare import Broadcast, broadcast, prepare_corpus, whole_chunk
+from softbleu.engine.prepare import prepare_corpus, whole_chunk
 from softbleu.engine.worker import MINI_BATCH
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.arguments import check_run, several
-from softbleu.io.executors import chosen_executor, run_in_order
+from softbleu.io.executors import Held, chosen_executor, hold, run_in_order
 from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import SCALE
 from softbleu.kernels.numpy_backend import ngram_ids
 from softbleu.matching.kinds import MATCH_KINDS, KindFinder
 from softbleu.matching.matchers import MATCHERS, SoftMatcher
-from softbleu.matching.ngrams import Chunk, check_order
+from softbleu.matching.ngrams import Chunk, WordTable, check_order
 from softbleu.matching.sweep import MatchIntervals, match_intervals
 from softbleu.meta.sweep import read_thresholds
 from softbleu.metrics.base import Metric
@@ -642,15 +642,14 @@ def find_spurious(
         stack.enter_context(single_threaded_blas())
         workers = stack.enter_context(chosen_executor(executor, jobs, len(starts)))
         distinct = {id(table): table.words for table in tables}
-        sent = {key: stack.enter_context(broadcast(words, workers)) for key, words in distinct.items()}
+        held = {key: stack.enter_context(hold(words, workers)) for key, words in distinct.items()}
         tasks = [
-            _Task(analysis.variant.make_matcher(), sent[id(table)][0], analysis.thresholds, analysis.at)
+            _Task(analysis.variant.make_matcher(), held[id(table)], analysis.thresholds, analysis.at)
             for analysis, table in zip(analyses, tables, strict=True)
         ]
-        contents = {key: content for _, named in sent.values() for key, content in named.items()}
         batches = (_mini_batch(text, chunk, start) for start in starts)
         texts = _Texts(prepared.words, KindFinder(prepared.words))
-        matched = run_in_order(partial(_match, tasks, order, texts), batches, workers, contents)
+        matched = run_in_order(partial(_match, tasks, order, texts), batches, workers)
         for start, results in zip(starts, matched, strict=True):
             for analysis, tally in zip(analyses, results, strict=True):
                 analysis.tally.merge(tally)
@@ -676,7 +675,7 @@ class _Task(NamedTuple):
     """Settings with which a worker matches."""
 
     matcher: SoftMatcher
-    table: Broadcast
+    table: Held[WordTable]
     thresholds: tuple[float, ...]
     at: int  # Number of the threshold that is reported
 
@@ -696,7 +695,7 @@ def _match(tasks: Sequence[_Task], max_order: int, texts: _Texts, batch: tuple[C
     tallies = []
     for task in tasks:
         tally = CreditTally(len(task.thresholds), max_order)
-        intervals = match_intervals(task.matcher, task.thresholds, chunk, task.table.load().vectors, max_order)
+        intervals = match_intervals(task.matcher, task.thresholds, chunk, task.table.value().vectors, max_order)
         intervals = intervals.chosen(intervals.differ(chunk) & (intervals.matched > 0))
         classes = judge.classes(intervals)
         # Which matches reward a deserving n-gram.

@@ -11,9 +11,9 @@ import numpy as np
 from softbleu.corpora.corpus import make_corpus
 from softbleu.engine.plan import GivenMetric, GivenMetrics
 from softbleu.engine.prefixes import AtFractions, prefix_rows
-from softbleu.engine.runner import Runner, RunOptions, running
+from softbleu.engine.runner import Runner, RunOptions, part_of, running
 from softbleu.engine.statistics import Statistics
-from softbleu.results.prefixes import QUARTERS, chosen_rows, part_of, partial_plan
+from softbleu.results.prefixes import QUARTERS, chosen_rows, partial_plan
 from softbleu.results.significance import ComparisonTable, SignificanceSettings, compare_systems, correct
 from softbleu.tables import Tabular
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from softbleu.corpora.corpus import Corpus, ParallelFiles
-    from softbleu.engine.worker import Rows
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.result import Coverage
     from softbleu.types import Array, Cells, Floats, Progress
@@ -71,7 +70,7 @@ class PairScores(Tabular):
 @contextmanager
 def _comparing(
     lists: Sequence[TextList], plan: Plan, options: RunOptions, level: Level = "segment"
-) -> Iterator[tuple[Metric, tuple[str, str], Coverage | None, Iterator[list[Rows]]]]:
+) -> Iterator[tuple[Metric, tuple[str, str], Coverage | None, Iterator[list[Array]]]]:
     """Compare texts of lists: the metric at the level, signatures, coverage, and statistics, some at a time.
 
     The statistics of a list are of the shape (candidates, references, k).
@@ -171,9 +170,9 @@ def pair_systems(corpus: Corpus) -> list[TextList]:
     return [TextList(*texts) for texts in zip(candidates, references, strict=True)]
 
 
-def _stacked(compared: Iterable[Rows]) -> Iterator[Rows]:
+def _stacked(compared: Iterable[Array]) -> Iterator[Array]:
     """Statistics of lists as (pairs, lists, k), of so many lists together that they take little memory."""
-    held: list[Rows] = []
+    held: list[Array] = []
     for rows in compared:
         held.append(rows.reshape(-1, rows.shape[-1]))
         if len(held) * rows.size >= _AT_ONCE:

@@ -13,7 +13,7 @@ import numpy as np
 from softbleu.corpora.corpus import make_corpus
 from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, distinct, make_plan
 from softbleu.engine.prefixes import AtFractions, Cuts, EveryTokens, PrefixRows, prefix_rows
-from softbleu.engine.runner import Runner, RunOptions, running
+from softbleu.engine.runner import Runner, RunOptions, part_of, running
 from softbleu.engine.scorer import check_partial
 from softbleu.engine.statistics import Statistics
 from softbleu.metrics.protocols import at_level
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.aggregation import RowStream
     from softbleu.metrics.base import Metric
     from softbleu.metrics.keywords import Settings
-    from softbleu.types import Floats, Integers, Progress
+    from softbleu.types import Floats, Integers
 
 QUARTERS = (0.25, 0.5, 0.75, 1.0)
 
@@ -184,13 +184,6 @@ def chosen_rows(part: PrefixRows, places: Integers) -> tuple[Integers, Integers]
     starts = part.offsets[:-1][places]
     before = np.cumsum(counts) - counts
     return part.rows[np.repeat(starts - before, counts) + np.arange(int(counts.sum()))], counts
-
-
-def part_of(progress: Progress | None, part: int, parts: int) -> Progress | None:
-    """Return the progress of one of several passes."""
-    if progress is None:
-        return None
-    return lambda done, total: progress(done + part * total, parts * total)
 
 
 def prefix_scores(

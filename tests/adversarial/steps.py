@@ -229,7 +229,7 @@ def main() -> None:
     """Run cases of some writers, and print how many there were and what was wrong."""
     samples, place, whole, *names = sys.argv[1:]
     import_module("softbleu.embeddings.measure").PAIRS = 100
-    import_module("softbleu.engine.runner").EVERY = 1
+    import_module("softbleu.engine.checkpoint").EVERY = 1
     count, faults = 0, []
     for name in names:
         writer = Writer(name, Path(samples), Path(place))

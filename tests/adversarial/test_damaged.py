@@ -20,7 +20,7 @@ from cli.conftest import contents
 from tables import each_row
 
 from softbleu.encoders.opened import _OPEN
-from softbleu.engine import runner
+from softbleu.engine import checkpoint
 
 SECONDS = 60
 
@@ -125,7 +125,7 @@ def test_damaged_parts_of_a_journal_are_computed_anew(
     command: Any, place: Path, name: str, run: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     arguments, output, journal = run.split(), place / "o.json", place / f".o.json.{name}"
-    monkeypatch.setattr(runner, "EVERY", 1)
+    monkeypatch.setattr(checkpoint, "EVERY", 1)
     with monkeypatch.context() as patch:
         patch.setattr("softbleu.engine.checkpoint.remove_checkpoint", lambda _: None)
         assert run_quietly(command, *arguments).code == 0

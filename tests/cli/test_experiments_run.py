@@ -286,7 +286,7 @@ LINES = 5000
 @pytest.fixture
 def texts(files: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Five blocks of text, of which two are noted at a time."""
-    monkeypatch.setattr(runner, "EVERY", 2)
+    monkeypatch.setattr(checkpoint, "EVERY", 2)
     draw = np.random.default_rng(3)
     return [str(files.write(name, map(" ".join, draw.choice(WORDS, (LINES, 6)).tolist()))) for name in "cr"]
 
@@ -369,7 +369,8 @@ def test_other_work_and_other_texts_count_for_nothing(texts: list[str], tmp_path
 def sealed(name: str, **arrays: Any) -> bytes:
     """A part that was made by somebody who knows how."""
     content = io.BytesIO()
-    plain = {"rows": np.ones((1, 1, 10), int), "counts": [1], "coverage": [[0] * 4], "references": [1, 1]}
+    plain = {"rows": np.ones((1, 1, 10), int), "counts": [1], "segments": 2048, "coverage": [[0] * 4]}
+    plain["references"] = [1, 1]
     np.savez(content, allow_pickle=False, **{f"{field}-0": np.array(it) for field, it in {**plain, **arrays}.items()})
     return checkpoint._seal(name, content.getvalue()) + content.getvalue()
 
