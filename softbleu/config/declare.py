@@ -18,7 +18,6 @@ from contextlib import suppress
 from dataclasses import MISSING, Field, dataclass, field, fields, replace
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from numbers import Integral, Real
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, Union, get_args, get_origin
@@ -37,6 +36,7 @@ _KINDS: dict[object, str] = {bool: "yes or no", int: "a whole number", float: "a
 _ESCAPE = re.compile(r"(?:%[0-9A-F]{2})+")
 _NUMBERS: dict[type, type] = {float: Real, int: Integral}
 _TOKEN = re.compile(r"""\s*(?:([(),=])|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|([^\s(),="']+)|$)""", re.DOTALL)
+_UNWRITTEN = re.compile("[%|]|[^ -~]")  # May end an entry of a signature, or be shown by no line
 _BARE = re.compile(r"[^\s(),=\"'\\]+")
 
 
@@ -275,7 +275,7 @@ def check_given(setting: Setting, value: object) -> None:
 
 @cache
 def own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
-    """Return the settings of a class, parts not spread; a field that its repr leaves out is none."""
+    """Return the settings of a class, which are made once, parts not spread; a field its repr leaves out is none."""
     chosen = [field for field in fields(kind) if field.repr]  # type: ignore[arg-type]
     return tuple(_setting_of(kind, field) for field in sorted(chosen, key=lambda field: field.kw_only is True))
 
@@ -301,38 +301,32 @@ def all_settings(
 
 
 def _setting_of(owner: type, declared: Field[Any]) -> Setting:
-    default = declared.default_factory() if declared.default_factory is not MISSING else declared.default
-    hint = _hint(owner, declared)
+    hint: Any = declared.type
+    if isinstance(hint, str):
+        # Names of an annotation are those of the module that has it; one that is unknown allows any value.
+        home = next(base for base in owner.__mro__ if declared.name in vars(base).get("__annotations__", {}))
+        try:
+            hint = eval(hint, vars(sys.modules[home.__module__]))
+        except NameError:
+            hint = Any
     options = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
     plain = [option for option in options if option is not NoneType and get_origin(option) is not Literal]
     named = tuple(str(name) for option in options if get_origin(option) is Literal for name in get_args(option))
-    part = next((option for option in plain if isinstance(option, type) and issubclass(option, Declared)), None)
     known = all(isinstance(option, type) and option is not Any for option in plain)
-    more = dict(declared.metadata.get(_KEY, {}))
-    choices = more.pop("choices", named)
+    more = {"name": declared.name, "choices": named, "shared": declared.kw_only is True} | declared.metadata.get(
+        _KEY, {}
+    )
+    choices = more.pop("choices")
     return Setting(
-        more.pop("name", declared.name),
-        default,
-        declared.name,
+        default=declared.default_factory() if declared.default_factory is not MISSING else declared.default,
+        field=declared.name,
         optional=NoneType in options,
         choices=tuple(choices() if callable(choices) else choices),
-        part=part,
+        part=next((option for option in plain if isinstance(option, type) and issubclass(option, Declared)), None),
         types=tuple(plain or ([str] if named else [])) if known else (),
-        shared=more.pop("shared", declared.kw_only is True),
         several=any(get_origin(option) is tuple for option in options),
         **more,
     )
-
-
-def _hint(owner: type, declared: Field[Any]) -> Any:
-    """Resolve the annotation of a field where it was written; an unresolved annotation allows any value."""
-    if not isinstance(declared.type, str):
-        return declared.type
-    home = next(base for base in owner.__mro__ if declared.name in vars(base).get("__annotations__", {}))
-    try:
-        return eval(declared.type, vars(sys.modules[home.__module__]))
-    except NameError:
-        return Any
 
 
 _Kind = TypeVar("_Kind", bound=Declared)
@@ -362,22 +356,24 @@ class Registry(Generic[_Kind]):
         """Names of all, our own first."""
         return [*self.built_in, *sorted(entry_points_of(self.group).keys() - self.built_in)]
 
-    def has(self, name: str) -> bool:
-        """Whether there is one of that name, in upper or lower case."""
-        wanted = name.lower()
-        return self._own(wanted) is not None or wanted in entry_points_of(self.group)
-
-    def find(self, name: str) -> type[_Kind]:
-        """Find a class by its name, in any case; the error lists valid names, or why it cannot be used."""
+    def get(self, name: str, *, elsewhere: bool = True) -> type[_Kind] | None:
+        """Find a class by its name, in any case; None if there is none of that name, or none of ours."""
         wanted = name.lower()
         head, colon, _ = wanted.partition(":")
-        built_in = self._own(head)
-        if built_in is not None and (not colon or getattr(built_in, "argument", False)):
-            return built_in
-        entry = entry_points_of(self.group).get(wanted)
-        if entry is None:
+        # In the module of its name first: a start loads no other.
+        for place in (f"{self._package}.{head}", self._package):
+            own = _declared_in(place, self._base).get(head)
+            if own is not None and (not colon or getattr(own, "argument", False)):
+                return own
+        entry = entry_points_of(self.group).get(wanted) if elsewhere else None
+        return None if entry is None else self._load(entry)
+
+    def find(self, name: str) -> type[_Kind]:
+        """Find a class as `get` does; the error for an unknown name lists valid ones, or says what to take."""
+        found = self.get(name)
+        if found is None:
             raise self.unknown(name)
-        return self._load(entry)
+        return found
 
     def unknown(self, name: str, others: Sequence[str] = ()) -> InputError:
         """Make the error for an unknown name; `others` are valid names beside the registry's."""
@@ -396,15 +392,6 @@ class Registry(Generic[_Kind]):
             if options[key] is not None and key not in known:
                 raise InputError(f"{self.kind} {name!r} has no option {key!r}; it has: {', '.join(known) or 'none'}")
         return kind(**{key: value for key, value in options.items() if value is not None})
-
-    def in_its_module(self, name: str) -> type[_Kind] | None:
-        """Find one of our own in the module of its name; a start loads no other then."""
-        module = f"{self._package}.{name}"
-        there = name.isidentifier() and find_spec(module) is not None
-        return _declared_by(module, self._base).get(name) if there else None
-
-    def _own(self, name: str) -> type[_Kind] | None:
-        return self.in_its_module(name) or self.built_in.get(name)
 
     def classes(self) -> list[type[_Kind]]:
         """Return all that can be used, our own first."""
@@ -458,55 +445,47 @@ def entry_points_of(group: str) -> dict[str, EntryPoint]:
 
 
 @cache
-def _declared_in(package: str, base: type[_Kind]) -> dict[str, type[_Kind]]:
-    """Concrete classes of a kind that the modules of a package declare, by name."""
+def _declared_in(place: str, base: type[_Kind]) -> dict[str, type[_Kind]]:
+    """Concrete classes of a kind that a module declares, or the modules of a package, by name; none of no module."""
     from pkgutil import iter_modules
 
-    declared: dict[str, type[_Kind]] = {}
-    for info in iter_modules(import_module(package).__path__, f"{package}."):
-        declared |= _declared_by(info.name, base)
+    try:
+        within = iter_modules(getattr(import_module(place), "__path__", ()), f"{place}.")
+    except ModuleNotFoundError as error:
+        if error.name is None or not place.startswith(error.name):
+            raise
+        return {}
+    declared = {
+        vars(kind).get("name", ""): kind
+        for module in (place, *(info.name for info in within))
+        for kind in vars(import_module(module)).values()
+        if isinstance(kind, type) and issubclass(kind, base) and kind.__module__.startswith(place)
+    }
+    declared.pop("", None)
     return dict(sorted(declared.items()))
 
 
-@cache
-def _declared_by(module: str, base: type[_Kind]) -> dict[str, type[_Kind]]:
-    declared = {
-        vars(kind).get("name", ""): kind
-        for kind in vars(import_module(module)).values()
-        if isinstance(kind, type) and issubclass(kind, base) and kind.__module__.startswith(module)
-    }
-    declared.pop("", None)
-    return declared
-
-
 def signature_of(
-    *values: Declared, short: bool = False, without: str = "", more: Mapping[str, object] | None = None
+    value: Declared, *, short: bool = False, without: str = "", more: Mapping[str, object] | None = None
 ) -> str:
-    """Write all settings of declared values, and further ones, as ``key:value|key:value|…``.
+    """Write all settings of a declared value, and further ones, as ``key:value|key:value|…``.
 
-    A value is written as the kind of thing it is and its name (`metric:bleu`, `matcher:vleu`), then its settings;
-    the settings of its parts in their place. The version comes last. Characters that would end an entry, or that no
+    It is written as the kind of thing it is and its name (`metric:bleu`, `matcher:vleu`), then its settings; the
+    settings of its parts in their place. The version comes last. Characters that would end an entry, or that no
     line can show, are written as ``%7C``. Short signatures leave out defaults, but for settings that are always
-    signed; `without` names a field to leave out; `more` are further settings, which override settings of the values.
+    signed; `without` names a field to leave out; `more` are further settings, which override settings of the value.
 
     >>> from softbleu.text.tokens import Tokenizer13a
     >>> signature_of(Tokenizer13a(), short=True).rpartition("|")[0]
     'tokenizer:13a|lowercase:no'
     """
-    pairs: dict[str, str] = {}
-    for value in values:
-        if value.name:
-            pairs[value.kind] = value.name
-        for setting, entry in value.settings(without):
-            if not setting.signed:
-                continue
-            needed = setting.part or setting.always_signed or not (short or setting.signed_if_set)
-            if needed or entry != setting.default:
-                pairs[setting.key] = format_value(entry)
-    for key, entry in (more or {}).items():
-        pairs[key.replace("_", "-")] = format_value(entry)
-    pairs["version"] = __version__
-    return "|".join(f"{key}:{_escape(value)}" for key, value in pairs.items())
+    pairs: dict[str, object] = {value.kind: value.name} if value.name else {}
+    for setting, entry in value.settings(without):
+        needed = setting.part or setting.always_signed or not (short or setting.signed_if_set)
+        if setting.signed and (needed or entry != setting.default):
+            pairs[setting.key] = entry
+    pairs |= {key.replace("_", "-"): entry for key, entry in (more or {}).items()} | {"version": __version__}
+    return "|".join(f"{key}:{_UNWRITTEN.sub(_escape, format_value(entry))}" for key, entry in pairs.items())
 
 
 def format_value(value: object) -> str:
@@ -542,14 +521,9 @@ def parse_signature(signature: str) -> dict[str, str]:
     return pairs
 
 
-def _escape(text: str) -> str:
-    """Write characters that would end an entry, or that no line can show, as ``%7C``."""
-    if text.isprintable() and "%" not in text and "|" not in text:
-        return text
-    return "".join(
-        quote(char, safe="", errors="surrogatepass") if char in "%|" or not char.isprintable() else char
-        for char in text
-    )
+def _escape(found: re.Match[str]) -> str:
+    char = found[0]
+    return quote(char, safe="", errors="surrogatepass") if char in "%|" or not char.isprintable() else char
 
 
 def format_expression(head: str, settings: Mapping[str, object]) -> str:

@@ -79,7 +79,7 @@ def _check_single(expression: str) -> None:
     """Check that an unreadable expression is not several metrics with a mark between them: `bleu,chrf`."""
     parts = [part.strip() for part in _BETWEEN.split(expression)]
     heads = [part.partition("(")[0] for part in parts]
-    if len(parts) > 1 and any(METRICS.has(head) or MATCHERS.has(head) for head in heads if head):
+    if len(parts) > 1 and any(METRICS.get(head) or MATCHERS.get(head) for head in heads if head):
         parts = [*filter(None, parts)]
         several = Parameter("metrics", " ".join(map(shlex.quote, parts)), python=f"metrics={parts}")
         raise InputError(f"{expression!r}: separate metrics by spaces, as in ", several)
@@ -97,12 +97,14 @@ def read_settings(text: str) -> tuple[str, Keywords]:
     except InputError:
         _check_single(expression)
         raise
-    if METRICS.in_its_module(head.lower()) is None:
-        if head.lower() in MATCHERS.built_in or (not METRICS.has(head) and MATCHERS.has(head)):
-            head, texts = "bleu", {"matcher": head.lower(), **texts}
-        elif not METRICS.has(head):
+    own = MATCHERS.get(head, elsewhere=False)
+    if own is None and METRICS.get(head) is None:
+        own = MATCHERS.get(head)
+        if own is None:
             _check_single(expression)
             raise METRICS.unknown(head, MATCHERS.names())
+    if own is not None:
+        head, texts = "bleu", {"matcher": head.lower(), **texts}
     known = {setting.name: setting for setting in settings_of({"metric": head, **texts})}
     settings: dict[str, object] = {} if called is None else {"called": called}
     for name, value in texts.items():

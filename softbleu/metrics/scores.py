@@ -472,9 +472,9 @@ def _of_metric(table: ScoreTable) -> bool | None:
         return table.better == "lower"
     signed = _SIGNED.search(table.metric)
     for name in (signed[1] if signed else table.metric.partition("(")[0], table.name):
-        if METRICS.has(name):
-            return not METRICS.find(name).higher_is_better
-        if MATCHERS.has(name):
+        if (kind := METRICS.get(name)) is not None:
+            return not kind.higher_is_better
+        if MATCHERS.get(name) is not None:
             return False
     return None
 
