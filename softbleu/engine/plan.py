@@ -15,7 +15,7 @@ from softbleu.io.progress import note
 from softbleu.matching.matchers import SoftMatcher
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.protocols import ReadsRows, matcher_of, resolved
-from softbleu.metrics.reading import check_metric, class_of, fit_metric, read_metric, read_settings
+from softbleu.metrics.reading import class_of, fit_metric, read_metric, read_settings
 from softbleu.metrics.requirements import Requirements, lacking
 from softbleu.metrics.settings import DEFAULT_ENCODER
 
@@ -97,11 +97,7 @@ def make_metrics(metrics: GivenMetrics, /, **settings: object) -> list[Metric]:
     if not several:
         raise InputError("no metric: name one, such as 'bleu' or 'vleu(threshold=0.8)'")
     if len(several) == 1:
-        (given,) = several
-        if isinstance(given, str):
-            return [read_metric(given, **settings)]
-        check_metric(given)
-        return [given.replaced(**settings)]
+        return [read_metric(several[0], **settings)]
     made = [fit_metric(metric, settings) for metric in several]
     for name in settings:
         if all(name in fitted.idle for fitted in made):

@@ -67,16 +67,17 @@ class MetricClass(ABCMeta):
 
     def __call__(cls, *values: object, **settings: object) -> Any:
         """Make a metric; see `Metric`."""
-        known, parts, plain = _fields_of(cls)
+        named = {each.name for each in fields(cls) if each.init}  # type: ignore[arg-type]
+        parts = {setting.field: setting.part for setting in own_settings(cls)}  # type: ignore[arg-type]
         whole = all(
-            settings[name] is None or isinstance(settings[name], Declared) for name in parts & settings.keys()
+            name in named and (parts.get(name) is None or value is None or isinstance(value, Declared))
+            for name, value in settings.items()
         )
         # A language chooses the tokenizer unless one is given, even if it is a setting of the metric itself.
-        spoken = "language" in settings and "tokenizer" not in settings
-        if whole and not spoken and settings.keys() <= known:
+        if whole and ("language" not in settings or "tokenizer" in settings):
             return super().__call__(*values, **settings)
-        named = {name: settings.pop(name) for name in plain & settings.keys()}
-        return changed(cls(*values, **named), settings)
+        plain = {name: settings.pop(name) for name in settings.keys() & (named - parts.keys())}
+        return changed(cls(*values, **plain), settings)
 
     @property
     def __signature__(cls) -> Signature:
@@ -88,14 +89,6 @@ class MetricClass(ABCMeta):
         arguments.setdefault("language", (None, "str | None"))
         described = ((name, {"default": default, "annotation": hint}) for name, (default, hint) in arguments.items())
         return SettingsSignature([Argument(name, Argument.KEYWORD_ONLY, **more) for name, more in described])
-
-
-@cache
-def _fields_of(kind: type) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """Return names of the fields of a class of metrics; of fields with parts; of fields that are no settings."""
-    own = {setting.field: setting for setting in own_settings(kind)}
-    names = frozenset(declared.name for declared in fields(kind) if declared.init)
-    return names, frozenset(name for name in own if own[name].part is not None), names - own.keys()
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -130,17 +123,18 @@ class DeclaredMetric(PartFields, metaclass=MetricClass):
         language = None  # Of metrics and tokenizers that have no such setting
 
     def __str__(self) -> str:
-        written = {}
-        head, usual = self._head, _shared_defaults(type(self))
+        shared = [setting.default for setting in own_settings(type(self)) if setting.shared]
+        usual = {setting.name: value for part in shared for setting, value in part.settings()}
         # Values that the kind of vectors chooses are written, for a reader would take the default.
         taken = taken_settings(self, self.vector_choice.in_context, self.vector_choice.without_vectors)
+        written = {}
         for declared, value in self.settings("" if self.requires.vectors else "vector_choice"):
             default = usual.get(declared.name, declared.default)
             if declared.part is not None:
-                default = value if declared.name == "matcher" and head != self.name else declared.default.name
+                default = value if declared.name == "matcher" and self._head != self.name else declared.default.name
             if declared.signed and (value != default or declared.name in taken):
                 written[declared.name] = _written(value)
-        return format_expression(head, written)
+        return format_expression(self._head, written)
 
     def __repr__(self) -> str:
         return str(self)
@@ -189,13 +183,6 @@ class DeclaredMetric(PartFields, metaclass=MetricClass):
         return Requirements()
 
 
-@cache
-def _shared_defaults(kind: type[DeclaredMetric]) -> dict[str, object]:
-    """Defaults of a class of metrics for the settings that all tokenizers and vectors have."""
-    shared = [setting.default for setting in own_settings(kind) if setting.shared]
-    return {setting.name: value for part in shared for setting, value in part.settings()}
-
-
 def _written(value: object) -> object:
     """Write a value for an expression: a file by its path, a value in memory by its name or its kind."""
     if value is None or isinstance(value, str | int | float):
@@ -213,71 +200,69 @@ def changed(metric: _M, settings: Fields, *, plain: bool = False) -> _M:
 
     `plain` leaves out the settings that the metric takes by itself for vectors in context, or without vectors.
     """
+    return fitted(metric, settings, plain=plain, whole=True)[0]
+
+
+def fitted(metric: _M, settings: Fields, *, plain: bool = False, whole: bool = False) -> tuple[_M, set[str]]:
+    """Return a metric with those `settings` that it has, and the names of the others, which must be of some metric.
+
+    With `whole`, it must have all, and a preset of other metrics is none of those that it lacks. Raises
+    `UnknownNameError` and `InputError` for names that no metric has, and for wrong values.
+    """
     if not settings:
-        return metric
+        return metric, set()
     settings = dict(settings)
     if "called" in settings:
         metric = replace(metric, called=settings.pop("called"))
     preset, tag = settings.pop("preset", None), settings.pop("language", None)
-    _check_preset(preset)
+    if preset is not None and preset not in preset_names():
+        raise UnknownNameError("preset", preset, preset_names())
     language = None if tag is None else find_language(tag)
-    spoken = {} if language is None else _language_settings(metric, settings, language, plain=plain)
     known = known_settings(metric, settings)
-    for name in [name for name in settings if name not in known]:
-        every = every_setting()
-        if name not in every:
-            over = {**settings, "matcher": "vleu"} if "matcher" in known else settings
-            raise UnknownNameError("setting", name, known_settings(metric, over))
-        check_given(every[name], settings[name])
-        raise InputError(f"{_named(metric, settings)} has no setting {name!r}; it has: {', '.join(known)}")
+    lacking = [name for name in settings if name not in known]
+    for name in lacking:
+        _check_of_others(metric, settings, name, known, whole=whole)
+    settings = {name: value for name, value in settings.items() if name in known}
+    idle = {*lacking}
+    if preset is not None and preset not in metric.presets:
+        idle, preset = {*idle, "preset"}, None
+    if not settings and preset is None and language is None:
+        return metric, idle
+    spoken = {} if language is None else _language_settings(metric, settings, language, plain=plain)
     encoder = is_encoder(settings.get("vectors"))
     similarity = {**spoken, **settings}.get("similarity")
     compared = similarity not in (None, "none") or str(settings.get("vectors")) == NO_VECTORS
     usual = {} if plain else taken_settings(metric, encoder, compared)
-    chosen = dict(metric.presets.get(preset or "", {}))
+    chosen = dict(metric.presets[preset]) if preset is not None else {}
     # A preset has settings of vectors and matchers, which may have no use for them.
     if encoder or "threshold" not in known:
         chosen.pop("vector_case", None)
     made = metric.revised({**usual, **chosen, **spoken, **settings})
     if language is not None:
         _check_language(made, language)
-    return made
+    return made, idle
+
+
+def _check_of_others(
+    metric: DeclaredMetric, settings: Fields, name: str, known: Mapping[str, Setting], *, whole: bool
+) -> None:
+    """Check a setting that a metric does not have: some other must, and it must be able to have the value."""
+    every = every_setting()
+    if name not in every:
+        over = {**settings, "matcher": "vleu"} if "matcher" in known else settings
+        raise UnknownNameError("setting", name, known_settings(metric, over) if whole else sorted(every))
+    check_given(every[name], settings[name])
+    if whole:
+        matcher = settings.get("matcher", getattr(metric, "matcher", None))
+        matcher = matcher.name if isinstance(matcher, Declared) else matcher
+        named = f"{metric.name} over {matcher!r}" if matcher else metric.name
+        raise InputError(f"{named} has no setting {name!r}; it has: {', '.join(known)}")
 
 
 def known_settings(metric: DeclaredMetric, settings: Mapping[str, object]) -> dict[str, Setting]:
     """List the settings of a metric over the matcher and the tokenizer that `settings` name, or else it has."""
     parts = {"matcher": getattr(metric, "matcher", None), "tokenize": metric.tokenizer, **settings}
     return {setting.name: setting for setting in all_settings(type(metric), parts, shared=True)}
-
-
-def idle_settings(metric: DeclaredMetric, settings: Fields) -> set[str]:
-    """List the names of `settings` that have no effect on a metric, which does not have them.
-
-    Raises `UnknownNameError` and `InputError` for names that no metric has, and for wrong values.
-    """
-    known, idle = {*known_settings(metric, settings), "called", "language"}, set()
-    for name, value in settings.items():
-        if name == "preset":
-            _check_preset(value)
-            idle |= set() if value is None or value in metric.presets else {name}
-        elif name not in known:
-            every = every_setting()
-            if name not in every:
-                raise UnknownNameError("setting", name, sorted(every))
-            check_given(every[name], value)
-            idle.add(name)
-    return idle
-
-
-def _check_preset(preset: str | None) -> None:
-    if preset is not None and preset not in preset_names():
-        raise UnknownNameError("preset", preset, preset_names())
-
-
-def _named(metric: DeclaredMetric, settings: Mapping[str, object]) -> str:
-    matcher = settings.get("matcher", getattr(metric, "matcher", None))
-    matcher = matcher.name if isinstance(matcher, Declared) else matcher
-    return f"{metric.name} over {matcher!r}" if matcher else metric.name
 
 
 def taken_settings(metric: DeclaredMetric, in_context: bool, without_vectors: bool) -> Mapping[str, object]:

@@ -7,17 +7,17 @@ import shlex
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from softbleu.config.declare import Setting, all_settings, check_given, parse_expression, split_name
+from softbleu.config.declare import all_settings, check_given, parse_expression, split_name
 from softbleu.errors import InputError, Parameter, UnknownNameError, keys_named
 from softbleu.matching.matchers import MATCHERS
 from softbleu.metrics.base import METRICS, Metric
-from softbleu.metrics.declared import changed, idle_settings
-from softbleu.types import Fields, Keywords
+from softbleu.metrics.declared import changed, fitted
+from softbleu.types import Keywords
 
 _BETWEEN = re.compile(r"[,;|&](?![^(]*\))|(?<=\w)\+(?=\w)")
 
 
-def read_metric(text: str = "bleu", **settings: object) -> Metric:
+def read_metric(text: str | Metric = "bleu", **settings: object) -> Metric:
     """Read a metric from an expression, such as ``vleu(threshold=0.8)``; `settings` override its settings.
 
     The name of a matcher means BLEU over this matcher.
@@ -34,9 +34,8 @@ def read_metric(text: str = "bleu", **settings: object) -> Metric:
     >>> read_metric("bleu(matcher=vleu, threshold=0.8)") == read_metric("vleu", threshold=0.8)
     True
     """
-    name, read = read_settings(text)
-    settings = read | settings
-    return changed(class_of(name, settings)(), settings)
+    made, chosen = _begun(text, settings)
+    return changed(made, chosen)
 
 
 class Fitted(NamedTuple):
@@ -52,19 +51,18 @@ def fit_metric(metric: str | Metric, settings: Mapping[str, object]) -> Fitted:
     >>> fit_metric("chrf", {"char_order": 4, "threshold": 0.8})
     Fitted(metric=chrf(char_order=4), idle={'threshold'})
     """
+    return Fitted(*fitted(*_begun(metric, settings)))
+
+
+def _begun(metric: str | Metric, settings: Mapping[str, object]) -> tuple[Metric, Mapping[str, object]]:
+    """Make the metric of an expression, whose settings join others; a value stays as it is."""
     if isinstance(metric, str):
         name, read = read_settings(metric)
         settings = read | dict(settings)
         metric = class_of(name, settings)()
-    check_metric(metric)
-    idle = idle_settings(metric, settings)
-    return Fitted(changed(metric, {name: settings[name] for name in settings if name not in idle}), idle)
-
-
-def check_metric(metric: object) -> None:
-    """Check that a value is a metric."""
     if not isinstance(metric, Metric):
         raise InputError(f"a metric is a name, an expression or a value, not {type(metric).__name__}")
+    return metric, settings
 
 
 def class_of(name: str, settings: Mapping[str, object]) -> type[Metric]:
@@ -105,7 +103,7 @@ def read_settings(text: str) -> tuple[str, Keywords]:
             raise METRICS.unknown(head, MATCHERS.names())
     if own is not None:
         head, texts = "bleu", {"matcher": head.lower(), **texts}
-    known = {setting.name: setting for setting in settings_of({"metric": head, **texts})}
+    known = {setting.name: setting for setting in all_settings(METRICS.find(head), texts, shared=True)}
     settings: dict[str, object] = {} if called is None else {"called": called}
     for name, value in texts.items():
         if name not in known and name not in ("preset", "language"):
@@ -117,8 +115,3 @@ def read_settings(text: str) -> tuple[str, Keywords]:
                 settings[name] = known[name].parse(value)
                 check_given(known[name], settings[name])
     return head.lower(), settings
-
-
-def settings_of(named: Fields) -> list[Setting]:
-    """All settings of the metric that is named there, over the matcher and tokenizer that are named there."""
-    return list(all_settings(METRICS.find(named.get("metric", "bleu")), named, shared=True))

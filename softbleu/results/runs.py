@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 
-from softbleu.config.declare import parse_signature
+from softbleu.config.declare import all_settings, parse_signature
 from softbleu.corpora.files import open_text
 from softbleu.corpora.judgements.programs.own import scored_rows
 from softbleu.errors import InputError, Parameter
 from softbleu.io.reading import parse_score
-from softbleu.metrics.reading import settings_of
+from softbleu.metrics.base import METRICS
 from softbleu.tables import Tabular
 from softbleu.types import Cells
 
@@ -21,7 +21,8 @@ from softbleu.types import Cells
 def broken_promises(promised: Mapping[str, str], made: str, but: Collection[str] = ()) -> Iterator[str]:
     """Yield the entries of a run's signature that differ from the `promised` ones, `but` for some keys."""
     signed = parse_signature(made)
-    earlier = {key: setting.key for setting in settings_of(signed) for key in setting.earlier}
+    settings = all_settings(METRICS.find(signed.get("metric", "bleu")), signed, shared=True)
+    earlier = {key: setting.key for setting in settings for key in setting.earlier}
     promised = {earlier.get(key, key): value for key, value in promised.items()}
     for named in (Parameter("vectors"), Parameter("map")):
         if (key := named.name) in promised and promised[key] != signed.get(key):
