@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import ReferenceFiles, SourceFile
-from softbleu.cli.options import Encoded, TableFormat
+from softbleu.cli.inputs import Inputs
 from softbleu.corpora.parallel import cut_file
 from softbleu.corpora.resegment import group_lines
 from softbleu.errors import InputError
 
 
-class AlignOptions(ReferenceFiles, SourceFile, Encoded, TableFormat):
+class AlignOptions(Inputs, shared="references source encoding output format"):
     """Options of `align`.
 
     Attributes

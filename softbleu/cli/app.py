@@ -7,36 +7,14 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 
-from softbleu.cli.command import Options, spelt_for
+from softbleu.cli.command import Options, options_of, spelt_for
 from softbleu.cli.commands import COMMANDS, GROUPS, PROGRAM, find_command
 from softbleu.cli.settings import SettingOption, by_spelling, identifier
 from softbleu.cli.words import HELP, habit, meant, option_values, parse_words, values_of
-from softbleu.config.declare import Setting, own_settings
 from softbleu.errors import REMOVAL, REMOVED, InputError, SoftbleuError, spelt, without_secrets
 from softbleu.io.platform import drop_output, tell
 
 BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 1, 130
-
-
-class _Known(dict[str, Setting]):
-    """Options of a command by spelling; options of settings are looked for where no other has a spelling."""
-
-    def __init__(self, name: str, options: type[Options], words: Sequence[str]) -> None:
-        super().__init__(by_spelling(own_settings(options)))
-        self.settings: dict[str, SettingOption] | None = None  # By field, once they are looked for
-        self._name, self._options, self._words = name, options, words
-
-    def __missing__(self, spelling: str) -> Setting:
-        if self.settings is None:
-            values = values_of(self._words)
-            with spelt_for(self._options):
-                found = self._options.setting_options(values, values.keys() - self.keys())
-            self.settings = {option.shown.field: option for option in found}
-            shown = by_spelling(option.shown for option in found)
-            self.update((flag, option) for flag, option in shown.items() if flag not in self)
-        if spelling not in self:
-            raise _unknown_option(self._name, self._options, spelling)
-        return self[spelling]
 
 
 def _called(arguments: Sequence[str]) -> tuple[str, Sequence[str]] | None:
@@ -54,15 +32,20 @@ def _called(arguments: Sequence[str]) -> tuple[str, Sequence[str]] | None:
 
 def _run_command(name: str, words: Sequence[str]) -> None:
     """Run a command with its words."""
-    command = find_command(name)
+    command, values = find_command(name), values_of(words)
     if not gc.isenabled():  # As `main` begins; what is loaded stays, and is never looked through
         gc.freeze()
         gc.enable()
-    known = _Known(name, command.options, words)
-    read = [*parse_words(known, words)]
-    given = option_values(own_settings(command.options), read, f" (see '{PROGRAM} {name} --help')")
-    settings = known.settings or {}
-    chosen = tuple((option, given.pop(field)) for field, option in settings.items() if field in given)
+    known, options = command.options.spellings(), command.options
+    settings: list[SettingOption] = []
+    # Options of settings are looked for where no other has a spelling.
+    if wanted := values.keys() - known.keys():
+        with spelt_for(options):
+            settings = options.setting_options(values, wanted)
+        known = by_spelling(option.shown for option in settings) | known
+    read = [*parse_words(known, words, lambda spelling: _unknown_option(name, options, spelling))]
+    given = option_values(options_of(options).values(), read, f" (see '{PROGRAM} {name} --help')")
+    chosen = tuple((option, given.pop(field)) for option in settings if (field := option.shown.field) in given)
     earlier = {word: option for word, option, _ in read if option is not None and word in option.earlier}
     notes = [f"{word} is called --{option.key} now" for word, option in earlier.items()]
     command.run(given, chosen, notes)
@@ -108,14 +91,14 @@ def run(arguments: Sequence[str]) -> int:
 def _takers(flag: str) -> list[str]:
     """Return the commands of no group that take an option."""
     commands = [name for name in COMMANDS if " " not in name]
-    return [name for name in commands if flag in by_spelling(own_settings(find_command(name).options))]
+    return [name for name in commands if flag in find_command(name).options.spellings()]
 
 
 def _unknown_option(command: str, options: type[Options], name: str) -> InputError:
     """Make the error for an option that a command lacks: it names the option here, or the commands that have it."""
     said = f"No such option: {name}"
     settings = (spelling for option in options.help_options(None) for spelling in option.spellings)
-    near = meant(name, [*by_spelling(own_settings(options)), *settings])
+    near = meant(name, [*options.spellings(), *settings])
     if name.strip("-") in REMOVED:
         said = f"{name} {REMOVAL}"
     elif near and near[0] == name.replace("_", "-"):

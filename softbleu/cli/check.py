@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Literal
 
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import SourceFile, TextFiles
-from softbleu.cli.options import Encoded, PageFormat
+from softbleu.cli.inputs import Inputs
+from softbleu.cli.options import page_format
 from softbleu.corpora.checks import check_files
 from softbleu.io.progress import note
 from softbleu.report import CHECK_WRITERS, PAGES
 from softbleu.tables import Records
 
 
-class CheckOptions(TextFiles, SourceFile, Encoded, PageFormat):
+class CheckOptions(Inputs, shared="candidates references source encoding output format"):
     """Options of `check`.
 
     Attributes
@@ -26,6 +26,7 @@ class CheckOptions(TextFiles, SourceFile, Encoded, PageFormat):
 
     show: Literal["systems", "segments"] = setting("systems")
     strict: bool = setting(False)
+    format: str | None = page_format()
 
 
 @command
@@ -37,7 +38,7 @@ def check(options: CheckOptions) -> None:
     """
     writer = CHECK_WRITERS.find(options.output_format)
     output = options.open_output(writer)
-    files = options.systems(), options.references, options.source
+    files = options.systems, options.references, options.source
     with options.progress("checking") as progress:
         odd = check_files(*files, encoding=options.encoding, progress=progress)
         if odd.lacking:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, dataclass, field, fields
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform, get_type_hints
 
-from softbleu.cli.settings import SettingOption
+from softbleu.cli.settings import SettingOption, by_spelling
 from softbleu.cli.words import OptionValues
-from softbleu.config.declare import Declared, own_settings
+from softbleu.config.declare import Declared, Setting, own_settings
 from softbleu.config.declare import setting as setting  # Modules of commands take it from here
-from softbleu.errors import InputError, Parameter, SoftbleuError
+from softbleu.errors import Parameter, SoftbleuError
 from softbleu.io.arguments import allow
 from softbleu.io.progress import MANY, ProgressBar, note
 
@@ -39,6 +39,7 @@ class Options(Declared):
 
     panel: ClassVar[str] = "Output"  # Stands last
     more: ClassVar[Sequence[SettingOption]] = ()  # Options of the settings of what the command makes
+    offered: ClassVar[tuple[str, ...]] = ("quiet", "debug", "limits")  # Fields that are options of the command
 
     quiet: bool = setting(False, flags=("-q",), common=True)
     debug: bool = setting(False)
@@ -47,17 +48,25 @@ class Options(Declared):
     chosen: tuple[tuple[SettingOption, object], ...] = field(default=(), repr=False)
     resources: ExitStack = field(default_factory=ExitStack, repr=False)  # Closed when the command ends
 
-    def __init_subclass__(cls, panel: str = "Output") -> None:
-        """Make a dataclass of each group of options."""
+    def __init_subclass__(cls, panel: str = "Output", shared: str | None = "") -> None:
+        """Make a dataclass of options: its own, and those that it takes of a base that has them to share (None)."""
         cls.panel = panel
+        if shared is not None:
+            own = [name for name in vars(cls).get("__annotations__", ()) if name in vars(cls)]
+            cls.offered = tuple(dict.fromkeys([*shared.split(), *cls.offered, *own]))
         dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)(cls)
 
     def __init__(self, **values: Any) -> None:
-        # One for all, as dataclasses would compile one for each of many groups.
+        # One for all, as dataclasses would compile one for each class.
         for each in fields(self):
             default = each.default if each.default_factory is MISSING else each.default_factory()
             object.__setattr__(self, each.name, values.get(each.name, default))
         self.__post_init__()
+
+    @classmethod
+    def spellings(cls) -> dict[str, Setting]:
+        """Find the options of the command by each of their spellings."""
+        return by_spelling(options_of(cls).values())
 
     @classmethod
     def setting_options(cls, values: OptionValues, wanted: Collection[str]) -> list[SettingOption]:
@@ -69,14 +78,6 @@ class Options(Declared):
         """Find options of settings that help shows for a command line; without its values, all."""
         return [*cls.more]
 
-    def check(self) -> None:
-        """Check that no name of a file is empty, which would stand for this folder, or for no option at all."""
-        for option in own_settings(type(self)):
-            value = getattr(self, option.field) if option.file else None
-            if value == "" or (option.several and value and "" in value):
-                spelt = option.name if option.argument else f"--{option.key}"
-                raise InputError(f"{spelt}: the name of a file or folder is empty")
-
     def begin(self) -> None:
         """Apply options that count before any work."""
         if self.limits is not None:
@@ -85,7 +86,7 @@ class Options(Declared):
     def input_files(self) -> list[str]:
         """Return the files that options name as input."""
         found: list[str] = []
-        for option in own_settings(type(self)):
+        for option in options_of(type(self)).values():
             value = getattr(self, option.field) if option.file in ("read", "named") else None
             names = value if option.several and value else [value] if value else []
             if option.file == "named" and names:
@@ -105,7 +106,7 @@ class Options(Declared):
 
     def _spell_known(self, parameter: Parameter) -> str:
         """Spell a parameter as an option; as Python does if the command lacks it."""
-        known = {name for option in own_settings(type(self)) for name in (option.field, option.name)}
+        known = {name for option in options_of(type(self)).values() for name in (option.field, option.name)}
         known |= {option.setting.name for option, _ in self.chosen}
         return self.spell(parameter) if known & {parameter.name, "preset"} else str(parameter)
 
@@ -116,11 +117,18 @@ class Options(Declared):
         >>> [*map(Options.spell, (Parameter("max_depth", 200), Parameter("normalize", False)))]
         ['--max-depth 200', '--no-normalize']
         """
-        names = {option.field: option.name for option in own_settings(cls)} | dict(plug_ins or {})
+        names = {option.field: option.name for option in options_of(cls).values()} | dict(plug_ins or {})
         name = names.get(parameter.name, parameter.name).replace("_", "-")
         if parameter.value is None or isinstance(parameter.value, bool):
             return f"--{'no-' * (parameter.value is False)}{name}"
         return f"--{name} {parameter.value}"
+
+
+@cache
+def options_of(kind: type[Options]) -> dict[str, Setting]:
+    """Return the options of a command by field: those that it shares with others, then its own; made once."""
+    made = {option.field: option for option in own_settings(kind)}
+    return {name: made[name] for name in kind.offered}
 
 
 @contextmanager

@@ -145,12 +145,12 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
     write: Form = (PAGES if page_wanted else MATRIX_WRITERS if options.all_pairs else COMPARERS).find(name)
     for column in options.columns:
         known_name("column", column, COMPARISON_COLUMNS)
-    output = options.open_output(write, ".compare")
+    output = options.open_output(write, ".compare", columns=options.columns)
     inputs = options.input_files()
     resampled = None if options.distribution is None else Target.of(options.distribution, inputs)
     picture = options.open_picture(options.plot, inputs)
     plan = options.plan(also=["seed"])
-    documents = Documents.read(options.documents, options.encoding) if options.documents else None
+    documents = options.labels()
     asked = {"test": options.test, "compatible": options.compatible, "trials": options.trials}
     latencies = [metric.requires.delays for metric in plan.metrics]
     draws_latencies = options.plot is not None and any(latencies) and not all(latencies)
@@ -158,7 +158,6 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
     run: dict[str, Any] = {"baseline": options.baseline or signed, "significance": how, **options.workers}
     if options.spans and not page_wanted:
         raise InputError("--spans are marked on a page: add --format html")
-    options.check_spans()
     if page_wanted and (resampled or options.plot or options.resume or options.columns):
         raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
     compared: Any
@@ -195,7 +194,7 @@ def _compare_fractions(options: CompareOptions) -> None:
     write: Form = writers.find(options.output_format, CURVE_PAGES)
     output, picture = options.open_output(write), options.open_picture(options.plot, options.input_files())
     plan = results.prefixes.partial_plan(options.plan(also=["seed"]), language=options.language)
-    documents = Documents.read(options.documents, options.encoding) if options.documents else None
+    documents = options.labels()
     asked = {"test": options.test, "compatible": options.compatible, "trials": options.trials}
     how, signed = options.significance(documents, **asked)
     with options.open_corpus(plan, by_document=True) as corpus, options.progress() as progress:
@@ -218,7 +217,7 @@ def _compare_kinds(options: CompareOptions, by: By) -> None:
     output = options.open_output(KIND_WRITERS.find(options.output_format, PAGES))
     picture = options.open_picture(options.plot, options.input_files())
     plan = options.plan(also=["seed"])
-    documents = Documents.read(options.documents, options.encoding) if options.documents else None
+    documents = options.labels()
     how, signed = options.significance(documents, test=options.test, trials=options.trials)
     with options.open_corpus(plan, by_document=True) as corpus:
         compared = compare_corrections(

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
 from softbleu.cli.command import command, setting
-from softbleu.cli.options import Encoded, Output
+from softbleu.cli.options import Common
 from softbleu.errors import InputError
 from softbleu.io.arguments import read_number
 
@@ -21,7 +21,7 @@ def _grammar_names() -> Iterable[str]:
     return grammar_names()
 
 
-class GenerateOptions(Encoded, Output):
+class GenerateOptions(Common, shared="encoding output"):
     """Options of `corpora generate`.
 
     Attributes

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from softbleu.cli.command import command, setting
-from softbleu.cli.options import Digits, Encoded, TableFormat
+from softbleu.cli.options import Common
 from softbleu.report.comparisons import difference_records
 from softbleu.results.runs import diff_files
 
 
-class DiffOptions(Encoded, TableFormat, Digits):
+class DiffOptions(Common, shared="encoding output format digits"):
     """Options of `diff`.
 
     Attributes

@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 from softbleu.analysis.directions import score_directions
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import MetricNames, Outside
-from softbleu.cli.options import Digits, Encoded, Jobs, LanguageCode, TitledPage
+from softbleu.cli.inputs import Inputs
+from softbleu.cli.options import page_format
 from softbleu.cli.output import Form, Target
 from softbleu.corpora.corpus import Against, Corpus
 from softbleu.corpora.directions import Direction, read_directions
@@ -19,7 +19,7 @@ from softbleu.report.html import DIRECTION_WRITERS, directions_page, write_html
 from softbleu.report.pages import make_page
 
 
-class DirectionsOptions(Encoded, MetricNames, Outside, LanguageCode, TitledPage, Digits, Jobs):
+class DirectionsOptions(Inputs, shared="encoding metrics scores lower language output format title digits jobs"):
     """Options of `directions`.
 
     Attributes
@@ -36,6 +36,7 @@ class DirectionsOptions(Encoded, MetricNames, Outside, LanguageCode, TitledPage,
 
     folders: tuple[str, ...] = setting(metavar="PLACE", panel="Input", common=True)
     against: Against = setting("references", panel="Input")
+    format: str | None = page_format()
     pages: bool = setting(True, unset="yes", common=True)
 
 

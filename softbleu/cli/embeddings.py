@@ -6,8 +6,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import Lowercase
-from softbleu.cli.options import AnyFormat, Encoded, TableFormat
+from softbleu.cli.inputs import Inputs
+from softbleu.cli.options import Common
 from softbleu.cli.output import STDOUT
 from softbleu.cli.parts import MATCHING, options_for
 from softbleu.corpora import read_words
@@ -29,7 +29,7 @@ MAP = "Map of vectors"
 _IDLE = ("normalize", "layers", "exact_words", "context")  # Settings of vectors without effect on a pair of words
 
 
-class Store(AnyFormat, panel="Store"):
+class Store(Inputs, panel="Store"):
     """A store of vectors to be written.
 
     Attributes
@@ -116,7 +116,7 @@ def convert(options: ConvertOptions) -> None:
     output.write(table)
 
 
-class InfoOptions(TableFormat):
+class InfoOptions(Common, shared="output format"):
     """Options of `embeddings info`.
 
     Attributes
@@ -137,7 +137,7 @@ def info(options: InfoOptions) -> None:
     options.open_output().write(describe_set(options.vectors, verify=options.verify))
 
 
-class SimilarityOptions(TableFormat):
+class SimilarityOptions(Common, shared="output format"):
     """Options of `embeddings similarity`.
 
     Attributes
@@ -163,7 +163,7 @@ def similarity(options: SimilarityOptions) -> None:
     output.write_table(list(pair), [list(pair.values())], {"vectors": source.name}, digits=4)
 
 
-class NeighboursOptions(Encoded, TableFormat):
+class NeighboursOptions(Common, shared="encoding output format"):
     """Options of `embeddings neighbours`.
 
     Attributes
@@ -205,7 +205,7 @@ def neighbours(options: NeighboursOptions) -> None:
     output.write_table(["query", "rank", "word", "similarity"], rows, digits=options.digits)
 
 
-class TrainOptions(Encoded, Lowercase, Store):
+class TrainOptions(Store, shared="encoding tokenize lowercase"):
     """Options of `embeddings train`.
 
     Attributes
@@ -294,7 +294,7 @@ def _learn_map(options: TrainOptions, vectors: str) -> None:
     output.write(replace(learned.table, facts={**learned.table.facts, "map": options.output_folder}))
 
 
-class InstallOptions(TableFormat):
+class InstallOptions(Common, shared="output format"):
     """Options of `embeddings install`.
 
     Attributes
@@ -323,7 +323,7 @@ def install(options: InstallOptions) -> None:
     output.write_table((), (), {"name": place.name, "store": str(place)})
 
 
-class ListOptions(TableFormat):
+class ListOptions(Common, shared="output format"):
     """Options of `embeddings list`.
 
     Attributes

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import Settings
-from softbleu.cli.options import Digits, Encoded, Run, TableFormat
+from softbleu.cli.inputs import Scoring
+from softbleu.cli.options import Common
 from softbleu.cli.output import Target
 from softbleu.cli.parts import MATCHING, about_matches
 from softbleu.cli.settings import SettingOption
@@ -24,7 +24,7 @@ from softbleu.report.plots import PICTURE_FORMATS, check_plots, draw_spurious, o
 from softbleu.report.records import suffix_of
 
 
-class ExperimentOptions(Run):
+class ExperimentOptions(Common, shared="jobs cluster"):
     """Options of `experiments run`.
 
     Attributes
@@ -84,7 +84,7 @@ def run_experiment(options: ExperimentOptions) -> None:
     note(f"{len(files)} files beside {base}.manifest.json, {outcome.seconds:.0f} s")
 
 
-class SpuriousOptions(Encoded, Settings, TableFormat, Digits, Run):
+class SpuriousOptions(Scoring, shared="encoding output format digits jobs cluster"):
     """Options of `experiments spurious`.
 
     Attributes

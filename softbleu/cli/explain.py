@@ -8,8 +8,7 @@ from softbleu.analysis import choose_lines
 from softbleu.analysis.credit import SHOWN_THRESHOLDS, credit_of_corpus
 from softbleu.analysis.lines import LineKind
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import Annotated, ByDocument, Marked, Resegment
-from softbleu.cli.options import Digits, TableFormat
+from softbleu.cli.inputs import Scoring
 from softbleu.errors import InputError
 from softbleu.meta.reading import read_marks
 from softbleu.report.credit import credit_writers, draw_credit
@@ -17,7 +16,11 @@ from softbleu.report.explanations import EXPLAINERS
 from softbleu.results.explain import explain_corpus, parse_segments
 
 
-class ExplainOptions(Annotated, Resegment, ByDocument, TableFormat, Marked, Digits):
+class ExplainOptions(
+    Scoring,
+    shared="candidates references source gold metrics language preset encoding pairs input_format against "
+    "absent_annotators blank_references resegment documents output format spans digits",
+):
     """Options of `explain`.
 
     Attributes

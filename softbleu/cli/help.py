@@ -16,11 +16,11 @@ import typer.completion
 import typer.main
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from softbleu.cli.command import Command, Options, spelt_for
+from softbleu.cli.command import Command, Options, options_of, spelt_for
 from softbleu.cli.commands import COMMANDS, GROUPS, PANELS, PROGRAM, REMOVED_COMMANDS, find_command
 from softbleu.cli.settings import SettingOption, by_spelling, flags_of, metavar_of
 from softbleu.cli.words import HELP, HELP_ALL, NAMING, values_of
-from softbleu.config.declare import Setting, format_value, own_settings
+from softbleu.config.declare import Setting, format_value
 from softbleu.errors import REMOVAL, InputError, UnknownNameError, known_name
 from softbleu.version import __version__
 
@@ -32,27 +32,19 @@ _SHORT = 12  # Characters of a default that short help shows
 
 
 @cache
-def _groups(kind: type) -> tuple[type, ...]:
-    """Return a class and its bases, bases first, in the order in which they are named."""
-    return tuple(dict.fromkeys([each for base in kind.__bases__ for each in _groups(base)] + [kind]))
+def declared_options(kind: type[Options]) -> tuple[Setting, ...]:
+    """Return the options of a class in the order of the help, options of every command last."""
+    described: dict[str, Setting] = {}
+    for name, option in options_of(kind).items():
+        homes = [base for base in kind.__mro__ if name in vars(base).get("__annotations__", ())]
+        text = next(filter(None, (_texts_of(base).get(name) for base in homes)), "")
+        described[name] = replace(option, panel=option.panel or vars(homes[0])["panel"], help=text)
+    common = [described.pop(name) for name in Options.offered]
+    panels = [*dict.fromkeys(option.panel for option in described.values() if option.panel != Options.panel)]
+    return (*sorted(described.values(), key=lambda option: [*panels, Options.panel].index(option.panel)), *common)
 
 
 @cache
-def declared_options(kind: type[Options]) -> tuple[Setting, ...]:
-    """Return the options of a class in the order of the help, options of every command last."""
-    declared = {option.field: option for option in own_settings(kind)}
-    ordered: dict[str, Setting] = {}
-    for base in _groups(kind):
-        texts = _texts_of(base)
-        for name in filter(declared.__contains__, vars(base).get("__annotations__", ())):
-            ordered.pop(name, None)
-            panel = declared[name].panel or vars(base)["panel"]
-            ordered[name] = replace(declared[name], panel=panel, help=texts.get(name, ""))
-    common = [ordered.pop(name) for name in ("quiet", "debug", "limits")]
-    panels = [*dict.fromkeys(option.panel for option in ordered.values() if option.panel != Options.panel)]
-    return (*sorted(ordered.values(), key=lambda option: [*panels, Options.panel].index(option.panel)), *common)
-
-
 def _texts_of(group: type) -> dict[str, str]:
     """Read the texts of options in the docstring of their class."""
     _, _, listed = inspect.cleandoc(group.__doc__ or "").partition("Attributes\n----------\n")
@@ -240,8 +232,9 @@ def _command_for_help(name: str, words: Sequence[str]) -> PlainCommand:
     if HELP_ALL in values or any("all" in values.get(word, ()) for word in HELP):
         return whole_command(name, plug_ins=True)
     with spelt_for(command.options):
-        settings = [option.shown for option in command.options.help_options(values)]
+        shown = [option.shown for option in command.options.help_options(values)]
     options = [option for option in declared_options(command.options) if not option.hidden]
+    settings = [setting for setting in shown if setting.field not in {option.field for option in options}]
     naming = {spelling for option in options for spelling in by_spelling([option])} & {*NAMING}
     named = naming & values.keys()
     if len(options) + len(settings) > FEW:

@@ -1,4 +1,4 @@
-"""Options of texts and of metrics, in groups, which open a corpus and plan its scoring."""
+"""Options of texts and of metrics, which open a corpus and plan its scoring."""
 
 from __future__ import annotations
 
@@ -7,16 +7,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from softbleu.cli.options import (
-    Defaults,
-    Digits,
-    Encoded,
-    LanguageCode,
-    Long,
-    Resumed,
-    Run,
-    TitledPage,
-)
+from softbleu.cli.options import Common, page_format
 from softbleu.cli.parts import options_named, options_of, setting_options
 from softbleu.cli.settings import SettingOption
 from softbleu.cli.words import OptionValues
@@ -28,7 +19,7 @@ from softbleu.corpora.gates import ALL_RULES, RULES, gated
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.records import PAIR_FORMATS
 from softbleu.corpora.validation import Blank
-from softbleu.engine.plan import Plan, distinct, make_given, make_plan
+from softbleu.engine.plan import Plan, ReadMetric, distinct, make_given, make_plan
 from softbleu.errors import InputError, Parameter
 from softbleu.io.files import find_resource
 from softbleu.io.platform import cached_property
@@ -70,98 +61,34 @@ def _note_idle(**idle: object) -> None:
             note(f"--{name.replace('_', '-')} has no effect here")
 
 
-class ReferenceFiles(Defaults, panel="Input"):
-    """References.
-
-    Attributes
-    ----------
-    references
-        References with the same lines; several such files for several references
-    """
-
-    references: tuple[str, ...] = setting((), name="reference", flags=("-r",), file="read", common=True)
-
-
-class CandidateFiles(Defaults, panel="Input"):
-    """Texts of systems.
+class Inputs(Common, panel="Input", shared=None):
+    """Options of texts and of metrics.
 
     Attributes
     ----------
     candidates
         Texts to score, a segment per line; of one system or several; - is standard input, NAME=FILE names a system, a
         folder stands for all files in it, a .m2 file has edits of the source
-    """
-
-    candidates: tuple[str, ...] = setting((), name="candidate", flags=("-c",), file="system", common=True)
-
-
-class TextFiles(CandidateFiles, ReferenceFiles, panel="Input"):
-    """Texts of systems, and references."""
-
-    def systems(self) -> dict[str, str]:
-        """Return the files of systems by name; see `name_systems`."""
-        others = [file for file in (self.source, self.gold) if file]
-        return name_systems(self.candidates, self.references, others, encoding=self.encoding)
-
-    def input_files(self) -> list[str]:
-        """Return the files that options name as input."""
-        return [*super().input_files(), *self.systems().values()]
-
-
-class SourceFile(Defaults, panel="Input"):
-    """The source, which the candidates correct or translate.
-
-    Attributes
-    ----------
+    references
+        References with the same lines; several such files for several references
     source
         Source, line by line (for metrics that need it): the text before translation or correction
-    """
-
-    source: str | None = setting(None, flags=("-s",), file="read", common=True)
-
-
-class GoldFile(SourceFile, panel="Input"):
-    """Gold edits.
-
-    Attributes
-    ----------
     gold
         Gold edits (.m2) instead of references and source; M2 needs them, other metrics can use them
-    """
-
-    gold: str | None = setting(None, file="read")
-
-
-class Resegment(Defaults, panel="Input"):
-    """Outputs with other line breaks than the references.
-
-    Attributes
-    ----------
-    resegment
-        Candidates have other line breaks than the references: cut them where they fit the segments best
-    """
-
-    resegment: bool = setting(False)
-
-
-class GateRules(Defaults, panel="Input"):
-    """A gate before scoring.
-
-    Attributes
-    ----------
+    pairs
+        Candidates and references in one file instead: lines 'candidate ||| reference', .tsv or .jsonl
+    input_format
+        Format of the --pairs file: {names}
+    against
+        Compare candidates with the references, or with the source instead, by vectors or an encoder that have both
+        languages
+    absent_annotators
+        Annotators without a line in a sentence where others have one are left-out, or unchanged: they found it right
+    blank_references
+        Treat blank lines of references, beside references with text, as "empty" text or as "missing"
     gate
         Rules for outputs before they are scored: all, or some of {names}. The first strip text around an answer, the
         others count an output as empty; tables have the share of lines by rule
-    """
-
-    gate: tuple[str, ...] = setting((), metavar="RULE", complete=lambda: [ALL_RULES, *RULES])
-
-
-class Logged(Defaults, panel="Input"):
-    """Logs of simultaneous translation.
-
-    Attributes
-    ----------
     logs
         Logs of simultaneous translation instead of texts, by SimulEval, OmniSTEval or simulstream: outputs with the
         delays that latencies (al, laal, ap, dal, yaal) are computed from
@@ -173,124 +100,84 @@ class Logged(Defaults, panel="Input"):
     moments
         Score the unfinished outputs of --log, too, at these moments of each segment: 2000 or 2s of speech, words of a
         source text, or each delay
-    """
-
-    logs: tuple[str, ...] = setting((), name="log", metavar="[NAME=]FILE", file="named")
-    segmentation: str | None = setting(None, file="read")
-    unit: DelayUnit | None = setting(None, unset="as in the logs, or word")
-    moments: tuple[str, ...] = setting((), name="at", metavar="TIME")
-
-
-class ByDocument(Defaults, panel="Input"):
-    """Documents of segments.
-
-    Attributes
-    ----------
+    resegment
+        Candidates have other line breaks than the references: cut them where they fit the segments best
     documents
         Documents of the segments, a label per line or FILE:COLUMN of a table: samples and trials draw whole
         documents, levels and buckets score them, and a --context does not leave them
-    """
-
-    documents: str | None = setting(None, file="read")
-
-
-class Tokenize(Defaults, panel="Score"):
-    """Tokens, for commands without a metric.
-
-    Attributes
-    ----------
+    spans
+        Mark in the text the spans of judges or programs: ESA, MQM, xCOMET, `softbleu spans`
     tokenize
         How lines are split into tokens (see `softbleu tokenizers`)
-    """
-
-    tokenize: str | None = setting(None, unset="none", complete=TOKENIZERS.names)
-
-    def tokenizer(self, default: str = "none") -> Tokenizer:
-        """Make the tokenizer."""
-        return make_tokenizer(self.tokenize or default, lowercase=self.lowercase)
-
-
-class Lowercase(Tokenize, panel="Score"):
-    """Tokens of folded text.
-
-    Attributes
-    ----------
     lowercase
         Fold the text to lower case first
-    """
-
-    lowercase: bool = setting(False)
-
-
-class MetricNames(Defaults, panel="Score"):
-    """Metrics by name.
-
-    Attributes
-    ----------
     metrics
         Metrics, such as bleu chrf ter (list: softbleu metrics); a matcher stands for BLEU over it, and
         settings go in brackets: 'vleu(threshold=0.8)'
-    """
-
-    metrics: tuple[str, ...] = setting(
-        (), name="metric", unset="bleu", flags=("-m",), complete=metric_names, common=True
-    )
-
-
-class Outside(Defaults, panel="Score"):
-    """Scores of other programs.
-
-    Attributes
-    ----------
+    preset
+        Settings of a paper: morgan2014. Other options override it
     scores
         Scores of other programs, by system and segment, each as a metric; FILE:A,B takes columns (or metrics) A and
         B. No text is needed
     lower
         Scores of --scores where less is better (default: by their names, such as MetricX, TER, errors)
-    """
-
-    scores: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named")
-    lower: tuple[str, ...] = setting((), name="lower_is_better", earlier=("--lower",), metavar="NAME")
-
-
-class Directed(Defaults, panel="Human judgements"):
-    """Direction of translation.
-
-    Attributes
-    ----------
     direction
         Take rows of scores and judgements of this direction (column lp) only, e.g. cs-en
-    """
-
-    direction: str | None = setting(None, metavar="NAME")
-
-
-class Signature(Defaults, panel="Score"):
-    """Signature of a run to repeat.
-
-    Attributes
-    ----------
     signature
         Run the settings of a signature (long or short) again; other options override them
     """
 
-    signature: str | None = setting(None)
+    candidates: tuple[str, ...] = setting((), name="candidate", flags=("-c",), file="system", common=True)
+    references: tuple[str, ...] = setting((), name="reference", flags=("-r",), file="read", common=True)
+    source: str | None = setting(None, flags=("-s",), file="read", common=True)
+    gold: str | None = setting(None, file="read")
+    pairs: str | None = setting(None, file="read")
+    input_format: str | None = setting(None, unset="by its suffix", complete=lambda: PAIR_FORMATS)
+    against: Against | None = setting(None, unset="references")
+    absent_annotators: Absent | None = setting(None, unset="left-out")
+    blank_references: Blank | None = setting(
+        None, unset="missing for metrics that take the source, where over 1% of the segments have one, else empty"
+    )
+    gate: tuple[str, ...] = setting((), metavar="RULE", complete=lambda: [ALL_RULES, *RULES])
+    logs: tuple[str, ...] = setting((), name="log", metavar="[NAME=]FILE", file="named")
+    segmentation: str | None = setting(None, file="read")
+    unit: DelayUnit | None = setting(None, unset="as in the logs, or word")
+    moments: tuple[str, ...] = setting((), name="at", metavar="TIME")
+    resegment: bool = setting(False)
+    documents: str | None = setting(None, file="read")
+    spans: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named", panel="Output")
+    tokenize: str | None = setting(None, unset="none", complete=TOKENIZERS.names, panel="Score")
+    lowercase: bool = setting(False, panel="Score")
+    metrics: tuple[str, ...] = setting(
+        (), name="metric", unset="bleu", flags=("-m",), complete=metric_names, panel="Score", common=True
+    )
+    preset: str | None = setting(None, complete=preset_names, panel="Score")
+    scores: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named", panel="Score")
+    lower: tuple[str, ...] = setting((), name="lower_is_better", earlier=("--lower",), metavar="NAME", panel="Score")
+    direction: str | None = setting(None, metavar="NAME", panel="Human judgements")
+    signature: str | None = setting(None, panel="Score")
+
+    def tokenizer(self, default: str = "none") -> Tokenizer:
+        """Make the tokenizer, for commands without a metric."""
+        return make_tokenizer(self.tokenize or default, lowercase=self.lowercase)
+
+    @cached_property
+    def systems(self) -> dict[str, str]:
+        """Files of systems by name; see `name_systems`."""
+        others = [file for file in (self.source, self.gold) if file]
+        return name_systems(self.candidates, self.references, others, encoding=self.encoding)
+
+    def input_files(self) -> list[str]:
+        """Return the files that options name as input."""
+        return [*super().input_files(), *self.systems.values()]
+
+    def labels(self) -> Documents | None:
+        """Read the labels of documents, if a file of them is named."""
+        return Documents.read(self.documents, self.encoding) if self.documents else None
 
 
-class Marked(Defaults):
-    """Spans to mark in the texts.
-
-    Attributes
-    ----------
-    spans
-        Mark in the text the spans of judges or programs: ESA, MQM, xCOMET, `softbleu spans`
-    """
-
-    spans: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named")
-
-
-class Settings(Defaults):
-    """Settings of metrics and their parts, each by an option of its own."""
+class Scoring(Inputs, shared=None):
+    """Options of texts and of metrics, and each setting of metrics and their parts by an option of its own."""
 
     without: ClassVar[tuple[str, ...]] = ()  # Names of settings that the command has no option for
 
@@ -302,7 +189,7 @@ class Settings(Defaults):
     @classmethod
     def setting_options(cls, values: OptionValues, wanted: Collection[str]) -> list[SettingOption]:
         """Find options of settings with these spellings; `values` are all that the command line names."""
-        return [option for option in options_named(values, wanted) if cls.takes(option)] if wanted else []
+        return [option for option in options_named(values, wanted) if cls.takes(option)]
 
     @classmethod
     def help_options(cls, values: OptionValues | None, *, plug_ins: bool = True) -> list[SettingOption]:
@@ -310,15 +197,16 @@ class Settings(Defaults):
         found = setting_options(plug_ins=plug_ins).values() if values is None else options_of(values)
         return [option for option in found if cls.takes(option)]
 
+    @cached_property
+    def expressions(self) -> list[ReadMetric]:
+        """Name and settings of each metric, as they are read from its expression."""
+        return [read_settings(expression) for expression in self.metrics]
+
     def input_files(self) -> list[str]:
         """Return the files that options name as input, settings among them."""
-        read = [read_settings(expression)[1] for expression in self.metrics]
-        texts = [text for each in read for text in (each | {"called": None}).values() if isinstance(text, str)]
-        return [
-            *super().input_files(),
-            *(str(value) for option, value in self.chosen if option.setting.hashed),
-            *texts,
-        ]
+        texts = [value for _, each in self.expressions for name, value in each.items() if name != "called"]
+        files = [str(value) for option, value in self.chosen if option.setting.hashed]
+        return [*super().input_files(), *files, *(text for text in texts if isinstance(text, str))]
 
     def chosen_name(self, setting: str) -> str | None:
         """Return the name that is chosen for a setting, such as the matcher; None if none is."""
@@ -332,18 +220,6 @@ class Settings(Defaults):
         more = {"preset": self.preset, "language": self.language}
         return given | {name: value for name, value in more.items() if value is not None}
 
-
-class Scoring(Settings, MetricNames, LanguageCode, panel="Score"):
-    """Metrics with their settings.
-
-    Attributes
-    ----------
-    preset
-        Settings of a paper: morgan2014. Other options override it
-    """
-
-    preset: str | None = setting(None, complete=preset_names)
-
     @cached_property
     def signed(self) -> dict[str, str]:
         """Keys and values of the signature that is run again; none without one."""
@@ -354,8 +230,8 @@ class Scoring(Settings, MetricNames, LanguageCode, panel="Score"):
 
         Notes options without effect, unless `also` names them.
         """
-        usual = ["bleu", *["laal"] * bool(self.logs)]
-        metrics: list[str | Metric] = list(self.metrics or usual * (not self.scores))
+        usual = ["bleu", *["laal"] * bool(self.logs)] * (not self.scores)
+        metrics: list[Metric | ReadMetric] = [*(self.expressions or map(read_settings, usual))]
         if self.signature is not None:
             if self.metrics:
                 raise InputError("--signature says what to compute: leave out --metric")
@@ -363,6 +239,8 @@ class Scoring(Settings, MetricNames, LanguageCode, panel="Score"):
             # Files that are named are not looked for where the signature has them.
             files = {one.name: value for one, value in named if one.hashed and one.key in self.signed}
             metrics = [metric_from_signature(self.signature, **files)]
+        if self.spans and (self.gate or "gate" in self.signed):
+            raise InputError("--spans mark outputs as they are: leave out --gate")
         if self.scores:
             from softbleu.metrics.scores import read_outside
 
@@ -401,30 +279,6 @@ class Scoring(Settings, MetricNames, LanguageCode, panel="Score"):
         if without_preset:
             note(f"--preset has no effect here, with {what}")
 
-
-class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
-    """Texts to score, by metrics.
-
-    Attributes
-    ----------
-    pairs
-        Candidates and references in one file instead: lines 'candidate ||| reference', .tsv or .jsonl
-    input_format
-        Format of the --pairs file: {names}
-    against
-        Compare candidates with the references, or with the source instead, by vectors or an encoder that have both
-        languages
-    """
-
-    pairs: str | None = setting(None, file="read")
-    input_format: str | None = setting(None, unset="by its suffix", complete=lambda: PAIR_FORMATS)
-    against: Against | None = setting(None, unset="references")
-    # No fields: see `Annotated`, `GateRules` and `Logged`.
-    absent_annotators = cast("Absent | None", None)
-    blank_references = cast("Blank | None", None)
-    gate = cast("tuple[str, ...]", ())
-    unit = cast("DelayUnit | None", None)
-
     @contextmanager
     def open_corpus(self, plan: Plan, *, by_document: bool = False) -> Iterator[Corpus]:
         """Open the corpus that the options name, or else the bundled sample that fits the plan's metrics.
@@ -438,8 +292,7 @@ class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
             corpus = compared_with(corpus, against)
             texts = not all(isinstance(metric, ReadsRows) for metric in plan.metrics)
             corpus = gated(corpus, (self.gate or self.signed.get("gate")) if texts else None)
-            if self.documents:
-                documents = Documents.read(self.documents, self.encoding)
+            if (documents := self.labels()) is not None:
                 documents.fitting(len(corpus))
                 corpus = replace(corpus, documents=documents)
             yield corpus
@@ -493,7 +346,7 @@ class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
             said = f"all {count} files are references of -r: " if count > 1 else ""
             raise InputError(f"no candidate file: {said}name systems with --candidate (-c), - for standard input")
         return ParallelFiles.open(
-            self.systems(),
+            self.systems,
             self.references,
             self.source,
             gold=self.gold,
@@ -501,8 +354,7 @@ class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
             encoding=self.encoding,
             resegment=self.resegment,
             blank_references=blank,
-            jobs=self.jobs,
-            executor=self.executor,
+            **self.workers,
         )
 
     def _read_logs(self) -> Segments:
@@ -518,42 +370,12 @@ class Input(TextFiles, GoldFile, Scoring, Encoded, panel="Input"):
         return at_moments(corpus, self.moments)
 
 
-class Annotated(Input, panel="Input"):
-    """Texts with gaps among references and annotators.
-
-    Attributes
-    ----------
-    absent_annotators
-        Annotators without a line in a sentence where others have one are left-out, or unchanged: they found it right
-    blank_references
-        Treat blank lines of references, beside references with text, as "empty" text or as "missing"
-    """
-
-    absent_annotators: Absent | None = setting(None, unset="left-out")
-    blank_references: Blank | None = setting(
-        None, unset="missing for metrics that take the source, where over 1% of the segments have one, else empty"
-    )
-
-
 class SystemScores(
-    Annotated,
-    GateRules,
-    Logged,
-    Resegment,
-    Outside,
-    Directed,
-    Signature,
-    ByDocument,
-    TitledPage,
-    Marked,
-    Long,
-    Digits,
-    Run,
-    Resumed,
+    Scoring,
+    shared="candidates references source gold metrics language preset encoding pairs input_format against "
+    "absent_annotators blank_references gate logs segmentation unit moments resegment scores lower direction "
+    "signature documents output format title spans long digits jobs cluster resume",
 ):
     """Options of commands that score systems, and show tables or pages of them."""
 
-    def check_spans(self) -> None:
-        """Check that spans to mark are of outputs as they are."""
-        if self.spans and (self.gate or "gate" in self.signed):
-            raise InputError("--spans mark outputs as they are: leave out --gate")
+    format: str | None = page_format()

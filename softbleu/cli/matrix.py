@@ -7,8 +7,7 @@ from contextlib import ExitStack
 from typing import Any, Literal
 
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import Scoring, SourceFile, TextFiles
-from softbleu.cli.options import Digits, Encoded, Jobs, TableFormat
+from softbleu.cli.inputs import Scoring
 from softbleu.corpora import ParallelFiles, name_files
 from softbleu.corpora.records import read_lists
 from softbleu.engine.notes import note_corpus, note_thresholds
@@ -17,7 +16,10 @@ from softbleu.report.scores import matrix_records, text_pair_records
 from softbleu.results.pairs import PairScores, pair_systems, score_pairs, score_systems, score_with_source
 
 
-class MatrixOptions(TextFiles, SourceFile, Encoded, Scoring, TableFormat, Digits, Jobs):
+class MatrixOptions(
+    Scoring,
+    shared="candidates references source encoding metrics language preset output format digits jobs",
+):
     """Options of `matrix`.
 
     Attributes
@@ -44,7 +46,7 @@ def matrix(options: MatrixOptions) -> None:
     level = options.level or ("segment" if lists else "corpus")
     if lists and level == "corpus":
         raise InputError("lists of texts are no corpora: leave out --level, or name files with -c and -r")
-    systems, references = options.systems(), options.references
+    systems, references = options.systems, options.references
     output = options.open_output()
     plan = options.plan(one=True)
     names = [list(systems), list(systems)]

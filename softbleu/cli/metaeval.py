@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Literal, cast
 
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import ByDocument, Directed, GoldFile, TextFiles, metric_names
-from softbleu.cli.options import Digits, Encoded, LanguageCode, Long, PageFormat, Run
+from softbleu.cli.inputs import Inputs, metric_names
+from softbleu.cli.options import page_format
 from softbleu.corpora.directions import read_directions
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.meta.campaign import TASK_MEASURES
@@ -22,7 +22,8 @@ _METRICS, _JUDGES, _TESTS = "Scores of metrics", "Human judgements", "Significan
 
 
 class MetaEvaluationOptions(
-    TextFiles, GoldFile, Encoded, Directed, ByDocument, LanguageCode, PageFormat, Long, Digits, Run
+    Inputs,
+    shared="candidates references source gold encoding direction documents language output format long jobs cluster",
 ):
     """Options of `metaeval`.
 
@@ -134,7 +135,9 @@ class MetaEvaluationOptions(
     samples: int = setting(1000, panel=_TESTS)
     runs: int = setting(100, panel=_TESTS)
     seed: int = setting(12345, panel=_TESTS)
-    against: str | None = setting(None, name="baseline", metavar="METRIC", earlier=("--against",), panel=_TESTS)
+    against: str | None = setting(  # type: ignore[assignment]  # Of metrics, not of texts
+        None, name="baseline", metavar="METRIC", earlier=("--against",), panel=_TESTS
+    )
     table: str | None = setting(
         None, unset="systems, or what the input allows", complete=lambda: QUESTIONS, common=True
     )
@@ -147,6 +150,7 @@ class MetaEvaluationOptions(
     weights: tuple[str, ...] = setting((), metavar="NAME=WEIGHT", unset="1")
     exchange: Literal["outputs", "segments"] = setting("outputs", panel=_TESTS)
     digits: int | None = setting(AGREEMENT_DIGITS)
+    format: str | None = page_format()
     plot: str | None = setting(None, file="written", common=True)
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from softbleu.cli.command import command
-from softbleu.cli.options import LanguageCode, TableFormat
+from softbleu.cli.options import Common
 from softbleu.metrics.overview import describe_matchers, describe_metrics, describe_tokenizers, metric_groups
 from softbleu.report.records import Writers, table_writers
 from softbleu.tables import Records
@@ -11,7 +11,11 @@ from softbleu.tables import Records
 GROUPED: Writers[list[Records]] = table_writers(lambda groups, layout: groups)
 
 
-class MetricsOptions(LanguageCode, TableFormat):
+class ListOptions(Common, shared="output format"):
+    """Options of `matchers` and `tokenizers`."""
+
+
+class MetricsOptions(ListOptions, shared="language"):
     """Options of `metrics`."""
 
 
@@ -28,12 +32,12 @@ def metrics(options: MetricsOptions) -> None:
 
 
 @command
-def matchers(options: TableFormat) -> None:
+def matchers(options: ListOptions) -> None:
     """List the matchers, also of plug-ins."""
     options.open_output().write(describe_matchers())
 
 
 @command
-def tokenizers(options: TableFormat) -> None:
+def tokenizers(options: ListOptions) -> None:
     """List the tokenizers."""
     options.open_output().write(describe_tokenizers())

@@ -128,7 +128,6 @@ def _check_format(options: ScoreOptions) -> None:
         raise InputError("--resume goes with scores, not with a page: leave out one")
     if options.spans and not page_wanted:
         raise InputError("--spans are marked on a page: add --format html")
-    options.check_spans()
     if options.score_only and options.output_format != "text":
         raise InputError("--score-only prints numbers alone: leave out --format")
 

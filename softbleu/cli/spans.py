@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Literal
 
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import Input, Resegment
-from softbleu.cli.options import Digits, TableFormat
+from softbleu.cli.inputs import Scoring
 from softbleu.results.explain import unmatched_spans
 from softbleu.tables import Records
 
 
-class SpansOptions(Input, Resegment, TableFormat, Digits):
+class SpansOptions(
+    Scoring,
+    shared="candidates references source gold metrics language preset encoding pairs input_format against resegment "
+    "output format digits",
+):
     """Options of `spans`.
 
     Attributes

@@ -6,8 +6,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import ByDocument, Input, Outside
-from softbleu.cli.options import Digits, Long, Run, TableFormat
+from softbleu.cli.inputs import Scoring
 from softbleu.engine.plan import Plan
 from softbleu.matching import MATCHERS
 from softbleu.meta import SweepPoint, sweep_corpus
@@ -18,7 +17,11 @@ from softbleu.report.plots import MOST_SYSTEMS, check_ranks, draw_ranks, draw_sw
 GRID = "0:0.95:0.05"
 
 
-class SweepOptions(Input, Outside, ByDocument, TableFormat, Long, Digits, Run):
+class SweepOptions(
+    Scoring,
+    shared="candidates references source gold metrics language preset encoding pairs input_format against scores "
+    "lower documents output format long digits jobs cluster",
+):
     """Options of `sweep`.
 
     Attributes
@@ -53,7 +56,7 @@ def sweep(options: SweepOptions) -> None:
 
     With --output, an interrupted sweep goes on where it was when it is run again.
     """
-    output, inputs = options.open_output(checkpoint=".sweep"), options.input_files()
+    output, inputs = options.open_output(checkpoint=".sweep", always=True), options.input_files()
     plot, plot_ranks = (options.open_picture(name, inputs) for name in (options.plot, options.plot_ranks))
     outside = read_outside(options.scores, options.lower, options.encoding) if options.scores else []
     points = [SweepPoint("", metric) for metric in outside]

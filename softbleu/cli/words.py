@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
@@ -112,12 +112,14 @@ def meant(option: str, flags: Iterable[str]) -> list[str]:
     return [*get_close_matches(name, there, n=1, cutoff=0.75)]
 
 
-def parse_words(options: Mapping[str, Setting], words: Sequence[str]) -> Iterator[tuple[str, Setting | None, str]]:
+def parse_words(
+    options: Mapping[str, Setting], words: Sequence[str], unknown: Callable[[str], Exception] = KeyError
+) -> Iterator[tuple[str, Setting | None, str]]:
     """Read options, each with one value (of a flag: nothing), and other words, which have no option.
 
     Values of an option that takes several go up to the next option; `--` ends the options. `options` are found by
-    spelling, or raise the error for one that none has. Raises `InputError`: a word behind no option, where a system
-    or a reference may be meant.
+    spelling; `unknown` makes the error for one that none has. Raises `InputError`: a word behind no option, where a
+    system or a reference may be meant.
     """
     behind, rest = "", [*words]
     while rest:
@@ -135,7 +137,8 @@ def parse_words(options: Mapping[str, Setting], words: Sequence[str]) -> Iterato
             return
         _check_habits([word, *rest[:1]])
         name, value = split_option(word)
-        option = options[name]
+        if (option := options.get(name)) is None:
+            raise unknown(name)
         behind = name if option.several else ""
         if option.types == (bool,):
             if word.startswith("--") and value:
@@ -149,14 +152,29 @@ def parse_words(options: Mapping[str, Setting], words: Sequence[str]) -> Iterato
         yield name, option, (value.removeprefix("=") if word.startswith("--") else value) if value else rest.pop(0)
 
 
+def _value_of(option: Setting, spelling: str, word: str, see: str) -> object:
+    """Make the value of an option of a word."""
+    if option.types == (bool,):
+        return not any(spelling in flag.split("/")[1:] for flag in flags_of(option))
+    single = number_kind(option)
+    if single is None:
+        return word
+    try:
+        return read_number(single, word)
+    except ValueError:
+        said = f"{' / '.join(map(repr, flags_of(option)))}: {word!r} is not {NUMBERS[single][0]}"
+        raise InputError(f"Invalid value for {said}{see}") from None
+
+
 def option_values(
-    declared: Sequence[Setting], read: Iterable[tuple[str, Setting | None, str]], see: str
+    declared: Collection[Setting], read: Iterable[tuple[str, Setting | None, str]], see: str
 ) -> dict[str, Any]:
     """Make values of options by field, words without an option being the arguments.
 
     Raises `InputError`: a value is no number, or an option or argument is missing; `see` says where help is.
     """
     given: dict[str, Any] = {}
+    empty: Setting | None = None
     arguments = [option for option in declared if option.argument]
     left: list[str] = []
     for spelling, named, word in read:
@@ -164,15 +182,8 @@ def option_values(
         if option is None:
             left.append(word)
             continue
-        value: Any = word
-        if option.types == (bool,):
-            value = not any(spelling in flag.split("/")[1:] for flag in flags_of(option))
-        elif (kind := number_kind(option)) is not None:
-            try:
-                value = read_number(kind, word)
-            except ValueError:
-                said = f"{' / '.join(map(repr, flags_of(option)))}: {word!r} is not {NUMBERS[kind][0]}"
-                raise InputError(f"Invalid value for {said}{see}") from None
+        value = _value_of(option, spelling, word, see)
+        empty = option if option.file and not word else empty
         given[option.field] = (*given.get(option.field, ()), value) if option.several else value
         if named is None and not option.several:
             del arguments[0]
@@ -182,4 +193,9 @@ def option_values(
             raise InputError(f"Missing {'argument' if option.argument else 'option'} {spelt}.{see}")
     if left:
         raise InputError(f"Got unexpected extra argument(s) ({' '.join(left)}){see}")
+    if empty is not None:
+        # It would stand for this folder, or for no option at all.
+        raise InputError(
+            f"{empty.name if empty.argument else f'--{empty.key}'}: the name of a file or folder is empty"
+        )
     return given

@@ -15,7 +15,7 @@ from softbleu.io.progress import note
 from softbleu.matching.matchers import SoftMatcher
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.protocols import ReadsRows, matcher_of, resolved
-from softbleu.metrics.reading import class_of, fit_metric, read_metric, read_settings
+from softbleu.metrics.reading import class_of, fit_metric, read_metric
 from softbleu.metrics.requirements import Requirements, lacking
 from softbleu.metrics.settings import DEFAULT_ENCODER
 
@@ -88,6 +88,7 @@ class Plan:
 
 
 GivenMetric = str | Metric  # A metric's name, an expression or a value
+ReadMetric = tuple[str, "Keywords"]  # Name and settings of an expression
 GivenMetrics = GivenMetric | Sequence[GivenMetric] | Plan  # One, several, or a plan of them
 
 
@@ -122,9 +123,9 @@ def _note_whole(fitted: Sequence[tuple[Metric, set[str], Keywords]]) -> None:
 
 
 def make_given(
-    metrics: Iterable[GivenMetric], chosen: Callable[[str, str | None, str | None], Keywords]
+    metrics: Iterable[Metric | ReadMetric], chosen: Callable[[str, str | None, str | None], Keywords]
 ) -> tuple[list[Metric], set[str]]:
-    """Make metrics with settings that are `chosen` by the names of a metric, its matcher and its tokenizer.
+    """Make metrics, of values or of expressions that are read, with settings `chosen` by the names of their parts.
 
     Names of settings that none of the metrics uses come with them.
     """
@@ -137,7 +138,7 @@ def make_given(
                 # What is given is no quantile of the signature's.
                 wanted = with_threshold(wanted, 0.0)
         else:
-            name, texts = read_settings(wanted)
+            name, texts = wanted
             settings = texts | chosen(name, texts.get("matcher"), texts.get("tokenize"))
             wanted = class_of(name, settings)()
         metric, unused = fit_metric(wanted, settings)
