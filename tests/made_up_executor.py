@@ -36,7 +36,7 @@ class Strangers(Executor):
         future.executor = self
         self.waiting.append((future, pickle.dumps((fn, *args))))
         self.most = max(self.most, len(self.waiting))
-        self.sent += args[1]
+        self.sent += [key for contents in args[1:] for key in contents]
         return future
 
     def work(self, asked: _Lazy) -> None:

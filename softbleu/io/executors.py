@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
@@ -366,7 +366,7 @@ class _RemoteTask(Generic[_Task, Done]):
     work: Callable[[_Task], Done]
     version: str = __version__
 
-    def __call__(self, task: _Task, contents: Mapping[str, bytes]) -> Done | _MissingError:
+    def __call__(self, task: _Task, contents: Mapping[str, bytes] = {}) -> Done | _MissingError:
         if self.version != __version__:
             raise WorkerError(f"a worker has {_other_version(__version__, self.version)}")
         for key, sent in contents.items():
@@ -396,20 +396,18 @@ def run_in_order(
     """
     if executor is None:
         yield from map(work, tasks)
-        return
-    if together and not shares_memory(executor):
+    elif together and not shares_memory(executor):
         several = _together(tasks, count_workers(executor))
-        for results in run_in_order(partial(_do_several, work), several, executor, together=False):
-            yield from results
-        return
-    queue = _Queue(work, executor)
+        yield from chain.from_iterable(_in_progress(partial(_do_several, work), several, executor))
+    else:
+        yield from _in_progress(work, tasks, executor)
+
+
+@contextmanager
+def _losses() -> Iterator[None]:
+    """Raise WorkerError where workers or the cluster are lost."""
     try:
-        for task in tasks:
-            if queue.is_full:
-                yield queue.first()
-            queue.add(task)
-        while queue.waiting:
-            yield queue.first()
+        yield
     except BrokenExecutor as error:
         raise WorkerError(
             "a worker process ended before its work was done (killed, or out of memory): run again with fewer jobs"
@@ -420,8 +418,29 @@ def run_in_order(
                 f"the cluster gave up ({_reason_of(error)}): see its scheduler, and run again"
             ) from error
         raise
+
+
+def _in_progress(work: Callable[[_Task], Done], tasks: Iterable[_Task], executor: Executor) -> Iterator[Done]:
+    """Do tasks, of which several are in progress; yield their results in order."""
+    waiting: deque[tuple[_Task, Future[Any]]] = deque()
+    sent: Callable[..., Any] = work if shares_memory(executor) else _RemoteTask(work)
+    most, counted = 0, -_RECOUNT
+    try:
+        with _losses():
+            for task in tasks:
+                if monotonic() - counted > _RECOUNT:
+                    most, counted = 2 * count_workers(executor), monotonic()
+                if len(waiting) >= most:
+                    yield _first(waiting, executor, sent)
+                waiting.append((task, executor.submit(sent, task)))
+                _start_workers(executor, len(waiting))
+            while waiting:
+                yield _first(waiting, executor, sent)
     finally:
-        queue.cancel()
+        # A broken process pool fails on cancelled tasks and never ends.
+        if processes_of(executor) is None:
+            for _, future in waiting:
+                future.cancel()
 
 
 def _do_several(work: Callable[[_Task], Done], tasks: Sequence[_Task]) -> list[Done]:
@@ -436,59 +455,29 @@ def _together(tasks: Iterable[_Task], workers: int) -> Iterator[list[_Task]]:
         yield some
 
 
-class _Queue(Generic[_Task, Done]):
-    """Tasks in progress, in order."""
+def _first(waiting: deque[tuple[_Task, Future[Any]]], executor: Executor, work: Callable[..., Any]) -> Any:
+    """Wait for the result of the first of the tasks that are waited for, and take it off."""
+    while isinstance(result := _result(executor, waiting[0][1]), _MissingError):
+        # What else is held may be missing, too, and other tasks may miss the same.
+        contents = {**_sent}
+        for place, (task, future) in enumerate(waiting):
+            if future.done() and isinstance(_result(executor, future), _MissingError):
+                waiting[place] = task, executor.submit(work, task, contents)
+    waiting.popleft()
+    return result
 
-    def __init__(self, work: Callable[[_Task], Done], executor: Executor) -> None:
-        self.waiting: deque[tuple[_Task, Future[object]]] = deque()
-        self._executor = executor
-        self._work: Any = work if shares_memory(executor) else _RemoteTask(work)
-        self._counted = -_RECOUNT
 
-    @property
-    def is_full(self) -> bool:
-        """Whether twice as many tasks are in progress as there are workers."""
-        if monotonic() - self._counted > _RECOUNT:
-            self._most, self._counted = 2 * count_workers(self._executor), monotonic()
-        return len(self.waiting) >= self._most
-
-    def add(self, task: _Task) -> None:
-        """Send a task."""
-        self.waiting.append((task, self._submit(task, {})))
-        _start_workers(self._executor, len(self.waiting))
-
-    def _submit(self, task: _Task, contents: Mapping[str, bytes]) -> Future[Any]:
-        sent = (task, contents) if isinstance(self._work, _RemoteTask) else (task,)
-        return self._executor.submit(self._work, *sent)
-
-    def first(self) -> Done:
-        """Wait for the result of the first task."""
-        while isinstance(result := self._result(self.waiting[0][1]), _MissingError):
-            # What else is held may be missing, too, and other tasks may miss the same.
-            contents = {**_sent}
-            for place, (task, future) in enumerate(self.waiting):
-                if future.done() and isinstance(self._result(future), _MissingError):
-                    self.waiting[place] = task, self._submit(task, contents)
-        self.waiting.popleft()
-        return cast("Done", result)
-
-    def cancel(self) -> None:
-        """Cancel the tasks in progress."""
-        # A broken process pool fails on cancelled tasks and never ends.
-        if processes_of(self._executor) is None:
-            for _, future in self.waiting:
-                future.cancel()
-
-    def _result(self, future: Future[object]) -> object:
-        while processes := processes_of(self._executor):
-            with suppress(TimeoutError):
-                return future.result(LOST_AFTER)
-            if future.done():
-                break
-            # One that is killed while it hands over a result leaves its executor waiting for the rest of it.
-            if not all(process.is_alive() for process in processes) and not future.done():
-                raise BrokenExecutor
-        return future.result()
+def _result(executor: Executor, future: Future[Any]) -> Any:
+    """Wait for a result; raise BrokenExecutor if a process has ended before it gave one."""
+    while processes := processes_of(executor):
+        with suppress(TimeoutError):
+            return future.result(LOST_AFTER)
+        if future.done():
+            break
+        # One that is killed while it hands over a result leaves its executor waiting for the rest of it.
+        if not all(process.is_alive() for process in processes) and not future.done():
+            raise BrokenExecutor
+    return future.result()
 
 
 def _start_workers(executor: Executor, tasks: int) -> None:

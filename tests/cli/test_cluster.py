@@ -145,7 +145,7 @@ def test_which_workers_see_the_files_of_this_machine(processes: Any, monkeypatch
 def test_a_cluster_without_this_version_is_refused(threads: Any, version: Any, said: str, monkeypatch: Any) -> None:
     other = executors._RemoteTask(len, "0.0.1")
     with pytest.raises(WorkerError, match=r"a worker has softbleu .*, and here is 0\.0\.1"):
-        threads.get_executor().submit(other, "a", {}).result()
+        threads.get_executor().submit(other, "a").result()
     found = {"workers": {"tcp://10.0.0.7:1": {"packages": {"softbleu": version}}}}
     monkeypatch.setattr(Client, "get_versions", lambda *_, **__: found)
     line = rf"the worker tcp://10\.0\.0\.7:1 has {said}, and here is .*: install the same there"
