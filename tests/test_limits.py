@@ -20,8 +20,9 @@ from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import Comparisons
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.embeddings.neighbours import NeighbourIndex
-from softbleu.engine.prepare import ContextVectors, CorpusWords
+from softbleu.engine.prepare import CorpusWords
 from softbleu.io.arguments import Limit
+from softbleu.matching.context import ContextVectors
 from softbleu.meta.accuracy import JudgedPairs
 from softbleu.metrics.m2 import find_edits
 from softbleu.report.pages import make_page

@@ -17,7 +17,7 @@ import numpy as np
 from softbleu.corpora.corpus import BLOCK
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.validation import usual_blank
-from softbleu.embeddings.choice import NO_VECTORS, VectorChoice
+from softbleu.embeddings.choice import VectorChoice
 from softbleu.encoders.opened import note_memory
 from softbleu.engine.checkpoint import Checkpoint
 from softbleu.engine.encode import Coder, ListCorpus, TaskBatch, task_batches
@@ -36,7 +36,6 @@ from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.protocols import ReadsRows
 from softbleu.metrics.requirements import Requirements
-from softbleu.metrics.result import Coverage
 from softbleu.text.tokens import Tokenizer
 from softbleu.version import __version__
 
@@ -149,7 +148,7 @@ class Runner:
         totals = [RowTotals(metric, self.plan.level, keep_rows=keep_rows) for metric in metrics]
         worker, tables = self._work(metrics, [total.needs_rows for total in totals])
         step = segments_at_once(metrics, corpus)
-        quiet = bool(tables) or any(total.streamed is not None for total in totals)
+        quiet = bool(tables) or any(total.stream is not None for total in totals)
         count = partial(self._mapped, worker, corpus, step, progress, quiet=quiet)
         if self.checkpoint is None:
             counted: Iterable[Sequence[Rows]] = count()
@@ -165,16 +164,18 @@ class Runner:
                 total.add(part)
         for task, metric, total in zip(worker.tasks, metrics, totals, strict=True):
             rows = total.taken()
-            identity, coverage = _vectors_of(metric, tables, task.table, rows.coverage)
+            table = None if task.table is None or not metric.requires.vectors else tables[task.table]
+            vectors, coverage = (None, None) if table is None else table.covered(rows.coverage)
             yield Statistics(
                 corpus.systems,
                 metric,
                 rows.rows,
                 rows.counts,
                 rows.references,
-                identity,
+                vectors,
                 coverage,
-                total.streamed,
+                None if total.stream is None else total.stream.scores(),
+                total.kept,
                 resegmented=corpus.resegmented,
                 documents=corpus.documents,
                 without_blank=corpus.blank > 0 and corpus.blank_references == "missing",
@@ -192,11 +193,12 @@ class Runner:
         (metric,) = self.plan.metrics
         worker, tables = self._work([metric], [True])
         none, coverage = np.zeros((0, 0, 0), np.int64), np.zeros((1, 4), np.int64)
-        if metric.requires.vectors and tables:
+        table = tables[0] if tables and metric.requires.vectors else None
+        if table is not None:
             for block in self.prepared(metric).blocks():
                 lists = Chunk(block.candidates[0], block.references, block.offsets)
-                coverage += count_known(lists, tables[0].words.vectors)
-        known = _vectors_of(metric, tables, worker.tasks[0].table, coverage)
+                coverage += count_known(lists, table.words.vectors)
+        known = (None, None) if table is None else table.covered(coverage)
         statistics = Statistics((), metric, none, np.zeros(0, np.int64), (1, 1), *known)
         return statistics, self._mapped(worker.compare, self.corpus, BLOCK, self.progress)
 
@@ -333,17 +335,6 @@ def collect_statistics(
     plan = make_plan(metrics).over(corpus, level=level, keep_rows=keep_rows)
     with running(corpus, plan, options) as runner:
         return runner.collect(plan.metrics)
-
-
-def _vectors_of(
-    metric: Metric, tables: Sequence[CorpusWords], number: int | None, known: Integers
-) -> tuple[str | None, tuple[Coverage, ...] | None]:
-    """Name the vectors that a metric compared, and count the tokens of each system that are `known`; else None."""
-    if number is None or not metric.requires.vectors:
-        return None, None
-    table = tables[number]
-    counts = (Coverage(*[*row, table.zero_words]) for row in known.tolist())
-    return table.identity, None if table.identity == NO_VECTORS else tuple(counts)
 
 
 def _read_statistics(corpus: Corpus, metric: Metric, systems: Sequence[str]) -> Statistics:

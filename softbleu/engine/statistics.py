@@ -76,29 +76,33 @@ class RowTotals:
         # A score may need more than the sum of rows, but not all of them at once.
         reduces = aggregation.by_segment if segments else not aggregation.sum_is_enough
         reduces = reduces and aggregation.has_corpus_score and not keep_rows
-        self.streamed = SegmentRows(aggregation, segments=segments) if reduces else None
+        self.stream = aggregation.stream() if reduces else None
+        self.kept = KeptRows(aggregation) if reduces and segments else None
         self._keep = keep_rows or not metric.aggregation.sum_is_enough or level != "corpus"
         self.needs_rows = reduces or self._keep  # Whether it must be given the rows of segments, not their sum
         self._metric, self._parts = metric, list[Rows]()
 
     def add(self, part: Rows) -> None:
         """Add the next segments."""
-        if self.streamed is not None:
-            part = self.streamed.take(part)
+        if self.stream is not None:
+            self.stream.add(part.rows, part.counts)
+            if self.kept is not None:
+                self.kept.add(part.rows, part.counts)
+            part = replace(part, rows=part.rows[:, :0], counts=part.counts[:0])
         self._parts.append(part)
-        if self.streamed is not None or not self._keep:
-            self._parts = [Rows.joined(self._metric, self._parts, keep=False)]
+        if self.stream is not None or not self._keep:
+            self._parts = [self.taken(keep=False)]
 
-    def taken(self) -> Rows:
+    def taken(self, *, keep: bool = True) -> Rows:
         """Put all together."""
-        return Rows.joined(self._metric, self._parts, keep=True)
+        return Rows.joined(self._metric, self._parts, keep=keep)
 
 
-class SegmentRows:
-    """Rows of one metric, block by block: reduced as they come; kept, too, where `segments` are asked for."""
+class KeptRows:
+    """Rows of the segments of every system, block by block; many are in a file."""
 
-    def __init__(self, aggregation: Aggregation, *, segments: bool) -> None:
-        self._aggregation, self._stream, self._segments = aggregation, aggregation.stream(), segments
+    def __init__(self, aggregation: Aggregation) -> None:
+        self.aggregation = aggregation
         self._parts: list[tuple[Integers, Integers] | int] = []
         self._stops: list[int] = []
         self._size = 0
@@ -107,28 +111,17 @@ class SegmentRows:
     def __len__(self) -> int:
         return self._stops[-1] if self._stops else 0
 
-    def take(self, part: Rows) -> Rows:
-        """Consume the rows of `part`; return `part` without its rows."""
-        self._stream.add(part.rows, part.counts)
-        if self._segments:
-            self.keep(part.rows, part.counts)
-        return replace(part, rows=part.rows[:, :0], counts=part.counts[:0])
-
-    def scores(self) -> Sequence[Score]:
-        """Score the corpus, for each system."""
-        return self._stream.scores()
-
     def segments(self, system: int) -> Sequence[Score]:
         """Score the segments of a system; scores of a long text are computed on access."""
-        scores = SegmentScores(self, self._aggregation, system)
+        scores = SegmentScores(self, system)
         return tuple(scores) if self._file is None else scores
 
     def chosen(self, system: int) -> ChosenRows | None:
         """Rows that the corpus score of a system is made of, one a segment; None where there is more to it."""
-        chosen = ChosenRows(self, self._aggregation, system)
+        chosen = ChosenRows(self, system)
         return None if next(iter(chosen), None) is None else chosen
 
-    def keep(self, rows: Integers, counts: Integers) -> None:
+    def add(self, rows: Integers, counts: Integers) -> None:
         """Keep the next segments: (systems, rows, k), and how many rows each segment has."""
         self._stops.append(len(self) + len(counts))
         self._size += rows.size
@@ -156,21 +149,20 @@ class SegmentRows:
 class ChosenRows:
     """Rows of the segments of a system, read again each time that they are gone through."""
 
-    rows: SegmentRows
-    aggregation: Aggregation
+    rows: KeptRows
     system: int
 
     def __iter__(self) -> Iterator[Integers]:
         for _, rows, counts in self.rows.blocks():
-            chosen = self.aggregation.counts(rows[self.system], np.concatenate(([0], np.cumsum(counts))))
+            chosen = self.rows.aggregation.counts(rows[self.system], np.concatenate(([0], np.cumsum(counts))))
             yield from () if chosen is None else chosen
 
 
 class SegmentScores(Sequence[Score]):
     """Scores of the segments of a system, computed when they are looked at."""
 
-    def __init__(self, rows: SegmentRows, aggregation: Aggregation, system: int) -> None:
-        self._rows, self._aggregation, self._system = rows, aggregation, system
+    def __init__(self, rows: KeptRows, system: int) -> None:
+        self._rows, self._system = rows, system
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -198,7 +190,7 @@ class SegmentScores(Sequence[Score]):
     def _from(self, first: int) -> Iterator[Score]:
         for start, rows, counts in self._rows.blocks(first):
             offsets = np.concatenate(([0], np.cumsum(counts)))
-            yield from self._aggregation.segment_scores(rows[self._system], offsets)[max(first - start, 0) :]
+            yield from self._rows.aggregation.segment_scores(rows[self._system], offsets)[max(first - start, 0) :]
 
 
 @dataclass(frozen=True)
@@ -212,7 +204,8 @@ class Statistics:
     references: tuple[int, int]  # Fewest and most references of a segment
     vectors: str | None = None  # Name and content of the vectors; None when no similarity was looked at
     coverage: tuple[Coverage, ...] | None = None  # None when no similarity was looked at
-    streamed: SegmentRows | None = None  # What became of the rows, where they were not kept
+    scores: Sequence[Score] | None = None  # Of the systems, at the level of the plan, where rows came as a stream
+    kept: KeptRows | None = None  # Those, where segments have scores
     resegmented: bool = False  # Whether candidates were cut into the segments of the references
     documents: Documents | None = None  # Those of the segments, where they are known
     without_blank: bool = False  # Whether there are blank references that are missing
@@ -270,14 +263,13 @@ class Statistics:
         documents = self._document_scores() if level == "document" else None
         macro = level == "macro" or (level in ("segment", "reference") and not aggregation.has_corpus_score)
         label = (scorer.called or scorer.label) + " (macro)" * (level == "macro")
-        streamed = None if self.streamed is None else self.streamed.scores()
         named = str(self.metric), label, signature, short, scorer.higher_is_better
         results = []
         for number, system in enumerate(self.systems):
             rows = self.rows[number]
             coverage = None if self.coverage is None else self.coverage[number]
-            if streamed is not None:
-                score = streamed[number]
+            if self.scores is not None:
+                score = self.scores[number]
             elif macro:
                 scores = [score.score for score in aggregation.segment_scores(rows, offsets)]
                 score = replace(aggregation.pooled(rows, offsets), score=_mean(scores))
@@ -287,9 +279,9 @@ class Statistics:
             parts: Keywords = {"in_percent": in_percent(scorer)}
             parts["gated"] = None if self.gating is None else self.gating.of(system)
             parts["empty"] = None if self.empty is None else self.empty[number]
-            if level == "segment" and self.streamed is not None:
-                parts["segments"] = self.streamed.segments(number)
-                parts["statistics"] = self.streamed.chosen(number)
+            if level == "segment" and self.kept is not None:
+                parts["segments"] = self.kept.segments(number)
+                parts["statistics"] = self.kept.chosen(number)
             elif level == "segment":
                 parts["statistics"] = aggregation.counts(rows, offsets)
                 parts["segments"] = tuple(aggregation.segment_scores(rows, offsets))

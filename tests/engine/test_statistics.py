@@ -17,7 +17,7 @@ from softbleu.engine import encode, statistics
 from softbleu.engine.encode import CodedBlock
 from softbleu.engine.plan import make_plan
 from softbleu.engine.runner import RunOptions, running
-from softbleu.engine.statistics import SegmentRows, SegmentScores
+from softbleu.engine.statistics import KeptRows, SegmentScores
 from softbleu.errors import InputError
 from softbleu.metrics import M2, METRICS, Bleu, Cleme, Gleu, IMeasure
 from softbleu.metrics.aggregation import BestReference, SumOfRows
@@ -79,16 +79,16 @@ class TwoRows(SumOfRows):
 def test_scores_of_segments_are_a_sequence(kept: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "_MOST_KEPT", kept)
     metric = TwoRows(Gleu())
-    rows, expected, number = SegmentRows(metric, segments=True), [[], []], 0
+    rows, expected, number = KeptRows(metric), [[], []], 0
     for counts in ([1, 2, 1], [3], [1, 1, 1, 2]):
         block = np.arange(number, number + 2 * sum(counts)).reshape(2, -1, 1)
         number += block.size
-        rows.keep(block, np.array(counts))
+        rows.add(block, np.array(counts))
         for own, system in zip(block, expected, strict=True):
             system += metric.segment_scores(own, np.cumsum([0, *counts]))
     for system, wanted in enumerate(expected):
         assert isinstance(rows.segments(system), tuple) == (kept == 10_000)
-        found: Any = SegmentScores(rows, metric, system)
+        found: Any = SegmentScores(rows, system)
         assert list(found) == list(found) == wanted
         assert [found[place] for place in range(-8, 8)] == [*wanted, *wanted]
         assert [found[2:6], found[5:2], found[::3]] == [wanted[2:6], [], wanted[::3]]
