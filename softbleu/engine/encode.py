@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from softbleu.corpora.corpus import BLOCK, FileBlock, Segments, read_together
 from softbleu.corpora.edits import Annotation, EditedSegment, TextEdit, edits_in_words
 from softbleu.corpora.records import TextList
-from softbleu.errors import InputError
 from softbleu.io.executors import count_workers, shares_files
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
 from softbleu.matching.ngrams import Chunk, TokenVectors, WordTable
@@ -28,7 +27,6 @@ from softbleu.text.coded import (
     WordParts,
     WrittenLines,
     chosen_places,
-    sorted_once,
 )
 from softbleu.text.parts import WORD_PARTS
 from softbleu.text.tokens import TextTokenizer, Tokenizer, Tokenizer13a
@@ -105,14 +103,6 @@ def in_parts(lines: Tokens) -> Iterator[Tokens]:
 
 def _ends(texts: Iterable[Sequence[str]]) -> Integers:
     return np.cumsum([0, *map(len, texts)])
-
-
-class KnownWords(Vocabulary):
-    """The words of a corpus, by their codes: there are no others."""
-
-    def __missing__(self, word: str) -> int:
-        """Raise InputError: the text has changed."""
-        raise InputError(f"the text has changed while it was read, for {word!r} was not there before: run again")
 
 
 class Coder:
@@ -551,63 +541,6 @@ class TaskBatch:
         blocks: Any = self.blocks
         for block in blocks if isinstance(blocks[0], ListCorpus) else read_together(blocks):
             yield coder.code(block) if self.part is None else coder.code(block, again=True).part(*self.part)
-
-
-@dataclass
-class WordCounts:
-    """The words of a text in the order in which they appear, and how often references have them."""
-
-    vocabulary: Vocabulary = field(default_factory=Vocabulary)
-    counts: Integers = field(default_factory=lambda: np.zeros((2, 0), np.int64))
-    """(2, words): tokens, and lines that have the word, where these are counted."""
-    references: int = 0  # Lines of references
-
-    def count(self, blocks: Iterable[CodedBlock], needed: Requirements) -> None:
-        """Count the words of references in blocks, which this vocabulary codes; lines with each, too, if `needed`."""
-        for block in blocks:
-            # With room for more: most blocks bring some new words.
-            self._grow(self.counts.shape[1])
-            np.add.at(self.counts[0], block.references.codes, 1)
-            if needed.idf == "references":
-                np.add.at(self.counts[1], once_a_line(block.references, len(self.vocabulary)), 1)
-            self.references += len(block.references.lengths)
-        self.counts = self.counts[:, : len(self.vocabulary)]
-
-    def sort(self) -> NDArray[np.int32]:
-        """Sort the words, words of references first, and give their new codes by the old ones."""
-        words, referred = list(self.vocabulary), self.counts[0] > 0
-        parts = np.flatnonzero(referred).tolist(), np.flatnonzero(~referred).tolist()
-        order = [code for part in parts for code in sorted(part, key=words.__getitem__)]
-        codes = np.zeros(len(words), np.int32)
-        codes[order] = np.arange(len(words))
-        self.counts = self.counts[:, order]
-        self.vocabulary = KnownWords((words[code], place) for place, code in enumerate(order))
-        return codes
-
-    def add(self, other: WordCounts) -> None:
-        """Add counts from elsewhere."""
-        codes = np.fromiter(map(self.vocabulary.__getitem__, other.vocabulary), np.int64, len(other.vocabulary))
-        self._grow()
-        self.counts[:, codes] += other.counts
-        self.references += other.references
-
-    def _grow(self, room: int = 0) -> None:
-        new = len(self.vocabulary) - self.counts.shape[1]
-        if new > 0:
-            self.counts = np.concatenate((self.counts, np.zeros((2, new + room), np.int64)), axis=1)
-
-
-def count_words(batch: TaskBatch, tokenizer: Tokenizer, needed: Requirements, kernels: KernelName) -> WordCounts:
-    """Count the words of some blocks, in a worker; nothing else travels back."""
-    words = WordCounts()
-    words.count(batch.coded(Coder(tokenizer, needed, kernels, words.vocabulary)), needed)
-    return words
-
-
-def once_a_line(lines: Tokens, size: int) -> Integers:
-    """Codes of lines, each below `size`, and once for each line that has it."""
-    owner = np.repeat(np.arange(len(lines.lengths)), lines.lengths)
-    return sorted_once(owner * size + lines.codes) % max(size, 1)
 
 
 def task_batches(
