@@ -16,7 +16,7 @@ import numpy as np
 
 from softbleu.corpora.corpus import BLOCK
 from softbleu.engine.statistics import Rows
-from softbleu.engine.worker import Task, joined
+from softbleu.engine.worker import Task, joined_rows
 from softbleu.errors import InputError, SoftbleuError
 from softbleu.io.files import open_own, write_whole
 from softbleu.io.progress import note
@@ -79,16 +79,16 @@ class Checkpoint:
                 waiting.append(made)
                 done += made[0].segments
                 if done - written >= EVERY * step:
-                    self.write(key, written, done, joined(tasks, waiting))
+                    self.write(key, written, done, joined_rows(tasks, waiting))
                     written, waiting = done, []
                 yield made
         except SoftbleuError:
             # Such as a worker that is lost, or a device that fails.
             if waiting:
-                self.write(key, written, done, joined(tasks, waiting))
+                self.write(key, written, done, joined_rows(tasks, waiting))
             raise
         if waiting:
-            self.write(key, written, done, joined(tasks, waiting))
+            self.write(key, written, done, joined_rows(tasks, waiting))
 
     def read(self, key: str, tasks: Sequence[Task], corpus: Corpus, step: int) -> tuple[int, list[list[Rows]]]:
         """Count the segments that are done, and read the rows of their parts, in order, up to a damaged one."""

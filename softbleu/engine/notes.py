@@ -26,6 +26,7 @@ from softbleu.metrics.score import shares_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus, Segments
+    from softbleu.corpora.edits import GoldSegment
     from softbleu.engine.plan import Plan
     from softbleu.metrics.result import Coverage
 
@@ -77,14 +78,16 @@ def text_notes(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[Note]:
     first = read[0][1]
     again = sorted({metric.tokenizer.name for metric in metrics if metric.tokenizer.divides_words})
     texts: dict[str, Sequence[str]] = dict(first.candidates)
-    yield from _tokenised_again(texts if again else {}, again)
+    if again:
+        yield from _tokenised_again(texts, again)
     at_blanks = any(_at_blanks(metric) for metric in metrics)
     odd = find_mismatches(corpus, read, at_blanks=at_blanks)
     shown = [f"{name}: {said}" for name, said in odd.items()][:3]
     if shown:
         more = f"; and {counted(len(odd) - 3, 'more system')}" * (len(odd) > 3)
         yield (f"odd outputs ({'; '.join(shown)}{more}): softbleu check shows them",)
-    yield from _gold_notes(first, metrics)
+    if first.gold is not None:
+        yield from _gold_notes(first, first.gold, metrics)
     yield from _marks_notes(first, metrics)
     referred = first.references if corpus.gold is None else ()  # Those of gold edits take a while to make
     texts["the source" if corpus.against == "source" else "the references"] = [
@@ -151,15 +154,15 @@ def _language_notes(first: Segments, texts: Mapping[str, Sequence[str]], metrics
             return
 
 
-def _gold_notes(first: Segments, metrics: Sequence[Metric]) -> Iterator[Note]:
+def _gold_notes(first: Segments, gold_edits: Sequence[GoldSegment], metrics: Sequence[Metric]) -> Iterator[Note]:
     """Make a note if annotators' edits are of another kind than edits that are found in the texts they make.
 
     Looked at are some corrected sentences of the first segments, each with one annotator.
     """
     by_edits = [each for each in metrics if isinstance(each, EditMetric) and each.by_bounds]
-    if not by_edits or first.gold is None or first.edits.keys() >= {*first.candidates}:
+    if not by_edits or first.edits.keys() >= {*first.candidates}:
         return
-    corrected = [(gold.source.split(), one) for gold in first.gold for one in gold.annotations if one.edits]
+    corrected = [(gold.source.split(), one) for gold in gold_edits for one in gold.annotations if one.edits]
     looked_at = corrected[:: max(1, len(corrected) // _LOOKED_AT)][:_LOOKED_AT]
     counts, others = np.zeros(3, np.int64), 0
     for words, annotation in looked_at:

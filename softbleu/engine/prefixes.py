@@ -100,7 +100,8 @@ class _PrefixWorker:
         """Compute the statistics of a batch."""
         (task,) = self.worker.tasks
         metric = replace(task.metric, partial=False)  # Its references are cut here
-        kernels, first, coder = choose_kernels(self.worker.kernels), batch.first, self.worker.own_coder()
+        worker, first = self.worker, batch.first
+        kernels, coder = choose_kernels(worker.kernels), worker.coder or worker.own_coder()
         parts = []
         for block in batch.coded(coder):
             words = None if task.table is None else self.worker.loaded(coder)[task.table]

@@ -1,4 +1,4 @@
-"""Prepared corpora: their words, each looked up once with its vector; and single segments, prepared and scored."""
+"""Prepared corpora: their words, each counted and looked up once with its vector."""
 
 from __future__ import annotations
 

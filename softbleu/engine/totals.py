@@ -16,7 +16,7 @@ from softbleu.engine.plan import requirements_of
 from softbleu.engine.prepare import CorpusWords, PreparedCorpus
 from softbleu.engine.scorer import SegmentScorer
 from softbleu.engine.statistics import Rows, Statistics
-from softbleu.engine.worker import Task, Worker, joined
+from softbleu.engine.worker import Task, Worker, joined_rows
 from softbleu.io.platform import single_threaded_blas
 from softbleu.metrics.aggregation import RowStream
 from softbleu.metrics.protocols import ReadsRows
@@ -134,7 +134,7 @@ class Totals:
             worker = Worker((task,), self.metric.tokenizer, requirements_of(self.metric), "auto")
             tables = [one for one in (table and table.words, words) if one]
             with nullcontext() if table is None else single_threaded_blas():
-                made = joined([task], worker.of_block(block, 0, tables))
+                made = joined_rows([task], worker.of_block(block, 0, tables))
             yield made, prepared, table
 
     def _know(self, prepared: PreparedCorpus | None, table: CorpusWords | None) -> None:

@@ -61,18 +61,18 @@ class Worker:
 
     def __call__(self, batch: TaskBatch) -> list[Rows]:
         """Count the segments of a batch, by every metric."""
-        coder, first, parts = self.own_coder(), batch.first, list[list[Rows]]()
+        coder, first, parts = self.coder or self.own_coder(), batch.first, list[list[Rows]]()
         for block in batch.coded(coder):
             parts += self.of_block(block, first, self.loaded(coder))
             first += len(block)
-        return joined(self.tasks, parts)
+        return joined_rows(self.tasks, parts)
 
     def compare(self, batch: TaskBatch) -> list[Integers]:
         """Compute the statistics of all pairs of texts of each list of a batch, by the first metric.
 
         They have the shape (candidates, references, k).
         """
-        kernels, coder = choose_kernels(self.kernels), self.own_coder()
+        kernels, coder = choose_kernels(self.kernels), self.coder or self.own_coder()
         coded = batch.coded(coder)
         return [rows for lists in coded for rows in self._of_lists(lists, self.loaded(coder), kernels)]
 
@@ -126,9 +126,7 @@ class Worker:
         return alone, families
 
     def own_coder(self) -> Coder:
-        """Return the coder of this worker, which is kept from batch to batch."""
-        if self.coder is not None:
-            return self.coder
+        """Return the coder of this thread, which is kept from batch to batch."""
         key = self.tokenizer, self.needed, self.kernels, self.words
         if getattr(_mine, "key", None) != key:
             vocabulary = None if self.words is None else self.words.value()
@@ -176,7 +174,8 @@ def _rows_of_chunks(
     tables: Sequence[WordTable], task: Task, by_system: Sequence[Integers], chunks: Sequence[Chunk]
 ) -> Rows:
     """Put the rows of a chunk of each system together, or their sums where rows are not kept."""
-    check_widths(task.metric, by_system)
+    if len(by_system) > 1:
+        check_widths(task.metric, by_system)
     references = np.diff(chunks[0].segment_offsets)
     counts = references if len(by_system[0]) != len(references) else np.ones(len(references), np.int64)
     if not task.keep_rows:
@@ -188,7 +187,7 @@ def _rows_of_chunks(
     return Rows(np.stack(by_system), counts, len(references), coverage, (fewest, most))
 
 
-def joined(tasks: Sequence[Task], parts: Iterable[Sequence[Rows]]) -> list[Rows]:
+def joined_rows(tasks: Sequence[Task], parts: Iterable[Sequence[Rows]]) -> list[Rows]:
     """Put consecutive parts together, by every task."""
     by_task = zip(tasks, zip(*parts, strict=True), strict=True)
     return [Rows.joined(task.metric, some, keep=task.keep_rows) for task, some in by_task]

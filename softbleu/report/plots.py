@@ -132,7 +132,7 @@ class HeatMap:
 
 
 Picture = Lines | Histogram | Scatter | Ranks | IntervalRows | HeatMap
-Rows = Sequence[Sequence[Picture]]
+PictureRows = Sequence[Sequence[Picture]]
 
 
 def in_rows(panels: Sequence[Picture], most: int = MOST_IN_ROW) -> list[Sequence[Picture]]:
@@ -178,7 +178,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 _GREY = "#999999"
 
 
-def draw(picture: Picture | Rows, picture_format: str) -> bytes:
+def draw(picture: Picture | PictureRows, picture_format: str) -> bytes:
     """Draw a picture, or rows of them, in one of `PICTURE_FORMATS`.
 
     MissingExtraError: matplotlib or textalloc is not installed. UnknownNameError: another format.
@@ -192,7 +192,7 @@ def draw(picture: Picture | Rows, picture_format: str) -> bytes:
 
 
 @contextmanager
-def make_figure(rows: Rows) -> Iterator[Figure]:
+def make_figure(rows: PictureRows) -> Iterator[Figure]:
     """Make the figure, and set its style while it is used."""
     panels = [panel for row in rows for panel in row]
     if not panels:
@@ -301,7 +301,7 @@ def _is_numbered(panel: Scatter) -> bool:
     return len(panel.names) > MOST_BESIDE_POINTS or longest > LONGEST_BESIDE_POINTS
 
 
-def _add_panels(figure: Figure, rows: Rows, style: _Style) -> list[Axes]:
+def _add_panels(figure: Figure, rows: PictureRows, style: _Style) -> list[Axes]:
     """Draw panels; axes that are shared are labelled once, at the end of the row or column."""
     shared: dict[tuple[str, ...], Axes] = {}
     grid, columns = list["Axes"](), max(map(len, rows))
@@ -353,7 +353,7 @@ def _add_legend(figure: Figure, grid: Sequence[Axes], names: Sequence[str], *, n
     return float(legend.get_window_extent().height / figure.dpi)
 
 
-def _fit(figure: Figure, axes: Axes, rows: Rows, style: _Style, least: float) -> None:
+def _fit(figure: Figure, axes: Axes, rows: PictureRows, style: _Style, least: float) -> None:
     """Make the figure so large that panels have their size, and leave everything where it is then."""
     columns = max(map(len, rows))
     layout = figure.get_layout_engine()
@@ -521,7 +521,7 @@ def check_ranks(systems: Collection[str]) -> None:
         raise InputError(f"ranks need two systems or more, here are {len(systems)}")
 
 
-def sweep_lines(rows: Sequence[SweepRow]) -> Rows:
+def sweep_lines(rows: Sequence[SweepRow]) -> PictureRows:
     """Plot score against threshold: a panel per system and a line per matcher and variant, with intervals if known.
 
     Where these are too many lines, each variant has a panel of its own. What has no threshold is a level line. Many
@@ -542,7 +542,7 @@ def sweep_lines(rows: Sequence[SweepRow]) -> Rows:
     )
 
 
-def sweep_ranks(rows: Sequence[SweepRow]) -> Rows:
+def sweep_ranks(rows: Sequence[SweepRow]) -> PictureRows:
     """Plot ranks of systems by threshold, with a panel per matcher and variant.
 
     What has no threshold is the first place of each panel whose other settings it has; without any threshold,
@@ -647,7 +647,7 @@ def draw_spurious(analyses: Sequence[Analysis], picture_format: str) -> bytes:
     return draw(spurious_lines(analyses), picture_format)
 
 
-def spurious_lines(analyses: Sequence[Analysis]) -> Rows:
+def spurious_lines(analyses: Sequence[Analysis]) -> PictureRows:
     """Spurious share by threshold, then precision by recall: a panel per variant, a line per matcher.
 
     Where the matchers were tried as they are, too, every other panel has that in grey.
@@ -683,7 +683,7 @@ def _variant_panels(
     curves: Mapping[str, Mapping[str, Points]],
     texts: Mapping[str, Mapping[str, Sequence[str]]],
     notes: Mapping[str, str],
-) -> Rows:
+) -> PictureRows:
     plain = curves.get(PLAIN, {})
     behind = {variant: {} if variant == PLAIN else plain for variant in curves}
     return in_rows(
@@ -698,7 +698,7 @@ def _variant_panels(
     )
 
 
-def similarity_histograms(analyses: Sequence[Analysis]) -> Rows:
+def similarity_histograms(analyses: Sequence[Analysis]) -> PictureRows:
     """Similarities of deserved and spurious matches, a panel per variant: matches at the lowest threshold."""
     edges = [number / BINS for number in range(BINS + 1)]
     panels = []
@@ -735,7 +735,7 @@ _PLOTTED = {
 """Questions whose answers are drawn as values with intervals; the others have pictures of their own."""
 
 
-def _answer_panels(evaluation: MetaEvaluation) -> Rows:
+def _answer_panels(evaluation: MetaEvaluation) -> PictureRows:
     """Draw the rows of an answer as values with intervals, a panel for each group of rows."""
     shown = _PLOTTED[evaluation.question]
     groups: dict[str, list[Cells]] = {}
