@@ -18,7 +18,7 @@ import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
@@ -510,11 +510,7 @@ class StoreSource:
     count: int  # Number of words
     dtype: str  # Type of stored values
     fingerprint: str  # Hex SHA-256 of the content, as written in ``meta.json``
-
-    @property
-    def meta(self) -> JsonObject:
-        """Content of ``meta.json``."""
-        return _read_meta(self.directory)
+    meta: JsonObject = field(compare=False, repr=False)  # Content of ``meta.json`` when the store was opened
 
     @property
     def threshold(self) -> float | None:
@@ -592,9 +588,8 @@ def open_store(directory: str | os.PathLike[str], name: str | None = None) -> St
     meta = _read_meta(place)
     with advised(_AGAIN):
         check_plain(place / VOCABULARY)
-    source = StoreSource(
-        place, name or place.resolve().name, meta["dimension"], meta["count"], meta["dtype"], meta["sha256"]
-    )
+    dimension, count, dtype, fingerprint = (meta[key] for key in ("dimension", "count", "dtype", "sha256"))
+    source = StoreSource(place, name or place.resolve().name, dimension, count, dtype, fingerprint, meta)
     _check_array(place / VECTORS, (source.count, source.dimension), source.dtype)
     if source.dtype == "int8":
         _check_array(place / SCALES, (source.count,), "float32")
