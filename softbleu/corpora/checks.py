@@ -314,19 +314,15 @@ def _unrelated(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
     return "fits its segments no better than others" if own <= _NO_BETTER * others else None
 
 
-def other_script(text: CheckedText, models: Sequence[CheckedText], usual: Counter[str]) -> str | None:
-    """Name the script of most letters of a text if it is rare among the `usual` ones and in the models; else None."""
-    letters = text.scripts
+def _script_of(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
+    """Name the script of most letters of an output if it is rare in the corpus and in its models; else None."""
+    letters, usual = segment.output.scripts, ordinary.languages.scripts
     if letters.total() < 5 or not usual:
         return None
     script, count = letters.most_common(1)[0]
     rare = usual[script] < 0.05 * usual.total()
-    common = any(2 * model.scripts[script] > model.scripts.total() for model in models)
+    common = any(2 * model.scripts[script] > model.scripts.total() for model in segment.models)
     return script.capitalize() if rare and 2 * count > letters.total() and not common else None
-
-
-def _script_of(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
-    return other_script(segment.output, segment.models, ordinary.languages.scripts)
 
 
 def _language(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
@@ -575,24 +571,28 @@ class Oddities(Tabular):
         return Records([item.name for item in fields(Oddity)], [astuple(odd) for odd in self.oddities], empty=empty)
 
 
+def texts_by_segment(corpus: Corpus) -> Iterator[tuple[dict[str, str], Sequence[str], str | None]]:
+    """Yield the outputs by system, the references and the source of each segment."""
+    for block in corpus.blocks():
+        texts = block.load()
+        for row, references in enumerate(texts.references):
+            outputs = {system: lines[row] for system, lines in texts.candidates.items()}
+            yield outputs, references, None if texts.source is None else texts.source[row]
+
+
 def _segments(corpus: Corpus) -> Iterator[tuple[int, list[CheckedSegment]]]:
     """Yield the number of each segment, and the outputs of all systems for it."""
     before: dict[str, tuple[CheckedSegment, ...]] = dict.fromkeys(corpus.systems, ())
-    number = 0
-    for block in corpus.blocks():
-        block_texts = block.load()
-        for row, references in enumerate(block_texts.references):
-            number += 1
-            source = None if block_texts.source is None else CheckedText(block_texts.source[row])
-            models = [CheckedText(text) for text in references]
-            outputs = {system: CheckedText(texts[row]) for system, texts in block_texts.candidates.items()}
-            segments = []
-            for system, output in outputs.items():
-                others = {name: text for name, text in outputs.items() if name != system}
-                segment = CheckedSegment(system, number, output, source, models, others, before[system])
-                before[system] = (replace(segment, before=()), *before[system][: 2 * _NEIGHBOURS - 1])
-                segments.append(segment)
-            yield number, segments
+    for number, (texts, references, text) in enumerate(texts_by_segment(corpus), start=1):
+        source, models = None if text is None else CheckedText(text), list(map(CheckedText, references))
+        outputs = {system: CheckedText(output) for system, output in texts.items()}
+        segments = []
+        for system, output in outputs.items():
+            others = {name: text for name, text in outputs.items() if name != system}
+            segment = CheckedSegment(system, number, output, source, models, others, before[system])
+            before[system] = (replace(segment, before=()), *before[system][: 2 * _NEIGHBOURS - 1])
+            segments.append(segment)
+        yield number, segments
 
 
 def check_outputs(corpus: Corpus, progress: Progress | None = None) -> Oddities:

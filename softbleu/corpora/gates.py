@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from softbleu.corpora.checks import CHECKS, CheckedSegment, CheckedText, Ordinary
+from softbleu.corpora.checks import CHECKS, CheckedSegment, CheckedText, Ordinary, texts_by_segment
 from softbleu.corpora.corpus import AnyCorpus, Segments
 from softbleu.corpora.foreign import ForeignLines
 from softbleu.corpora.forms import cut_chatter, only_in
@@ -60,13 +60,9 @@ def _without_fence(text: str, given: Sequence[str]) -> str | None:
     return (inside if within else before).strip()
 
 
-def _without_chatter(text: str, given: Sequence[str]) -> str | None:
-    return cut_chatter(text, given)
-
-
 _STRIPS: Mapping[str, Callable[[str, Sequence[str]], str | None]] = {
     "reasoning": _without_reasoning,
-    "chatter": _without_chatter,
+    "chatter": cut_chatter,
     "fence": _without_fence,
 }
 _BY_REFERENCES = {"script", "language"}  # Checks that learn from references
@@ -234,11 +230,8 @@ def gated(corpus: AnyCorpus, rules: GivenGate | None) -> AnyCorpus:
             "without references no language is known: leave out the rules script and language of ", given
         )
     foreign = ForeignLines()
-    for block in corpus.blocks():
-        texts = block.load()
-        for row, models in enumerate(texts.references):
-            source = None if texts.source is None else CheckedText(texts.source[row])
-            foreign.learn(source, map(CheckedText, models))
+    for _, models, source in texts_by_segment(corpus):
+        foreign.learn(None if source is None else CheckedText(source), map(CheckedText, models))
     with_source = corpus.source is not None or corpus.gold is not None
     found: dict[str, dict[int, tuple[str, ...]]] = {system: {} for system in corpus.systems}
     outputs = _pass_all(corpus, OpenGate(gate, foreign), found)
@@ -254,15 +247,9 @@ def gated(corpus: AnyCorpus, rules: GivenGate | None) -> AnyCorpus:
 
 def _pass_all(corpus: Corpus, gate: OpenGate, found: Mapping[str, dict[int, tuple[str, ...]]]) -> Iterator[list[str]]:
     """Yield what the gate leaves of the outputs of each segment, and collect the rules that changed them."""
-    number = 0
-    for block in corpus.blocks():
-        texts = block.load()
-        for row, references in enumerate(texts.references):
-            source = None if texts.source is None else texts.source[row]
-            outputs = {name: lines[row] for name, lines in texts.candidates.items()}
-            passed = gate.passed_by_system(outputs, references, source)
-            for name, each in passed.items():
-                if each.rules:
-                    found[name][number] = each.rules
-            yield [each.text for each in passed.values()]
-            number += 1
+    for number, texts in enumerate(texts_by_segment(corpus)):
+        passed = gate.passed_by_system(*texts)
+        for name, each in passed.items():
+            if each.rules:
+                found[name][number] = each.rules
+        yield [each.text for each in passed.values()]
