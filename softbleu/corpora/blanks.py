@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import accumulate, chain, pairwise
 from typing import TYPE_CHECKING
 
-from softbleu.config.languages import UNSPACED
+from softbleu.config.languages import is_unspaced
 from softbleu.corpora.edits import apply_edits
 from softbleu.io.progress import note
 
@@ -20,8 +19,7 @@ _MOST_CELLS = 1 << 30  # Cells of the alignment of two lines, one bit per cell
 
 def needs_cut(gold: Sequence[GoldSegment]) -> bool:
     """Whether the first sentences of a gold file are in a language without blanks between words."""
-    seen = "".join(chain.from_iterable(segment.source.split() for segment in gold[:_SEEN]))
-    return 2 * len(re.findall(f"[{UNSPACED}]", seen)) > len(seen)
+    return is_unspaced("".join(chain.from_iterable(segment.source.split() for segment in gold[:_SEEN])))
 
 
 def cut_as_gold(name: str, lines: Sequence[str], gold: Sequence[GoldSegment]) -> Sequence[str]:

@@ -33,7 +33,7 @@ from softbleu.encoders.convert import convert_encoder, is_model
 from softbleu.errors import InputError, Parameter, VectorError, optional
 from softbleu.io.files import TemporaryFolder
 from softbleu.tables import Records
-from softbleu.types import Progress
+from softbleu.types import Keywords, Progress
 
 MOST_TOKENS = 10_000  # Tokens after which gensim drops the rest of a line; longer segments are split
 _INTEGER = 2**31 - 1
@@ -73,21 +73,18 @@ def convert_to_store(
     Raises `InputError`: an argument that has no effect on vectors, or on a model.
     """
     facts = {"store": directory, "dtype": dtype}
+    same: Keywords = {"dtype": dtype, "name": name, "source": source, "licence": licence, "force": force}
     if not is_model(location):
         _refuse("word vectors", layers=layers)
         done = convert_vectors(
             location,
             directory,
             aligned=[aligned] if aligned else [],
-            dtype=dtype,
             normalize=not keep_lengths,
             limit=limit,
             vocabulary=vocabulary,
-            name=name,
-            source=source,
-            licence=licence,
-            force=force,
             progress=progress,
+            **same,
         )
         counts = asdict(done)
         first = counts.pop("examples")
@@ -97,9 +94,7 @@ def convert_to_store(
         return Records(("what", "words", "first"), rows, facts)
     _refuse("encoders", aligned=aligned, limit=limit, vocabulary=vocabulary, keep_lengths=keep_lengths or None)
     chosen = None if layers is None else parse_layers(layers)
-    encoder = convert_encoder(
-        location, directory, layers=chosen, dtype=dtype, name=name, source=source, licence=licence, force=force
-    )
+    encoder = convert_encoder(location, directory, layers=chosen, **same)
     depths = [("kept", encoder.architecture.depth), ("left out", encoder.left_out)]
     return Records(("what", "layers"), depths, facts | {"recommended": ",".join(map(str, encoder.layers))})
 
@@ -461,22 +456,11 @@ def train_vectors(
     trained = Training(
         len(frequencies), len(counts) - len(frequencies), segments, counts.total(), sum(frequencies.values())
     )
+    training = {"settings": asdict(settings), **asdict(trained), "gensim": version("gensim"), **(facts or {})}
+    source = source or "not stated"
+    extra = {"training": training}
     convert_vectors(
-        model.wv,
-        directory,
-        dtype=dtype,
-        name=name,
-        source=source or "not stated",
-        licence=licence,
-        force=force,
-        extra={
-            "training": {
-                "settings": asdict(settings),
-                **asdict(trained),
-                "gensim": version("gensim"),
-                **(facts or {}),
-            }
-        },
+        model.wv, directory, dtype=dtype, name=name, source=source, licence=licence, force=force, extra=extra
     )
     return trained
 

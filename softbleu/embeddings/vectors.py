@@ -804,6 +804,7 @@ class KeptVectors:
 
     def __init__(self, source: VectorSource, case: VectorCase) -> None:
         self._source, self._case = source, case
+        self.name, self.dimension, self.head = source.name, source.dimension, source.head
         self._nothing = np.zeros(source.dimension, np.float32)
         self._rows: dict[str, NDArray[np.float32]] = {}
         self._whole = isinstance(source, MemorySource) or getattr(source, "count", LOOKUP_FROM) < LOOKUP_FROM
@@ -812,24 +813,10 @@ class KeptVectors:
             # Reversed, so that the first of repeated words counts.
             self._rows = dict(zip(reversed(words), rows[::-1], strict=True))
 
-    @property
-    def name(self) -> str:
-        """Name of the source."""
-        return self._source.name
-
-    @property
-    def dimension(self) -> int:
-        """Length of each vector."""
-        return len(self._nothing)
-
     @cached_property
     def fingerprint(self) -> str:
         """Hex SHA-256 of the content."""
         return self._source.fingerprint
-
-    def head(self, count: int | None = None) -> tuple[list[str], NDArray[np.float32]]:
-        """Return the first words and their rows; see `VectorSource.head`."""
-        return self._source.head(count)
 
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
         """Return the vectors of words; all-zero rows are not counted."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.config.languages import UNSPACED
+from softbleu.config.languages import is_unspaced
 from softbleu.corpora.edits import UNKNOWN
 from softbleu.errors import InputError, Parameter
 from softbleu.io.platform import cached_property
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 Counting = Literal["correction", "type", "span", "token"]
 EditSize = Literal["any", "single", "multi"]
 _CORRECTED = ("correction", "type")  # Ways of counting in which a correction is compared
-_UNSPACED = re.compile(f"[{UNSPACED}]")
 Compared = tuple[tuple[object, ...], "TextEdit", int]
 """The edit, or its part, that is compared, and the number of the edit."""
 
@@ -45,12 +43,6 @@ class ErrantScore(Score):
     false_negatives: int = column("FN", "missed", "count")
     precision: float = column("P", "precision", "per cent")  # 100 where nothing is changed
     recall: float = column("R", "recall", "per cent")  # 100 where nothing must be changed
-
-
-def _is_unspaced(words: Sequence[str]) -> bool:
-    """Whether most characters of a text are of a script without blanks between words."""
-    text = "".join(words)
-    return not text.isascii() and 2 * len(_UNSPACED.findall(text)) > len(text)
 
 
 @dataclass(frozen=True, repr=False)
@@ -148,7 +140,7 @@ class Errant(KindMetric):
                 " or ",
                 Parameter("extraction", "errant"),
             )
-        return self._items(edits, kinds, joined=_is_unspaced(segment.source))
+        return self._items(edits, kinds, joined=is_unspaced("".join(segment.source)))
 
     def _items(self, edits: Sequence[TextEdit], kinds: Sequence[str], *, joined: bool) -> list[Compared]:
         """Return the parts of edits that are compared, without edits that do not count.

@@ -7,8 +7,7 @@ words of a source text. A lag is that behind an ideal translator that gives its 
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
@@ -36,6 +35,9 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.types import DelayUnit, Floats, Integers
+
+    Formula = Callable[[ArrayLike, float, int], float]
+    """Computes a latency from delays and the lengths of source and reference."""
 
 
 def average_lagging(delays: ArrayLike, source_length: float, reference_length: int) -> float:
@@ -165,15 +167,16 @@ class Latency(Metric):
     higher_is_better: ClassVar[bool] = False
     requires: ClassVar[Requirements] = Requirements(references=False, delays=True)
     documents: ClassVar[Sequence[str]] = ()
+    formula: ClassVar[Formula]
 
     @property
     def label(self) -> str:
         """Usual name of the latency."""
         return self.name.upper() + " (CA)" * self.computation_aware
 
-    @abstractmethod
     def latency(self, delays: Floats, source_length: float, reference_length: int, end: float | None) -> float:
         """Compute the latency of a segment; `end` is that of its recording, where it is part of a longer one."""
+        return type(self).formula(delays, source_length, reference_length)
 
     def read_rows(self, corpus: Corpus, systems: Sequence[str]) -> Floats:
         """Compute rows of a latency and a count, 0 where a segment has none: (systems, segments, k)."""
@@ -259,10 +262,7 @@ class Al(Latency):
     """Average Lagging (Ma et al. 2019): mean lag of words behind a translator who speaks evenly."""
 
     name: ClassVar[str] = "al"
-
-    def latency(self, delays: Floats, source_length: float, reference_length: int, end: float | None) -> float:
-        """Compute AL."""
-        return average_lagging(delays, source_length, reference_length)
+    formula: ClassVar[Formula] = staticmethod(average_lagging)
 
 
 @dataclass(frozen=True, repr=False)
@@ -270,10 +270,7 @@ class Laal(Latency):
     """Length-Adaptive Average Lagging (Papi et al. 2022): AL that long outputs do not lower."""
 
     name: ClassVar[str] = "laal"
-
-    def latency(self, delays: Floats, source_length: float, reference_length: int, end: float | None) -> float:
-        """Compute LAAL."""
-        return length_adaptive_average_lagging(delays, source_length, reference_length)
+    formula: ClassVar[Formula] = staticmethod(length_adaptive_average_lagging)
 
 
 @dataclass(frozen=True, repr=False)
@@ -281,10 +278,7 @@ class Ap(Latency):
     """Average Proportion (Cho & Esipova 2016): share of the source that is read before a word."""
 
     name: ClassVar[str] = "ap"
-
-    def latency(self, delays: Floats, source_length: float, reference_length: int, end: float | None) -> float:
-        """Compute AP."""
-        return average_proportion(delays, source_length, reference_length)
+    formula: ClassVar[Formula] = staticmethod(average_proportion)
 
 
 @dataclass(frozen=True, repr=False)
@@ -292,10 +286,7 @@ class Dal(Latency):
     """Differentiable Average Lagging (Cherry & Foster 2019): mean lag, where no word catches up."""
 
     name: ClassVar[str] = "dal"
-
-    def latency(self, delays: Floats, source_length: float, reference_length: int, end: float | None) -> float:
-        """Compute DAL."""
-        return differentiable_average_lagging(delays, source_length, reference_length)
+    formula: ClassVar[Formula] = staticmethod(differentiable_average_lagging)
 
 
 @dataclass(frozen=True, repr=False)
