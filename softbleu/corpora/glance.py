@@ -131,7 +131,8 @@ class Glance:
     def _sure(self, parts: Sequence[range], words: Sequence[set[str]], own: Sequence[float], offset: int) -> float:
         """Test, over parts where most outputs do, whether they fit neighbours better; return standard deviations."""
         signs = self._better(words, own, offset)
-        shifted = [sign for part in parts for sign in signs[part.start : part.stop] if _mostly(signs, part)]
+        by_part = (signs[part.start : part.stop] for part in parts)
+        shifted = [sign for some in by_part for sign in some if 2 * sum(some) >= len(some)]
         return _sign_test(shifted.count(1), shifted.count(-1))
 
     def _better(self, words: Sequence[set[str]], own: Sequence[float], offset: int) -> Sequence[int]:
@@ -189,11 +190,6 @@ class Glance:
 
 def _words_of(texts: Sequence[str]) -> set[str]:
     return set().union(*map(rare_words, texts))
-
-
-def _mostly(signs: Sequence[int], part: range) -> bool:
-    """Whether the signs of a part sum to half its size or more."""
-    return 2 * sum(signs[part.start : part.stop]) >= len(part)
 
 
 def _sign_test(more: int, less: int) -> float:

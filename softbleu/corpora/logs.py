@@ -7,7 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeGuard, get_args
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, get_args
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from softbleu.io.reading import parse_json
 from softbleu.types import DelayUnit
 
 if TYPE_CHECKING:
-    from softbleu.types import Floats
+    from softbleu.types import Fields, Floats
 
 _Entry = Mapping[str, object]
 _LONGEST = 1e12  # Milliseconds of 30 years
@@ -58,28 +59,19 @@ class Emission:
         >>> [part.delays.tolist() for part in whole.cut(["it rained", "all day"], "word")]
         [[1.0, 1.0], [4.0, 6.0]]
         """
-        delays = self._by_character(self.delays, unit)
-        elapsed = None if self.elapsed is None else self._by_character(self.elapsed, unit)
-        parts, start = [], 0
+        whole, parts, start = self._timed(lambda times: self._by_character(times, unit)), [], 0
         for text in texts:
             words = text.split()
             sizes = [len(word) for word in words] if unit == "word" else [1] * sum(map(len, words))
             ends = start + np.cumsum(sizes, dtype=np.int64) - 1
             start += sum(sizes)
-            times = delays[ends], None if elapsed is None else elapsed[ends]
-            parts.append(replace(self, text=text, delays=times[0], elapsed=times[1]))
+            parts.append(whole._timed(itemgetter(ends), text=text))
         return parts
 
     def after(self, offset: float, duration: float, end: float, reference: str) -> Emission:
         """Return the segment of a recording that begins at an offset, with times from there on."""
-        return replace(
-            self,
-            delays=self.delays - offset,
-            elapsed=None if self.elapsed is None else self.elapsed - offset,
-            source_length=duration,
-            recording_end=end - offset,
-            reference=reference,
-        )
+        places: Fields = {"source_length": duration, "recording_end": end - offset, "reference": reference}
+        return self._timed(lambda times: times - offset, **places)
 
     def until(self, moment: float, unit: DelayUnit) -> Emission:
         """Return the units that were given up to a moment, as they were on the screen then.
@@ -93,9 +85,13 @@ class Emission:
         count = int((self.delays <= moment).sum())
         if count == len(self.delays):
             return self
-        elapsed = None if self.elapsed is None else self.elapsed[:count]
         text = self.text[: self._units(unit)[count - 1].end()].rstrip() if count else ""
-        return replace(self, text=text, delays=self.delays[:count], elapsed=elapsed)
+        return self._timed(itemgetter(slice(count)), text=text)
+
+    def _timed(self, changed: Callable[[Floats], Floats], **others: Any) -> Emission:
+        """Return it with changed times, with and without that of computing, and with other fields."""
+        elapsed = None if self.elapsed is None else changed(self.elapsed)
+        return replace(self, delays=changed(self.delays), elapsed=elapsed, **others)
 
     def _by_character(self, times: Floats, unit: DelayUnit) -> Floats:
         """Return the time of each character that is no blank."""

@@ -54,14 +54,6 @@ class CommonParts:
     mean: Floats  # (dimension,)
     components: Floats  # Orthonormal: (components, dimension)
 
-    @classmethod
-    def estimate(cls, rows: Floats, components: int, *, subtract_mean: bool = True) -> CommonParts:
-        """Estimate the mean, or 0, and the leading principal components of rows."""
-        mean = rows.mean(axis=0) if subtract_mean and len(rows) else np.zeros(rows.shape[1])
-        centred = rows - mean
-        _, directions = np.linalg.eigh(centred.T @ centred)
-        return cls(mean, directions[:, ::-1][:, :components].T)
-
     def remove_from(self, rows: Floats) -> Floats:
         """Remove the mean and the components from rows, without normalising them."""
         centred = rows - self.mean
@@ -100,10 +92,13 @@ class Postprocess:
         return self.subtract_mean or self.components > 0
 
     def estimate(self, rows: Floats) -> CommonParts:
-        """Estimate the components to remove from unit rows."""
+        """Estimate the mean, or 0, and the leading principal components of unit rows."""
         if self.components >= rows.shape[1]:
             raise InputError(f"vectors-postprocess {self}: these vectors have only {rows.shape[1]} dimensions")
-        return CommonParts.estimate(rows, self.components, subtract_mean=self.subtract_mean)
+        mean = rows.mean(axis=0) if self.subtract_mean and len(rows) else np.zeros(rows.shape[1])
+        centred = rows - mean
+        _, directions = np.linalg.eigh(centred.T @ centred)
+        return CommonParts(mean, directions[:, ::-1][:, : self.components].T)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.embeddings.vectors import VectorCase, VectorSource, spellings_of
+from softbleu.embeddings.vectors import VectorCase, VectorSource, pair_products, spellings_of
 from softbleu.errors import InputError, optional
 from softbleu.io.arguments import Limit
 from softbleu.io.files import kept_arrays
@@ -32,7 +32,6 @@ _LIMIT = Limit(
 _QUERIES_AT_ONCE = 4096  # With fewer than 128,000 numbers in total, FAISS 1.15 is four to five times slower
 _RESULTS_AT_ONCE = 1 << 24
 _ROWS_AT_ONCE = 16_384
-_PAIRS_AT_ONCE = 4096
 _SPARE = 8  # Extra candidates; all candidates are compared again in double precision
 DEFAULT_COUNT = 10
 _NAMED = 10
@@ -159,11 +158,7 @@ class NeighbourIndex:
         self, units: NDArray[np.float32], owners: Integers, slots: Integers
     ) -> tuple[Integers, Integers, NDArray[np.float32]]:
         """Recompute the similarities of pairs in double precision, and sort the pairs."""
-        values = np.empty(len(owners), np.float32)
-        for start in range(0, len(owners), _PAIRS_AT_ONCE):
-            part = slice(start, start + _PAIRS_AT_ONCE)
-            left, right = units[owners[part]], self._units[slots[part]]
-            values[part] = np.einsum("ij,ij->i", left.astype(np.float64), right.astype(np.float64))
+        values = pair_products(units, owners, self._units, slots).astype(np.float32)
         order = np.lexsort((slots, -values, owners))
         return owners[order], slots[order], values[order]
 

@@ -585,7 +585,13 @@ def open_store(directory: str | os.PathLike[str], name: str | None = None) -> St
     The default name is the name of the directory. Raises `VectorError`: not a store, damaged, or of a newer format.
     """
     place = Path(directory)
-    meta = _read_meta(place)
+    path, meta = place / META, read_store_meta(place)
+    if meta.get("kind") == "encoder":
+        raise VectorError(f"{place}: an encoder; vectors of words are needed: name a set")
+    check_meta(path, meta, STORE_FORMAT, "store", _AGAIN)
+    for key in ("dimension", "count"):
+        if type(meta.get(key)) is not int or meta[key] < 1:
+            raise VectorError(f"{path}: {key!r} is {meta.get(key)!r}, not a whole number from 1; {_AGAIN}")
     with advised(_AGAIN):
         check_plain(place / VOCABULARY)
     dimension, count, dtype, fingerprint = (meta[key] for key in ("dimension", "count", "dtype", "sha256"))
@@ -618,17 +624,6 @@ def read_store_meta(place: Path) -> JsonObject:
         meta = read_json(path)
     if not isinstance(meta, dict):
         raise VectorError(f"{path}: no store format is named; {_AGAIN}")
-    return meta
-
-
-def _read_meta(place: Path) -> JsonObject:
-    path, meta = place / META, read_store_meta(place)
-    if meta.get("kind") == "encoder":
-        raise VectorError(f"{place}: an encoder; vectors of words are needed: name a set")
-    check_meta(path, meta, STORE_FORMAT, "store", _AGAIN)
-    for key in ("dimension", "count"):
-        if type(meta.get(key)) is not int or meta[key] < 1:
-            raise VectorError(f"{path}: {key!r} is {meta.get(key)!r}, not a whole number from 1; {_AGAIN}")
     return meta
 
 

@@ -177,7 +177,9 @@ class ChunkMetric(KindMetric):
         "running", "Each segment's reference: best for the score of all so far (running), or for its own (best)"
     )
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
+    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     by_bounds: ClassVar[bool] = False
+    also_rewards: ClassVar[str] = "all edits of all systems"
 
     @property
     def requires(self) -> Requirements:
@@ -262,9 +264,7 @@ class Cleme(ChunkMetric):
     beta: float = setting(0.5, "Weight of recall beside precision", least=1e-6, most=1e6)
     language: str | None = edit_language()
     merging: Merging | None = edit_merging()
-    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "cleme"
-    also_rewards: ClassVar[str] = "all edits of all systems"
 
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> ClemeScore:
         """Score sums of weights by kind."""
@@ -299,9 +299,7 @@ class Cleme2(ChunkMetric):
 
     language: str | None = edit_language()
     merging: Merging | None = edit_merging()
-    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "cleme2"
-    also_rewards: ClassVar[str] = "all edits of all systems"
 
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> Cleme2Score:
         """Score sums of weights by kind."""

@@ -331,7 +331,7 @@ class AllRows(SumOfRows):
     def summed(self, rows: Integers, offsets: Integers) -> Any:
         """Add up scores and counts, in the order of the segments."""
         # Columns one after the other, so that their sums are those of NumPy to the last digit.
-        if not self._segments:
+        if not self.metric.has_segments:
             return rows[0]
         columns = np.ascontiguousarray(rows[rows[:, -1] > 0].T)
         return np.median(columns, axis=1) if self.metric.statistic == "median" else columns.sum(axis=1)
@@ -344,10 +344,6 @@ class AllRows(SumOfRows):
         """Return None: rows can be read from the file again."""
         return None
 
-    @property
-    def _segments(self) -> bool:
-        return self.metric.has_segments
-
     def segment_scores(self, rows: Integers, offsets: Integers) -> Sequence[Score]:
         """Score each segment. InputError: there are corpus results only."""
         self._need_segments()
@@ -359,7 +355,7 @@ class AllRows(SumOfRows):
         return super().segment_numbers(rows, offsets)
 
     def _need_segments(self) -> None:
-        if not self._segments:
+        if not self.metric.has_segments:
             raise InputError(f"{self.metric.place}: scores of systems only, one number each: give those of segments")
 
     def drawn(self, systems: Sequence[Any], offsets: Integers) -> ChosenSums | DrawnMedians:

@@ -532,8 +532,8 @@ def _numbered(file: str, entries: Sequence[_Entry]) -> tuple[list[_Entry], Seque
     keys: list[Any] = [str(entry.segment) for entry in placed]
     if not named:
         keys = [segment_number(entry.where, entry.segment) for entry in placed]
-    who = [(entry.table, entry.system) for entry in placed]
-    if placed and all(entry.document for entry in placed) and _repeated(zip(who, keys, strict=True)):
+    distinct = {(entry.table, entry.system, key) for entry, key in zip(placed, keys, strict=True)}
+    if all(entry.document for entry in placed) and len(distinct) < len(placed):
         keys = [(entry.document, key) for entry, key in zip(placed, keys, strict=True)]
     start = None
     if named or (keys and isinstance(keys[0], tuple)):
@@ -554,12 +554,6 @@ def _numbered(file: str, entries: Sequence[_Entry]) -> tuple[list[_Entry], Seque
 
 def _is_number(segment: object) -> bool:
     return isinstance(segment, int | float) or re.fullmatch(r"\s*-?\d+(\.0+)?\s*", str(segment)) is not None
-
-
-def _repeated(keys: Iterable[object]) -> bool:
-    """Whether a key is there twice."""
-    listed = list(keys)
-    return len(set(listed)) < len(listed)
 
 
 def _documents(entries: Iterable[_Entry]) -> Sequence[str]:

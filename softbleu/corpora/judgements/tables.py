@@ -228,19 +228,14 @@ def _cells_of(
 ) -> Iterator[tuple[str, list[str]]]:
     """Split lines into cells with their places; blank lines and comments are skipped."""
     if delimiter not in (",", ";"):
-        for where, line in _numbered_lines(name, content):
-            if not (comment and line.startswith(comment)):
-                yield where, line.split(delimiter)
+        for number, line in enumerate(content, start=1):
+            if line.strip() and not (comment and line.startswith(comment)):
+                yield f"{name}, line {number}", line.split(delimiter)
         return
     for number, cells in read_rows(content, name, delimiter):
         cells = [_text(cell) for cell in cells]
         if any(cells) and not (comment and cells[0].startswith(comment)):
             yield f"{name}, line {number}", cells
-
-
-def _numbered_lines(name: str, text: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield lines that are not blank with their places."""
-    return ((f"{name}, line {number}", line) for number, line in enumerate(text, start=1) if line.strip())
 
 
 def head_of(name: str, content: LinesOrRows) -> list[str]:

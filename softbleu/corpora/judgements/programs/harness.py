@@ -73,9 +73,4 @@ def _documents_are_segments(rows: Sequence[Fields]) -> bool:
     listed: dict[object, list[int]] = {}
     for one in placed:
         listed.setdefault(one.get("system"), []).append(one["document"])
-    return all(_is_count(numbers) for numbers in listed.values())
-
-
-def _is_count(numbers: Sequence[int]) -> bool:
-    """Whether the numbers are all numbers from 0, or from 1, in any order."""
-    return sorted(numbers) in ([*range(len(numbers))], [*range(1, 1 + len(numbers))])
+    return all(sorted(some) in ([*range(len(some))], [*range(1, 1 + len(some))]) for some in listed.values())
