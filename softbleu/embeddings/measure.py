@@ -88,9 +88,6 @@ class Postprocess:
         parts = ["mean"] * self.subtract_mean + [f"pc:{self.components}"] * (self.components > 0)
         return ",".join(parts) or "none"
 
-    def __bool__(self) -> bool:
-        return self.subtract_mean or self.components > 0
-
     def estimate(self, rows: Floats) -> CommonParts:
         """Estimate the mean, or 0, and the leading principal components of unit rows."""
         if self.components >= rows.shape[1]:
@@ -128,12 +125,13 @@ class WordMeasure(Declared):
 
     def check(self) -> None:
         """Normalise the spelling of components to remove, for signatures."""
-        object.__setattr__(self, "vectors_postprocess", str(Postprocess.parse(self.vectors_postprocess)))
+        if self.removes:
+            object.__setattr__(self, "vectors_postprocess", str(Postprocess.parse(self.vectors_postprocess)))
 
     @property
-    def removal(self) -> Postprocess:
-        """Components that are removed from the vectors."""
-        return Postprocess.parse(self.vectors_postprocess)
+    def removes(self) -> bool:
+        """Whether components are removed from the vectors."""
+        return self.vectors_postprocess != "none"
 
     def self_only(self, words: Sequence[str]) -> Flags | None:
         """Return a mask of the words that match only themselves, or None if function words match others."""
@@ -159,10 +157,10 @@ class Scope:
     @cached_property
     def common(self) -> CommonParts | None:
         """Common components to remove, if any."""
-        if not self.measure.removal:
+        if not self.measure.removes:
             return None
         rows = self._head[1]
-        return self.measure.removal.estimate(unit_rows(rows[rows.any(axis=1)]))
+        return Postprocess.parse(self.measure.vectors_postprocess).estimate(unit_rows(rows[rows.any(axis=1)]))
 
     @cached_property
     def rows(self) -> NDArray[np.float32]:
@@ -205,7 +203,7 @@ def measure_words(
     """Return the vectors of words and the other data of their similarity."""
     selected = source.select(words, case)
     self_only = measure.self_only(words)
-    if not measure.removal and measure.neighbours is None:
+    if not measure.removes and measure.neighbours is None:
         return MeasuredWords(selected, selected.rows, self_only=self_only)
     scope = Scope(source, measure)
     rows = scope.treated(selected.rows)
@@ -265,7 +263,7 @@ def similarity_quantile(source: VectorSource, percentile: float, measure: WordMe
     -0.0...
     """
     measure = measure or WordMeasure()
-    known = None if measure.removal else kept_quantiles(source).get(f"p{percentile:g}")
+    known = None if measure.removes else kept_quantiles(source).get(f"p{percentile:g}")
     if known is None:
         known = round(float(np.percentile(random_similarities(source, measure), percentile)), 6)
     return known
