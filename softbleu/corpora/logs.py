@@ -7,8 +7,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -177,12 +178,13 @@ def _segment(where: str, entry: _Entry) -> Emission:
     """Read a segment of SimulEval or OmniSTEval."""
     if "durations" in entry:
         raise InputError(f"{where}: speech was given, whose words have no delays: logs of text are read")
-    text = _text(where, entry, "prediction")
+    text = _field(where, entry, "prediction", "a text")
     if text is None:
         raise InputError(f"{where}: no 'prediction', the text that the system gave")
     relative = bool({"emission_cu", "emission_ca", "time_to_recording_end"} & entry.keys())
     names = ("emission_cu", "emission_ca") if relative else ("delays", "elapsed")
-    delays, elapsed = (_numbers(where, entry, name) for name in names)
+    times = (_field(where, entry, name, "a list of numbers") for name in names)
+    delays, elapsed = (None if given is None else np.array(given, np.float64) for given in times)
     if delays is None and text.strip():
         raise InputError(f"{where}: no {names[0]!r}: when each word was given")
     delays = np.zeros(0) if delays is None else delays
@@ -204,7 +206,7 @@ def _segment(where: str, entry: _Entry) -> Emission:
         elapsed,
         length,
         _number(where, entry, "time_to_recording_end"),
-        _text(where, entry, "reference") or None,
+        _field(where, entry, "reference", "a text") or None,
         source if isinstance(source, str) else None,
         where,
     )
@@ -244,32 +246,32 @@ def _check_count(emission: Emission, unit: DelayUnit) -> None:
         raise InputError(f"{emission.where}: {counted(count, 'delay')} for {units}: one is needed for each")
 
 
-def _text(where: str, entry: _Entry, name: str) -> str | None:
-    text = entry.get(name)
-    if text is not None and not isinstance(text, str):
-        raise InputError(f"{where}: a text is needed as {name}, not {json.dumps(text)[:30]}")
-    return text
+def _is_time(value: object) -> bool:
+    """Return whether a value is a number that can be a time, in milliseconds, seconds or words."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LONGEST
+
+
+_KINDS: Mapping[str, Callable[[Any], bool]] = {
+    "a text": lambda value: isinstance(value, str),
+    "a number": _is_time,
+    "a list of numbers": lambda value: isinstance(value, list) and all(map(_is_time, value)),
+    "a list of texts": lambda value: (
+        not value or (isinstance(value, list) and all(isinstance(text, str) for text in value))
+    ),
+}
+
+
+def _field(where: str, entry: _Entry, name: str, kind: str) -> Any:
+    """Return a field, None without one. InputError: it is of another of `_KINDS`."""
+    value = entry.get(name)
+    if value is not None and not _KINDS[kind](value):
+        raise InputError(f"{where}: {kind} is needed as {name}, not {json.dumps(value)[:30]}")
+    return value
 
 
 def _number(where: str, entry: _Entry, name: str) -> float | None:
-    number = entry.get(name)
-    if number is not None and not _is_time(number):
-        raise InputError(f"{where}: a number is needed as {name}, not {json.dumps(number)[:30]}")
+    number = _field(where, entry, name, "a number")
     return None if number is None else float(number)
-
-
-def _numbers(where: str, entry: _Entry, name: str) -> Floats | None:
-    numbers = entry.get(name)
-    if numbers is None:
-        return None
-    if not isinstance(numbers, list) or not all(map(_is_time, numbers)):
-        raise InputError(f"{where}: a list of numbers is needed as {name}, not {json.dumps(numbers)[:30]}")
-    return np.array(numbers, np.float64)
-
-
-def _is_time(value: object) -> TypeGuard[float]:
-    """Return whether a value is a number that can be a time, in milliseconds, seconds or words."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LONGEST
 
 
 @dataclass
@@ -292,13 +294,14 @@ def _recordings(entries: Sequence[tuple[str, _Entry]], unit: DelayUnit) -> list[
     for where, entry in entries:
         metadata, known = entry.get("metadata"), json.dumps(entry.get("id"))
         if isinstance(metadata, dict):
-            if not (recording := _text(where, metadata, "wav_name")):
+            if not (recording := _field(where, metadata, "wav_name", "a text")):
                 raise InputError(f"{where}: no wav_name, the recording")
             names[known] = recording
         elif known not in names:
             raise InputError(f"{where}: no line of metadata before says which recording has id {known}")
         steps.setdefault((known, names[known]), []).append((where, entry))
-    every = (token for where, entry in entries for token in _tokens(where, entry, "generated_tokens"))
+    lists = (_field(where, entry, "generated_tokens", "a list of texts") or () for where, entry in entries)
+    every = chain.from_iterable(lists)
     marked = {mark for token in every for mark in (_PIECE, _BYTE_PIECE) if mark in token}
     if _BYTE_PIECE in marked:
         raise InputError(f"{entries[0][0]}: tokens of byte-level BPE: log those of SentencePiece, or words")
@@ -325,7 +328,8 @@ def _recording(
         if processed * _MILLISECONDS > until:
             break
         moments.append(processed * _MILLISECONDS)
-        deleted, given = (_tokens(where, entry, key) for key in ("deleted_tokens", "generated_tokens"))
+        names = ("deleted_tokens", "generated_tokens")
+        deleted, given = (_field(where, entry, key, "a list of texts") or [] for key in names)
         if deleted:
             lossy = True
             lost = tokens[len(tokens) - len(deleted) :] if len(deleted) <= len(tokens) else []
@@ -353,10 +357,3 @@ def _recording(
 def _begins(token: str) -> bool:
     """Whether a token begins a word."""
     return token[:1] in (_PIECE, " ")
-
-
-def _tokens(where: str, entry: _Entry, name: str) -> list[str]:
-    tokens = entry.get(name) or []
-    if not isinstance(tokens, list) or not all(isinstance(token, str) for token in tokens):
-        raise InputError(f"{where}: a list of texts is needed as {name}, not {json.dumps(tokens)[:30]}")
-    return tokens
