@@ -57,7 +57,7 @@ class CatalogueEntry:
         place = find_resource("embeddings", self.name) or find_installed(self.name)
         if place is None and self.extra is not None:
             place = packaged_place(self.name)
-        return None if place is None or not place.is_dir() else _megabytes(place)
+        return None if place is None or not place.is_dir() else _bytes_in(place) / 1e6
 
 
 def read_catalogue() -> tuple[CatalogueEntry, ...]:
@@ -92,7 +92,8 @@ def describe_catalogue(name: str | None = None) -> Records:
         fields = ("name", "kind", "language", "state", "licence", "words", "dimension", "size", "download_megabytes")
         entries = read_catalogue()
         listed = {entry.name for entry in entries}
-        entries += tuple(_installed_entry(each) for each in installed_names() if each not in listed)
+        own = ((each, find_installed(each)) for each in installed_names() if each not in listed)
+        entries += tuple(_installed_entry(each, place) for each, place in own if place is not None)
         rows = [[getattr(entry, field) for field in fields] for entry in entries]
         return Records((*fields[:-2], "MB", "download_MB"), rows, digits=0)
     if find_installed(name) is not None:
@@ -103,10 +104,8 @@ def describe_catalogue(name: str | None = None) -> Records:
     return Records((), (), {**known, "state": entry.state, **steps}, digits=0)
 
 
-def _installed_entry(name: str) -> CatalogueEntry:
+def _installed_entry(name: str, place: Path) -> CatalogueEntry:
     """Describe a store of the user by its ``meta.json``."""
-    place = find_installed(name)
-    assert place is not None
     meta = read_store_meta(place)
 
     def text(key: str) -> str | None:
@@ -125,8 +124,8 @@ def _installed_entry(name: str) -> CatalogueEntry:
     )
 
 
-def _megabytes(place: Path) -> float:
-    return _size_of([path for path in place.iterdir() if path.is_file()]) / 1e6
+def _bytes_in(place: Path) -> int:
+    return _size_of([path for path in place.iterdir() if path.is_file()])
 
 
 def describe_set(location: str, *, verify: bool = False) -> Records:
@@ -159,9 +158,8 @@ def describe_vectors(source: VectorSource, *, verify: bool = False) -> dict[str,
             _check_content(
                 source.directory, source.fingerprint, store_fingerprint(source.directory), "write the store again"
             )
-        files = sorted(path for path in source.directory.iterdir() if path.is_file())
         facts |= {"kind": "store", "words": source.count, "dimension": source.dimension, "dtype": source.dtype}
-        facts |= {"bytes": _size_of(files), **_origin(source.meta), "sha256": source.fingerprint}
+        facts |= {"bytes": _bytes_in(source.directory), **_origin(source.meta), "sha256": source.fingerprint}
         facts |= _of_pairs(kept_quantiles(source))
     elif isinstance(source, FileSource):
         layout = source.layout
