@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate, chain, pairwise
-from typing import TYPE_CHECKING
 
 from softbleu.config.languages import is_unspaced
-from softbleu.corpora.edits import apply_edits
+from softbleu.corpora.edits import GoldSegment, apply_edits
 from softbleu.io.progress import note
-
-if TYPE_CHECKING:
-    from softbleu.corpora.edits import GoldSegment
 
 _SEEN = 100  # Sentences that decide on the language of a file
 _MOST_CELLS = 1 << 30  # Cells of the alignment of two lines, one bit per cell

@@ -5,19 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from softbleu.corpora.checks import CHECKS, CheckedSegment, CheckedText, Ordinary, texts_by_segment
-from softbleu.corpora.corpus import AnyCorpus, Segments
+from softbleu.corpora.corpus import AnyCorpus, Corpus, Segments
 from softbleu.corpora.foreign import ForeignLines
 from softbleu.corpora.forms import cut_chatter, only_in
 from softbleu.corpora.gating import Gating
 from softbleu.corpora.validation import in_one_order
 from softbleu.errors import InputError, Parameter, counted, known_name
 from softbleu.io.arguments import check_texts, listed
-
-if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
 
 _THOUGHTS = "think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis|seed:think"
 _REASONING = (

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 
 from softbleu.config.languages import find_language
-from softbleu.corpora.edits import Annotation, Edit, GoldSegment
+from softbleu.corpora.edits import Annotation, CodedEdit, Edit, GoldSegment, TextEdit
 from softbleu.embeddings.function_words import WORD_CLASSES
 from softbleu.errors import InputError, Parameter, counted, known_name, optional
 from softbleu.io.arguments import check_texts, listed
@@ -26,7 +26,6 @@ from softbleu.thesaurus.resources import stem, stem_in
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.corpora.edits import CodedEdit, TextEdit
 
 Extraction = Literal["own", "errant"]
 _Pair = tuple[tuple[str, ...], tuple[str, ...]]

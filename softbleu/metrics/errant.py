@@ -11,7 +11,7 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.config.languages import is_unspaced
-from softbleu.corpora.edits import UNKNOWN
+from softbleu.corpora.edits import UNKNOWN, EditedSegment, TextEdit
 from softbleu.errors import InputError, Parameter
 from softbleu.io.platform import cached_property
 from softbleu.metrics.chinese import Merging
@@ -22,7 +22,6 @@ from softbleu.metrics.score import Score, column, shares_of
 from softbleu.metrics.settings import edit_language, edit_merging
 
 if TYPE_CHECKING:
-    from softbleu.corpora.edits import EditedSegment, TextEdit
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.types import Integers

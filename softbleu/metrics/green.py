@@ -11,7 +11,7 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.io.arguments import Limit
 from softbleu.kernels.numpy_backend import ngram_ids
-from softbleu.matching.ngrams import Chunk
+from softbleu.matching.ngrams import Chunk, WordTable
 from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import Metric
 from softbleu.metrics.requirements import Requirements, needed
@@ -21,7 +21,6 @@ from softbleu.text.coded import Tokens
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import WordTable
     from softbleu.types import Floats, Integers
 
 _PIECE = 256  # Candidates that are counted together: few enough for the cache. Results do not depend on it.

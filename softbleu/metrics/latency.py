@@ -15,7 +15,7 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.config.languages import is_unspaced
-from softbleu.corpora.corpus import Segments
+from softbleu.corpora.corpus import Corpus, Segments
 from softbleu.errors import InputError, counted
 from softbleu.metrics.base import Metric
 from softbleu.metrics.requirements import Requirements, lacking
@@ -30,7 +30,6 @@ _MINUTE = 60_000  # Milliseconds
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.logs import Emission, Log
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, WordTable

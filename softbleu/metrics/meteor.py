@@ -13,9 +13,9 @@ from softbleu.config.declare import setting
 from softbleu.config.languages import language_of_data
 from softbleu.errors import InputError, Parameter
 from softbleu.io.arguments import Limit
-from softbleu.kernels import SCALE
+from softbleu.kernels import SCALE, Kernels
 from softbleu.kernels.beam import best_matches
-from softbleu.matching.ngrams import Vectors, WordTable, round_millionths, threshold_in_millionths
+from softbleu.matching.ngrams import Chunk, Vectors, WordTable, round_millionths, threshold_in_millionths
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import Metric
 from softbleu.metrics.protocols import Mark, WordPair, marks_of_pairs
@@ -28,8 +28,6 @@ from softbleu.text.tokens import Blanks, Tokenizer, data_setting, meteor_languag
 from softbleu.thesaurus.resources import MeteorTables, open_tables, stem
 
 if TYPE_CHECKING:
-    from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Chunk
     from softbleu.types import Array, Flags, Floats, Integers
 
 _WORDS = """

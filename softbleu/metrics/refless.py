@@ -28,7 +28,7 @@ from softbleu.language.values import (
     ModelChoice,
     open_language,
 )
-from softbleu.matching.ngrams import Chunk
+from softbleu.matching.ngrams import Chunk, WordTable
 from softbleu.metrics.base import Metric
 from softbleu.metrics.meteor import STAGES, Meteor, MeteorWords
 from softbleu.metrics.protocols import CANDIDATE, SOURCE, Mark
@@ -40,7 +40,6 @@ from softbleu.text.tokens import data_setting
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import WordTable
     from softbleu.types import Array, Floats, Integers
 
 _MOST_LINES = 1 << 17  # Lines whose judgements are remembered

@@ -12,7 +12,7 @@ import numpy as np
 
 from softbleu import results
 from softbleu.config.declare import parse_expression, setting, split_name
-from softbleu.corpora.corpus import Segments
+from softbleu.corpora.corpus import Corpus, Segments
 from softbleu.corpora.files import split_file
 from softbleu.corpora.judgements import ScoreTable, in_order_of, merge_scores, read_scores
 from softbleu.corpora.judgements.scores import are_penalties, sentinel_of
@@ -28,7 +28,6 @@ from softbleu.metrics.resampling import ChosenSums
 from softbleu.metrics.score import Score, ScoreColumns
 
 if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.metrics.result import Results

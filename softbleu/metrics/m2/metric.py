@@ -18,14 +18,13 @@ from softbleu.matching.ngrams import Chunk, WordTable, products_of_pairs, thresh
 from softbleu.metrics.aggregation import BestReference, running_choice
 from softbleu.metrics.base import Metric
 from softbleu.metrics.edits import JudgedEdits, judge_by_links, placed
-from softbleu.metrics.m2.lattice import EditTables, Excerpt, LatticeTooLargeError, Span, match_edits
+from softbleu.metrics.m2.lattice import EditCredit, EditTables, Excerpt, LatticeTooLargeError, Span, match_edits
 from softbleu.metrics.requirements import Requirements, needed
 from softbleu.metrics.score import Score, ScoreColumns, column
 from softbleu.text.coded import TokenPairs, Tokens
 
 if TYPE_CHECKING:
     from softbleu.corpora.edits import Coded, CodedEdit, CodedGold
-    from softbleu.metrics.m2.lattice import EditCredit
     from softbleu.types import Floats, Integers, Words
 
 AnnotatorChoice = Literal["running", "best", "last"]
