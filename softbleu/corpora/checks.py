@@ -291,12 +291,8 @@ def _shift(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
     for distance in range(1, _NEIGHBOURS + 1):
         pairs = [*zip(segments, segments[distance:], strict=False)][:4]
         for down in (True, False) if len(pairs) > 2 else ():
-            gains = [
-                ordinary.agreement(low, high) - ordinary.agreement(low, low)
-                if down
-                else ordinary.agreement(high, low) - ordinary.agreement(high, high)
-                for low, high in pairs
-            ]
+            sides = pairs if down else [(high, low) for low, high in pairs]
+            gains = [ordinary.agreement(one, other) - ordinary.agreement(one, one) for one, other in sides]
             if (gain := sum(gains) / len(pairs)) > most:
                 where = "the segment" if distance == 1 else f"{distance} segments"
                 found, most = f"fits {where} above" if down else f"those above fit {where} below", gain
@@ -409,13 +405,9 @@ def _written(check: str) -> Callable[[CheckedSegment, Ordinary], str | None]:
         for form in forms:
             if (odd := find_form(form, text, (each.text for each in segment.inputs))) is not None:
                 return f"{form.name} {ascii(odd)[1:-1]}".strip()
-            often = segment.references and ordinary.forms[form] >= max(3, _OFTEN * ordinary.segments)
-            if (
-                often
-                and text.strip()
-                and not form.found(text)
-                and all(form.found(each.text) for each in segment.references)
-            ):
+            often = ordinary.forms[form] >= max(3, _OFTEN * ordinary.segments)
+            lacks = often and text.strip() and segment.references and not form.found(text)
+            if lacks and all(form.found(each.text) for each in segment.references):
                 return f"{form.name} {IN_REFERENCE}".strip()
         return None
 

@@ -138,12 +138,10 @@ def edit_texts(
             raise InputError(f"the source has {counted(len(texts[0]), 'line')}, output {number} has {len(lines)}")
     segments = []
     for text, *others in zip(*texts, strict=True):
-        words = split(text)
-        edits = [
-            edits if classify is None else _typed(words, made, edits, classify)
-            for made in map(split, others)
-            for edits in [find(words, made)]
-        ]
+        words, edits = split(text), list[tuple[Edit, ...]]()
+        for made in map(split, others):
+            found = find(words, made)
+            edits.append(found if classify is None else _typed(words, made, found, classify))
         segments.append(GoldSegment(" ".join(words), tuple(map(Annotation, range(len(others)), edits))))
     return segments
 

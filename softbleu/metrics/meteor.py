@@ -399,21 +399,17 @@ class Meteor(Metric):
         names = [*STAGES, "soft"]
         matches, _, best = self._matched(chunk, words)
         single = chunk.by_reference()
-        owns, others = single.candidates.offsets, single.references.offsets
+        starts = matches.start - single.candidates.offsets[matches.segment]
+        places = matches.place - single.references.offsets[matches.segment]
+        columns = np.stack((matches.stage, starts, matches.width, places, matches.size), axis=1)
         order = np.lexsort((matches.start, matches.segment))
         bounds = np.searchsorted(matches.segment[order], np.stack((best, best + 1)))
         numbers = (best - chunk.segment_offsets[:-1]).tolist()
-        for number, line, first, end in zip(numbers, best.tolist(), *bounds.tolist(), strict=True):
+        for number, first, end in zip(numbers, *bounds.tolist(), strict=True):
+            chosen = columns[order[first:end]].tolist()
             yield tuple(
-                WordPair(
-                    names[int(matches.stage[at])],
-                    int(matches.start[at] - owns[line]),
-                    int(matches.width[at]),
-                    number,
-                    int(matches.place[at] - others[line]),
-                    int(matches.size[at]),
-                )
-                for at in order[first:end].tolist()
+                WordPair(names[stage], start, width, number, place, size)
+                for stage, start, width, place, size in chosen
             )
 
     def _matched(self, chunk: Chunk, words: WordTable | None) -> tuple[WordMatches, Integers, Integers]:

@@ -36,11 +36,8 @@ def describe_metrics(language: str | None = None) -> Records:
     for name in METRICS.names():
         with suppress(InputError):
             made = read_metric(name, language=language)
-            if (
-                made.requires.vectors
-                and made.vector_choice.of_extra
-                and not is_ready(str(made.vector_choice.vectors))
-            ):
+            choice = made.vector_choice
+            if made.requires.vectors and choice.of_extra and not is_ready(str(choice.vectors)):
                 continue
             rows.append((*_metric_row(made)[:-2], str(made)))
     return Records((*columns[:-2], "as"), rows)

@@ -289,7 +289,7 @@ class Refless(Metric):
     language_model: ModelChoice | None = setting(
         None,
         "Language model: a name, a GGUF file, a folder for ctranslate2, or an ARPA file",
-        read=lambda text: None if text == "none" else ModelChoice.of(text),
+        read=ModelChoice.read,
         hashed=True,
         metavar="NAME|PATH",
         unset=f"{DEFAULT_LANGUAGE}, the small bundled one",

@@ -204,16 +204,14 @@ def annotated_rows(name: str, text: LinesOrRows, texts: LinesBySystem | None = N
     cells = head_of(name, text)
     if {*mqm.MQM_COLUMNS} <= {cell.lower() for cell in cells}:
         return mqm.mqm_rows(name, text)
-    if len(cells) == wmt.APPRAISE_COLUMNS and cells[3] in wmt.WMT24_KINDS:
+    if not {*cells[3:4]} & {*wmt.WMT24_KINDS}:
+        return None
+    if len(cells) == wmt.APPRAISE_COLUMNS:
         raise InputError(
             f"{name}, line 1: an export of Appraise without spans, which does not say of which line a segment is: "
             "write a table with the columns system, segment and score"
         )
-    return (
-        wmt.published_rows(name, text)
-        if len(cells) == len(wmt.WMT24_COLUMNS) and cells[3] in wmt.WMT24_KINDS
-        else None
-    )
+    return wmt.published_rows(name, text) if len(cells) == len(wmt.WMT24_COLUMNS) else None
 
 
 def _json_rows(name: str, text: LinesOrRows, texts: LinesBySystem | None) -> Iterator[TableRow] | None:

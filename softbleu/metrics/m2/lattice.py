@@ -239,31 +239,23 @@ class Lattice:
         Arcs after an arc with a value that do not begin at its end are passed over.
         """
         weights.update((arc, self.lengths[arc]) for arc in arcs)
-        left, right, current = 0, len(arcs) - 1, 0
-        first, last = 0, len(gold) - 1
-        while left <= right:
-            arc, from_left = arcs[current], current == left
-            text = self._edit(candidate, arc)[2]
-            order = range(first, last + 1) if from_left else range(last, first - 1, -1)
+        # The first and the last arc, and gold insertion, that are left; `side` is 0 from the left, 1 from the right.
+        ends, bounds, current = [0, len(arcs) - 1], [0, len(gold) - 1], 0
+        while ends[0] <= ends[1]:
+            arc, side = arcs[current], int(current != ends[0])
+            step, text = 1 - 2 * side, self._edit(candidate, arc)[2]
+            order = range(bounds[0], bounds[1] + 1)[::step]
             match = next((number for number in order if text in gold[number]), None)
+            ends[side] += step
             if match is None:
                 weights[arc] += _EPSILON
-                left, right = (left + 1, right) if from_left else (left, right - 1)
-                current = right if from_left else left
-            elif from_left:
-                weights[arc], first = -size, match + 1
-                left += 1
-                while left < len(arcs) and arcs[left][0] != arc[1]:
-                    weights[arcs[left]] += _EPSILON
-                    left += 1
-                current = left
-            else:
-                weights[arc], last = -size, match - 1
-                right -= 1
-                while right >= 0 and arcs[right][1] != arc[0]:
-                    weights[arcs[right]] += _EPSILON
-                    right -= 1
-                current = right
+                current = ends[1 - side]
+                continue
+            weights[arc], bounds[side] = -size, match + step
+            while 0 <= ends[side] < len(arcs) and arcs[ends[side]][side] != arc[1 - side]:
+                weights[arcs[ends[side]]] += _EPSILON
+                ends[side] += step
+            current = ends[side]
 
 
 def _merge(simple: Counter[Arc], same: set[Arc], most_unchanged: int) -> tuple[list[Arc], dict[Arc, tuple[int, int]]]:
