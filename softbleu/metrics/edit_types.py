@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from softbleu.metrics.edits import Classify, Spans, common_ends, likeness
@@ -220,13 +220,11 @@ def _forms_of_one(source: str, corrected: str, part: str) -> bool:
     return not lemmas(source, part).isdisjoint(lemmas(corrected, part))
 
 
-@cache
-def _suffix() -> re.Pattern[str]:
-    """Endings by which words are derived."""
-    return re.compile(
-        "(?:ship|ness|ment|[ai]?tions?|[sx]?ions?|ally|als?|ily|ly|ies|y|es|e|s|ed|ing|[eo]rs?|ives?|[ai]ble|ful|ous|ity"
-        "|[ae]nces?|[ae]nts?|ically|ical|ics?|isms?|ists?|i[sz]ed?|d|de|t|th|se|ced?|cy|ure|age|ate|ative|ated|ating|i)$"
-    )
+_SUFFIX = (
+    # Endings by which words are derived; compiled on use.
+    "(?:ship|ness|ment|[ai]?tions?|[sx]?ions?|ally|als?|ily|ly|ies|y|es|e|s|ed|ing|[eo]rs?|ives?|[ai]ble|ful|ous|ity"
+    "|[ae]nces?|[ae]nts?|ically|ical|ics?|isms?|ists?|i[sz]ed?|d|de|t|th|se|ced?|cy|ure|age|ate|ative|ated|ating|i)$"
+)
 
 
 @lru_cache(1 << 14)
@@ -241,5 +239,5 @@ def _derived(word: str, other: str) -> bool:
 def _roots(word: str) -> set[str]:
     found = {word}
     for _ in range(3):
-        found |= {_suffix().sub("", each) for each in found if len(each) > 4}
+        found |= {re.sub(_SUFFIX, "", each) for each in found if len(each) > 4}
     return {each for each in found if len(each) > 2}
