@@ -281,7 +281,7 @@ def read_m2(name: str, encoding: str = "utf-8", *, absent_annotators: Absent = "
     Raises `InputError`, which names the line, if the file has no sentences or a line is invalid.
     """
     known_name("way to count absent annotators", absent_annotators, get_args(Absent))
-    sentences = list(_parse(numbered_lines(name, encoding)))
+    sentences = _parse(numbered_lines(name, encoding))
     if not sentences:
         raise InputError(f"{name}: no sentences: lines like 'S words of the sentence' are expected")
     _note_overlaps(name, sentences)
@@ -493,28 +493,25 @@ def _places_of_words(source: str, edits: Sequence[Edit]) -> list[int]:
     return [0, *accumulate(is_word)]
 
 
-def _parse(lines: Iterator[tuple[str, str]]) -> Iterator[_Sentence]:
-    sentence: _Sentence | None = None
+def _parse(lines: Iterator[tuple[str, str]]) -> list[_Sentence]:
+    sentences: list[_Sentence] = []
     for where, line in lines:
         mark, _, rest = line.partition(" ")
         if mark == "S":
-            if sentence is not None:
-                yield sentence
             if "\rA " in rest:
                 raise InputError(f"{where}: {OLD_LINE_ENDS}")
-            sentence = _Sentence(rest)
+            sentences.append(_Sentence(rest))
         elif (target := _TARGET.fullmatch(mark)) or mark == "A":
-            if sentence is None:
+            if not sentences:
                 raise InputError(f"{where}: an edit before any sentence: begin sentences with 'S '")
             if target is None:
-                sentence.add(where, rest)
+                sentences[-1].add(where, rest)
             else:
-                sentence.begin(where, int(target[1]), rest)
+                sentences[-1].begin(where, int(target[1]), rest)
         elif line.strip() and mark != "I":
             instead = ": a table of targets is source and references" * begins_targets(line.encode())
             raise InputError(f"{where}: neither a sentence ('S …') nor an edit ('A …'): {line[:30]!r}{instead}")
-    if sentence is not None:
-        yield sentence
+    return sentences
 
 
 def _read_edit(where: str, text: str, *, deletes: bool) -> tuple[int, Edit | None]:

@@ -241,7 +241,7 @@ def read_segmentation(name: str, encoding: str = "utf-8") -> list[SpokenSegment]
             raise InputError(f"{name}: a list of segments is needed, each with wav, offset and duration")
         entries = [(f"{name}, entry {number}", entry) for number, entry in enumerate(found, start=1)]
     else:
-        entries = list(_mappings(name, lines))
+        entries = _mappings(name, lines)
     if not entries:
         raise InputError(f"{name}: there are no segments")
     spans = [_span(where, entry) for where, entry in entries]
@@ -263,23 +263,20 @@ def _span(where: str, entry: object) -> SpokenSegment:
     return SpokenSegment(str(entry["wav"]), offset, duration)
 
 
-def _mappings(name: str, lines: Sequence[str]) -> Iterator[tuple[str, dict[str, str]]]:
+def _mappings(name: str, lines: Sequence[str]) -> list[tuple[str, dict[str, str]]]:
     """Read a list of mappings in YAML."""
-    where, entry = "", dict[str, str]()
+    entries: list[tuple[str, dict[str, str]]] = []
     for number, line in enumerate(lines, start=1):
         if _BLANK.fullmatch(line):
             continue
         if line.lstrip().startswith("- "):
-            if where:
-                yield where, entry
-            where, entry = f"{name}, line {number}", {}
+            entries.append((f"{name}, line {number}", {}))
         pairs = _PAIR.findall(line)
-        if not pairs or not where:
+        if not pairs or not entries:
             message = "a list of segments is needed, such as '- {wav: a.wav, offset: 0, duration: 2.5}'"
             raise InputError(f"{name}, line {number}: {message}")
-        entry |= {key: value.strip().strip("'\"") for key, value in pairs}
-    if where:
-        yield where, entry
+        entries[-1][1].update({key: value.strip().strip("'\"") for key, value in pairs})
+    return entries
 
 
 def cut_recordings(log: Log, spans: Sequence[SpokenSegment], references: Sequence[Sequence[str]]) -> Log:

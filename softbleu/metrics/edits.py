@@ -167,16 +167,15 @@ def _extracted(source: tuple[str, ...], output: tuple[str, ...], rules: WordRule
     return tuple(edits)
 
 
-def _runs(steps: Iterator[AlignmentStep]) -> Iterator[list[AlignmentStep]]:
+def _runs(steps: Iterator[AlignmentStep]) -> list[list[AlignmentStep]]:
     """Group steps that follow one another without an equal word between; steps of order stand alone."""
-    run: list[AlignmentStep] = []
+    runs: list[list[AlignmentStep]] = []
     for step in steps:
-        if run and (step[0] == "T" or run[-1][0] == "T" or (step[1], step[3]) != run[-1][2::2]):
-            yield run
-            run = []
-        run.append(step)
-    if run:
-        yield run
+        last = runs[-1][-1] if runs else None
+        if last is None or "T" in (step[0], last[0]) or (step[1], step[3]) != last[2::2]:
+            runs.append([])
+        runs[-1].append(step)
+    return runs
 
 
 def _steps(texts: _Pair, rules: WordRules, start: int, end: int, first: int, last: int) -> Iterator[AlignmentStep]:
