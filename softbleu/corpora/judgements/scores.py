@@ -442,13 +442,11 @@ def in_order_of(first: ScoreTable, table: ScoreTable) -> ScoreTable:
     ]
     if not all(orders) or list(orders[0]) == list(orders[1]):
         return table
-    if named and {*orders[0]} != {*orders[1]}:
-        said = f"segment {min({*orders[0]} ^ {*orders[1]})!r} is in one, and not in the other"
-        raise InputError(f"{first.location or first.name} and {table.location or table.name}: {said}")
-    if sorted(orders[0]) != sorted(orders[1]):
-        (document, number) = min({*orders[0]} ^ {*orders[1]})
-        said = f"document {document!r} has a segment {number + 1} in one, and not in the other"
-        raise InputError(f"{first.location or first.name} and {table.location or table.name}: {said}")
+    if odd := {*orders[0]} ^ {*orders[1]}:
+        one = min(odd)
+        said = f"segment {one!r} is" if named else f"document {one[0]!r} has a segment {one[1] + 1}"
+        where = f"{first.location or first.name} and {table.location or table.name}"
+        raise InputError(f"{where}: {said} in one, and not in the other")
     places = {key: place for place, key in enumerate(orders[1])}
     order = [places[key] for key in orders[0]]
     segments = {system: scores[order] for system, scores in table.segments.items()}
