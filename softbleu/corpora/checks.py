@@ -704,14 +704,12 @@ def check_files(
         segments = list(open_text(model[0], encoding, "reference"))
         texts = {name: path for name, path in systems.items() if path != STDIN and not has_edits(path)}
         for name, path in texts.items():
-            count = sum(1 for _ in open_text(path, encoding, "candidate"))
-            if count != len(segments):
-                output = list(open_text(path, encoding, "candidate"))
+            output = list(open_text(path, encoding, "candidate"))
+            if len(output) != len(segments):
                 place = find_parting(output, segments)
-                detail = f"{count} segments, {model[0]} has {len(segments)}; they part here"
-                parted[name] = Oddity(
-                    name, place, SEGMENT_COUNT, detail, output[min(place, count) - 1] if output else ""
-                )
+                detail = f"{len(output)} segments, {model[0]} has {len(segments)}; they part here"
+                odd_text = output[min(place, len(output)) - 1] if output else ""
+                parted[name] = Oddity(name, place, SEGMENT_COUNT, detail, odd_text)
     rest = {name: path for name, path in systems.items() if name not in parted}
     if parted and not rest:
         others = {name: "as many lines as the reference" for name in CHECKS if name != SEGMENT_COUNT}
