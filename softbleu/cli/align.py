@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import Inputs
+from softbleu.cli.inputs import TextOptions
 from softbleu.corpora.parallel import cut_file
 from softbleu.corpora.resegment import group_lines
 from softbleu.errors import InputError
 
 
-class AlignOptions(Inputs, shared="references source encoding output format"):
+class AlignOptions(TextOptions, shared="references source encoding output format"):
     """Options of `align`.
 
     Attributes

@@ -7,10 +7,11 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 
-from softbleu.cli.command import Options, options_of, spelt_for
+from softbleu.cli.command import Options, offered_options, spelt_for
 from softbleu.cli.commands import COMMANDS, GROUPS, PROGRAM, find_command
 from softbleu.cli.settings import SettingOption, by_spelling, identifier
 from softbleu.cli.words import HELP, habit, meant, option_values, parse_words, values_of
+from softbleu.config.declare import Setting
 from softbleu.errors import REMOVAL, REMOVED, InputError, SoftbleuError, spelt, without_secrets
 from softbleu.io.platform import drop_output, tell
 
@@ -32,19 +33,26 @@ def _called(arguments: Sequence[str]) -> tuple[str, Sequence[str]] | None:
 
 def _run_command(name: str, words: Sequence[str]) -> None:
     """Run a command with its words."""
-    command, values = find_command(name), values_of(words)
+    command = find_command(name)
     if not gc.isenabled():  # As `main` begins; what is loaded stays, and is never looked through
         gc.freeze()
         gc.enable()
-    known, options = command.options.spellings(), command.options
-    settings: list[SettingOption] = []
-    # Options of settings are looked for where no other has a spelling.
-    if wanted := values.keys() - known.keys():
-        with spelt_for(options):
-            settings = options.setting_options(values, wanted)
-        known = by_spelling(option.shown for option in settings) | known
-    read = [*parse_words(known, words, lambda spelling: _unknown_option(name, options, spelling))]
-    given = option_values(options_of(options).values(), read, f" (see '{PROGRAM} {name} --help')")
+    options = command.options
+    known, settings = by_spelling(offered_options(options).values()), list[SettingOption]()
+
+    def find(spelling: str) -> Setting:
+        """Find an option of a setting; they are looked for once, where no other option has a spelling."""
+        values = values_of(words)
+        if not settings and (wanted := values.keys() - known.keys()):
+            with spelt_for(options):
+                settings.extend(options.setting_options(values, wanted))
+            known.update(by_spelling(option.shown for option in settings) | known)
+        if spelling not in known:
+            raise _unknown_option(name, options, spelling)
+        return known[spelling]
+
+    read = [*parse_words(known, words, find)]
+    given = option_values(offered_options(options).values(), read, f" (see '{PROGRAM} {name} --help')")
     chosen = tuple((option, given.pop(field)) for option in settings if (field := option.shown.field) in given)
     earlier = {word: option for word, option, _ in read if option is not None and word in option.earlier}
     notes = [f"{word} is called --{option.key} now" for word, option in earlier.items()]
@@ -91,14 +99,14 @@ def run(arguments: Sequence[str]) -> int:
 def _takers(flag: str) -> list[str]:
     """Return the commands of no group that take an option."""
     commands = [name for name in COMMANDS if " " not in name]
-    return [name for name in commands if flag in find_command(name).options.spellings()]
+    return [name for name in commands if flag in by_spelling(offered_options(find_command(name).options).values())]
 
 
 def _unknown_option(command: str, options: type[Options], name: str) -> InputError:
     """Make the error for an option that a command lacks: it names the option here, or the commands that have it."""
     said = f"No such option: {name}"
     settings = (spelling for option in options.help_options(None) for spelling in option.spellings)
-    near = meant(name, [*options.spellings(), *settings])
+    near = meant(name, [*by_spelling(offered_options(options).values()), *settings])
     if name.strip("-") in REMOVED:
         said = f"{name} {REMOVAL}"
     elif near and near[0] == name.replace("_", "-"):

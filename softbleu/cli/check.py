@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import Inputs
+from softbleu.cli.inputs import TextOptions
 from softbleu.cli.options import page_format
 from softbleu.corpora.checks import check_files
 from softbleu.io.progress import note
@@ -13,7 +13,7 @@ from softbleu.report import CHECK_WRITERS, PAGES
 from softbleu.tables import Records
 
 
-class CheckOptions(Inputs, shared="candidates references source encoding output format"):
+class CheckOptions(TextOptions, shared="candidates references source encoding output format"):
     """Options of `check`.
 
     Attributes

@@ -8,10 +8,11 @@ from dataclasses import MISSING, dataclass, field, fields
 from functools import cache, partial
 from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform, get_type_hints
 
-from softbleu.cli.settings import SettingOption, by_spelling
+from softbleu.cli.settings import SettingOption
 from softbleu.cli.words import OptionValues
 from softbleu.config.declare import Declared, Setting, own_settings
 from softbleu.config.declare import setting as setting  # Modules of commands take it from here
+from softbleu.config.languages import find_language
 from softbleu.errors import Parameter, SoftbleuError
 from softbleu.io.arguments import allow
 from softbleu.io.progress import MANY, ProgressBar, note
@@ -35,6 +36,10 @@ class Options(Declared):
         Show where an error came from
     limits
         Allow inputs N times as large where the cost grows faster than the input
+    language
+        Language of the text (any usual code, such as cs, zho_Hans or en-zh, the target): chooses tokenizer,
+        similarity of words and other defaults, and refuses data of other languages (see `softbleu metrics --language
+        CODE`)
     """
 
     panel: ClassVar[str] = "Output"  # Stands last
@@ -44,6 +49,7 @@ class Options(Declared):
     quiet: bool = setting(False, flags=("-q",), common=True)
     debug: bool = setting(False)
     limits: str | None = setting(None, metavar="N", unset="1", hidden=True)
+    language: str | None = setting(None, metavar="CODE", panel="Score", common=True)
     # Settings of metrics and their parts, with the values given
     chosen: tuple[tuple[SettingOption, object], ...] = field(default=(), repr=False)
     resources: ExitStack = field(default_factory=ExitStack, repr=False)  # Closed when the command ends
@@ -64,11 +70,6 @@ class Options(Declared):
         self.__post_init__()
 
     @classmethod
-    def spellings(cls) -> dict[str, Setting]:
-        """Find the options of the command by each of their spellings."""
-        return by_spelling(options_of(cls).values())
-
-    @classmethod
     def setting_options(cls, values: OptionValues, wanted: Collection[str]) -> list[SettingOption]:
         """Find options of settings with these spellings; `values` are all that the command line names."""
         return [*cls.more]
@@ -79,14 +80,17 @@ class Options(Declared):
         return [*cls.more]
 
     def begin(self) -> None:
-        """Apply options that count before any work."""
+        """Apply limits, and check the language, even where no metric asks for it."""
         if self.limits is not None:
             allow(self.limits)
+        # A command with a language of its own looks for it itself.
+        if self.language is not None and "language" not in vars(type(self)):
+            find_language(self.language)
 
     def input_files(self) -> list[str]:
         """Return the files that options name as input."""
         found: list[str] = []
-        for option in options_of(type(self)).values():
+        for option in offered_options(type(self)).values():
             value = getattr(self, option.field) if option.file in ("read", "named") else None
             names = value if option.several and value else [value] if value else []
             if option.file == "named" and names:
@@ -106,7 +110,7 @@ class Options(Declared):
 
     def _spell_known(self, parameter: Parameter) -> str:
         """Spell a parameter as an option; as Python does if the command lacks it."""
-        known = {name for option in options_of(type(self)).values() for name in (option.field, option.name)}
+        known = {name for option in offered_options(type(self)).values() for name in (option.field, option.name)}
         known |= {option.setting.name for option, _ in self.chosen}
         return self.spell(parameter) if known & {parameter.name, "preset"} else str(parameter)
 
@@ -117,7 +121,7 @@ class Options(Declared):
         >>> [*map(Options.spell, (Parameter("max_depth", 200), Parameter("normalize", False)))]
         ['--max-depth 200', '--no-normalize']
         """
-        names = {option.field: option.name for option in options_of(cls).values()} | dict(plug_ins or {})
+        names = {option.field: option.name for option in offered_options(cls).values()} | dict(plug_ins or {})
         name = names.get(parameter.name, parameter.name).replace("_", "-")
         if parameter.value is None or isinstance(parameter.value, bool):
             return f"--{'no-' * (parameter.value is False)}{name}"
@@ -125,7 +129,7 @@ class Options(Declared):
 
 
 @cache
-def options_of(kind: type[Options]) -> dict[str, Setting]:
+def offered_options(kind: type[Options]) -> dict[str, Setting]:
     """Return the options of a command by field: those that it shares with others, then its own; made once."""
     made = {option.field: option for option in own_settings(kind)}
     return {name: made[name] for name in kind.offered}

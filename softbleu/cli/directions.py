@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 from softbleu.analysis.directions import score_directions
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import Inputs
+from softbleu.cli.inputs import TextOptions
 from softbleu.cli.options import page_format
 from softbleu.cli.output import Form, Target
 from softbleu.corpora.corpus import Against, Corpus
@@ -19,7 +19,7 @@ from softbleu.report.html import DIRECTION_WRITERS, directions_page, write_html
 from softbleu.report.pages import make_page
 
 
-class DirectionsOptions(Inputs, shared="encoding metrics scores lower language output format title digits jobs"):
+class DirectionsOptions(TextOptions, shared="encoding metrics scores lower language output format title digits jobs"):
     """Options of `directions`.
 
     Attributes

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import Inputs
+from softbleu.cli.inputs import TextOptions
 from softbleu.config.languages import find_language
 from softbleu.corpora import ParallelFiles, write_m2
 from softbleu.corpora.edits import GoldSegment
@@ -20,7 +20,7 @@ from softbleu.metrics.edit_types import rule_types
 from softbleu.metrics.edits import Extraction, edit_texts, form_types
 
 
-class EditsOptions(Inputs, shared="tokenize encoding output"):
+class EditsOptions(TextOptions, shared="tokenize encoding output"):
     """Options of `edits`.
 
     Attributes

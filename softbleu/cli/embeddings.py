@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import Inputs
+from softbleu.cli.inputs import TextOptions
 from softbleu.cli.options import Common
 from softbleu.cli.output import STDOUT
 from softbleu.cli.parts import MATCHING, options_for
@@ -29,7 +29,7 @@ MAP = "Map of vectors"
 _IDLE = ("normalize", "layers", "exact_words", "context")  # Settings of vectors without effect on a pair of words
 
 
-class Store(Inputs, panel="Store"):
+class Store(TextOptions, panel="Store"):
     """A store of vectors to be written.
 
     Attributes

@@ -16,7 +16,7 @@ import typer.completion
 import typer.main
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
-from softbleu.cli.command import Command, Options, options_of, spelt_for
+from softbleu.cli.command import Command, Options, offered_options, spelt_for
 from softbleu.cli.commands import COMMANDS, GROUPS, PANELS, PROGRAM, REMOVED_COMMANDS, find_command
 from softbleu.cli.settings import SettingOption, by_spelling, flags_of, metavar_of
 from softbleu.cli.words import HELP, HELP_ALL, NAMING, values_of
@@ -35,7 +35,7 @@ _SHORT = 12  # Characters of a default that short help shows
 def declared_options(kind: type[Options]) -> tuple[Setting, ...]:
     """Return the options of a class in the order of the help, options of every command last."""
     described: dict[str, Setting] = {}
-    for name, option in options_of(kind).items():
+    for name, option in offered_options(kind).items():
         homes = [base for base in kind.__mro__ if name in vars(base).get("__annotations__", ())]
         text = next(filter(None, (_texts_of(base).get(name) for base in homes)), "")
         described[name] = replace(option, panel=option.panel or vars(homes[0])["panel"], help=text)

@@ -61,7 +61,7 @@ def _note_idle(**idle: object) -> None:
             note(f"--{name.replace('_', '-')} has no effect here")
 
 
-class Inputs(Common, panel="Input", shared=None):
+class TextOptions(Common, panel="Input", shared=None):
     """Options of texts and of metrics.
 
     Attributes
@@ -176,7 +176,7 @@ class Inputs(Common, panel="Input", shared=None):
         return Documents.read(self.documents, self.encoding) if self.documents else None
 
 
-class Scoring(Inputs, shared=None):
+class Scoring(TextOptions, shared=None):
     """Options of texts and of metrics, and each setting of metrics and their parts by an option of its own."""
 
     without: ClassVar[tuple[str, ...]] = ()  # Names of settings that the command has no option for

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, cast
 
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import Inputs, metric_names
+from softbleu.cli.inputs import TextOptions, metric_names
 from softbleu.cli.options import page_format
 from softbleu.corpora.directions import read_directions
 from softbleu.errors import InputError, Parameter, known_name
@@ -22,7 +22,7 @@ _METRICS, _JUDGES, _TESTS = "Scores of metrics", "Human judgements", "Significan
 
 
 class MetaEvaluationOptions(
-    Inputs,
+    TextOptions,
     shared="candidates references source gold encoding direction documents language output format long jobs cluster",
 ):
     """Options of `metaeval`.

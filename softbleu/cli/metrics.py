@@ -11,11 +11,11 @@ from softbleu.tables import Records
 GROUPED: Writers[list[Records]] = table_writers(lambda groups, layout: groups)
 
 
-class ListOptions(Common, shared="output format"):
+class NamesOptions(Common, shared="output format"):
     """Options of `matchers` and `tokenizers`."""
 
 
-class MetricsOptions(ListOptions, shared="language"):
+class MetricsOptions(NamesOptions, shared="language"):
     """Options of `metrics`."""
 
 
@@ -32,12 +32,12 @@ def metrics(options: MetricsOptions) -> None:
 
 
 @command
-def matchers(options: ListOptions) -> None:
+def matchers(options: NamesOptions) -> None:
     """List the matchers, also of plug-ins."""
     options.open_output().write(describe_matchers())
 
 
 @command
-def tokenizers(options: ListOptions) -> None:
+def tokenizers(options: NamesOptions) -> None:
     """List the tokenizers."""
     options.open_output().write(describe_tokenizers())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from softbleu.cli.command import command, setting
-from softbleu.cli.inputs import Inputs
+from softbleu.cli.inputs import TextOptions
 from softbleu.cli.parts import options_for
 from softbleu.corpora.files import open_text
 from softbleu.errors import InputError
@@ -17,7 +17,7 @@ from softbleu.report import RECORD_WRITERS
 from softbleu.text.tokens import make_tokenizer
 
 
-class MakeOptions(Inputs, shared="references tokenize lowercase encoding output"):
+class MakeOptions(TextOptions, shared="references tokenize lowercase encoding output"):
     """Options of `networks make`.
 
     Attributes
@@ -55,7 +55,7 @@ def make_networks(options: MakeOptions) -> None:
     options.open_target().write(f"{format_line(network)}\n" for network in networks)
 
 
-class ShowOptions(Inputs, shared="tokenize lowercase encoding output"):
+class ShowOptions(TextOptions, shared="tokenize lowercase encoding output"):
     """Options of `networks show`.
 
     Attributes

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from softbleu.cli.command import Options, options_of
+from softbleu.cli.command import Options, offered_options
 from softbleu.cli.output import Destination, Form, Target
 from softbleu.config.declare import setting
-from softbleu.config.languages import find_language
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.files import check_different
 from softbleu.io.platform import cached_property
@@ -33,10 +32,6 @@ class Common(Options, shared=None):
     ----------
     encoding
         Encoding of the text files; .gz, .bz2, .xz and .zst are recognised
-    language
-        Language of the text (any usual code, such as cs, zho_Hans or en-zh, the target): chooses tokenizer,
-        similarity of words and other defaults, and refuses data of other languages (see `softbleu metrics --language
-        CODE`)
     output
         Write to this file, atomically
     format
@@ -57,7 +52,6 @@ class Common(Options, shared=None):
     """
 
     encoding: str = setting("utf-8", metavar="NAME", panel="Input")
-    language: str | None = setting(None, metavar="CODE", panel="Score", common=True)
     output: str | None = setting(None, unset="standard output", flags=("-o",), file="written", common=True)
     format: str | None = setting(
         None, unset="by the suffix of --output, else text", flags=("-f",), complete=lambda: WRITERS, common=True
@@ -70,12 +64,6 @@ class Common(Options, shared=None):
     jobs: int = setting(1, flags=("-j",), common=True)
     cluster: str | None = setting(None, metavar="ADDRESS")
     resume: bool | None = setting(False)
-
-    def begin(self) -> None:
-        """Check the language, too, even where no metric asks for it."""
-        super().begin()
-        if self.language is not None and options_of(type(self))["language"].common:
-            find_language(self.language)
 
     @cached_property
     def workers(self) -> Workers:
@@ -125,7 +113,7 @@ class Common(Options, shared=None):
 
         Raises `InputError`: it cannot be written, or is one of the inputs, `also` among them.
         """
-        options = options_of(type(self)).values()
+        options = offered_options(type(self)).values()
         written = [getattr(self, option.field) for option in options if option.file == "written"]
         check_different(written)
         target = Target.of(self.output, [*self.input_files(), *also])

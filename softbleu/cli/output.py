@@ -100,7 +100,16 @@ class Target:
             if self.url is not None:
                 write_url(self.url, b"".join(encoded(pieces)))
             elif self.path is None:
-                _print(cast("Iterable[str]", pieces), styled=styled)
+                text = cast("Iterable[str]", pieces)  # Binary formats were refused before
+                if sys.stdout.isatty():
+                    text = (
+                        _UNSEEN.sub(lambda it: it[0] if styled and it[1] else one_line(it[0]), each) for each in text
+                    )
+                elif isinstance(sys.stdout, io.TextIOWrapper):
+                    # File names may hold bytes that are no text; readers of a pipe expect UTF-8.
+                    sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
+                sys.stdout.writelines(text)
+                sys.stdout.flush()
             else:
                 write_output(self.path, pieces)
         except BrokenPipeError:
@@ -144,14 +153,3 @@ def _files_of(entry: str | None) -> list[Path]:
     from softbleu.embeddings.choice import vector_files
 
     return vector_files(entry)
-
-
-def _print(pieces: Iterable[str], *, styled: bool) -> None:
-    """Write text to standard output; binary formats were refused before."""
-    if sys.stdout.isatty():
-        pieces = (_UNSEEN.sub(lambda code: code[0] if styled and code[1] else one_line(code[0]), it) for it in pieces)
-    elif isinstance(sys.stdout, io.TextIOWrapper):
-        # File names may hold bytes that are no text; readers of a pipe expect UTF-8.
-        sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace")
-    sys.stdout.writelines(pieces)
-    sys.stdout.flush()

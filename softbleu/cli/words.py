@@ -113,12 +113,12 @@ def meant(option: str, flags: Iterable[str]) -> list[str]:
 
 
 def parse_words(
-    options: Mapping[str, Setting], words: Sequence[str], unknown: Callable[[str], Exception] = KeyError
+    options: Mapping[str, Setting], words: Sequence[str], find: Callable[[str], Setting] | None = None
 ) -> Iterator[tuple[str, Setting | None, str]]:
     """Read options, each with one value (of a flag: nothing), and other words, which have no option.
 
     Values of an option that takes several go up to the next option; `--` ends the options. `options` are found by
-    spelling; `unknown` makes the error for one that none has. Raises `InputError`: a word behind no option, where a
+    spelling, or else `find` finds them. Raises `InputError`: a word behind no option, where a
     system or a reference may be meant.
     """
     behind, rest = "", [*words]
@@ -137,8 +137,7 @@ def parse_words(
             return
         _check_habits([word, *rest[:1]])
         name, value = split_option(word)
-        if (option := options.get(name)) is None:
-            raise unknown(name)
+        option = options[name] if name in options or find is None else find(name)
         behind = name if option.several else ""
         if option.types == (bool,):
             if word.startswith("--") and value:

@@ -14,6 +14,7 @@ from softbleu.errors import InputError, Parameter, UnknownNameError
 from softbleu.io.progress import note
 from softbleu.matching.matchers import SoftMatcher
 from softbleu.metrics.base import Level, Metric
+from softbleu.metrics.declared import fitted
 from softbleu.metrics.protocols import ReadsRows, matcher_of, resolved
 from softbleu.metrics.reading import class_of, fit_metric, read_metric
 from softbleu.metrics.requirements import Requirements, lacking
@@ -97,14 +98,16 @@ def make_metrics(metrics: GivenMetrics, /, **settings: object) -> list[Metric]:
     several: list[Any] = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
     if not several:
         raise InputError("no metric: name one, such as 'bleu' or 'vleu(threshold=0.8)'")
+    if not settings and all(isinstance(metric, Metric) for metric in several):
+        return several
     if len(several) == 1:
         return [read_metric(several[0], **settings)]
     made = [fit_metric(metric, settings) for metric in several]
     for name in settings:
-        if all(name in fitted.idle for fitted in made):
+        if all(name in each.idle for each in made):
             raise InputError(f"none of these metrics has a setting {name!r}")
-    _note_whole([(fitted.metric, fitted.idle, settings) for fitted in made])
-    return [fitted.metric for fitted in made]
+    _note_whole([(*each, settings) for each in made])
+    return [each.metric for each in made]
 
 
 def make_metric(metric: GivenMetric, /, **settings: object) -> Metric:
@@ -115,10 +118,10 @@ def make_metric(metric: GivenMetric, /, **settings: object) -> Metric:
     return made
 
 
-def _note_whole(fitted: Sequence[tuple[Metric, set[str], Keywords]]) -> None:
+def _note_whole(made: Sequence[tuple[Metric, set[str], Keywords]]) -> None:
     """Note metrics that score whole outputs beside others that were asked for unfinished ones."""
-    whole = [metric.called or metric.name for metric, idle, given in fitted if "partial" in idle and given["partial"]]
-    if 0 < len(whole) < len(fitted):
+    whole = [metric.called or metric.name for metric, idle, given in made if "partial" in idle and given["partial"]]
+    if 0 < len(whole) < len(made):
         note(Parameter("partial"), f" has no effect on {', '.join(whole)}: such a metric scores whole outputs only")
 
 
@@ -129,7 +132,7 @@ def make_given(
 
     Names of settings that none of the metrics uses come with them.
     """
-    fitted: list[tuple[Metric, set[str], Keywords]] = []
+    made: list[tuple[Metric, set[str], Keywords]] = []
     for wanted in metrics:
         if isinstance(wanted, Metric):
             over = matcher_of(wanted)
@@ -141,12 +144,12 @@ def make_given(
             name, texts = wanted
             settings = texts | chosen(name, texts.get("matcher"), texts.get("tokenize"))
             wanted = class_of(name, settings)()
-        metric, unused = fit_metric(wanted, settings)
+        metric, unused = fitted(wanted, settings)
         if not metric.requires.vectors:
             unused |= {setting.name for setting in all_settings(VectorChoice)}
-        fitted.append((metric, unused, settings))
-    _note_whole(fitted)
-    return [metric for metric, *_ in fitted], set.intersection(*(unused for _, unused, _ in fitted))
+        made.append((metric, unused, settings))
+    _note_whole(made)
+    return [metric for metric, *_ in made], set.intersection(*(unused for _, unused, _ in made))
 
 
 def make_plan(metrics: GivenMetrics, /, **settings: object) -> Plan:
