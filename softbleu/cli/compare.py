@@ -14,7 +14,6 @@ from softbleu.cli.inputs import SystemScores
 from softbleu.cli.output import Form, Target
 from softbleu.cli.settings import SettingOption
 from softbleu.config.declare import setting
-from softbleu.corpora.labels import Documents
 from softbleu.engine.prefixes import AtFractions
 from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError, known_name
@@ -116,10 +115,12 @@ class CompareOptions(SystemScores):
             or (results.fractions.FRACTIONS if partial else ())
         )
 
-    def significance(self, documents: Documents | None, **more: Any) -> tuple[SignificanceSettings, str | None]:
-        """Return how differences are tested, and the baseline that a signature names."""
-        asked = {"samples": self.samples, "seed": self.seed, "correction": self.correction, "documents": documents}
-        return SignificanceSettings.from_signature(self.signature, **asked, **more)
+    def significance(self, **more: object) -> tuple[SignificanceSettings, str | None]:
+        """Return how differences are tested, and the baseline that is named, by the signature if not else."""
+        names = ("samples", "seed", "correction", "test", "compatible", "trials")
+        asked = {"documents": self.labels()} | {name: getattr(self, name) for name in names} | more
+        how, signed = SignificanceSettings.from_signature(self.signature, **asked)
+        return how, self.baseline or signed
 
 
 @command
@@ -150,12 +151,10 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
     resampled = None if options.distribution is None else Target.of(options.distribution, inputs)
     picture = options.open_picture(options.plot, inputs)
     plan = options.plan(also=["seed"])
-    documents = options.labels()
-    asked = {"test": options.test, "compatible": options.compatible, "trials": options.trials}
     latencies = [metric.requires.delays for metric in plan.metrics]
     draws_latencies = options.plot is not None and any(latencies) and not all(latencies)
-    how, signed = options.significance(documents, all_pairs=options.all_pairs, **asked)
-    run: dict[str, Any] = {"baseline": options.baseline or signed, "significance": how, **options.workers}
+    how, baseline = options.significance(all_pairs=options.all_pairs)
+    run: dict[str, Any] = {"baseline": baseline, "significance": how, **options.workers}
     if options.spans and not page_wanted:
         raise InputError("--spans are marked on a page: add --format html")
     if page_wanted and (resampled or options.plot or options.resume or options.columns):
@@ -194,12 +193,9 @@ def _compare_fractions(options: CompareOptions) -> None:
     write: Form = writers.find(options.output_format, CURVE_PAGES)
     output, picture = options.open_output(write), options.open_picture(options.plot, options.input_files())
     plan = results.prefixes.partial_plan(options.plan(also=["seed"]), language=options.language)
-    documents = options.labels()
-    asked = {"test": options.test, "compatible": options.compatible, "trials": options.trials}
-    how, signed = options.significance(documents, **asked)
+    how, baseline = options.significance()
     with options.open_corpus(plan, by_document=True) as corpus, options.progress() as progress:
         run = RunOptions(progress=progress, **options.workers)
-        baseline = options.baseline or signed
         tests = results.fractions.compare_fractions(
             corpus, plan, options.shares, baseline=baseline, significance=how, options=run
         )
@@ -217,11 +213,10 @@ def _compare_kinds(options: CompareOptions, by: By) -> None:
     output = options.open_output(KIND_WRITERS.find(options.output_format, PAGES))
     picture = options.open_picture(options.plot, options.input_files())
     plan = options.plan(also=["seed"])
-    documents = options.labels()
-    how, signed = options.significance(documents, test=options.test, trials=options.trials)
+    how, baseline = options.significance()
     with options.open_corpus(plan, by_document=True) as corpus:
         compared = compare_corrections(
-            corpus, plan, by, language=options.language, baseline=options.baseline or signed, significance=how
+            corpus, plan, by, language=options.language, baseline=baseline, significance=how
         )
     picture(draw_kinds, compared)
     output.write(compared)
@@ -249,8 +244,9 @@ def _write_view(options: CompareOptions) -> None:
             run |= {"top": top, "baseline": baseline, "by": by, "language": options.language}
             view = choose_lines(corpus, plan, show, **run)
         elif by == "runs":
-            how, _ = options.significance(corpus.documents)
-            view = compare_runs(corpus, plan, how, baseline=baseline, **run)
+            view = compare_runs(
+                corpus, plan, options.significance(documents=corpus.documents)[0], baseline=baseline, **run
+            )
         else:
             view = bucket_scores(corpus, plan, by=by or "", encoding=options.encoding, **run)
     output.write(view)

@@ -169,7 +169,7 @@ class TextOptions(Common, panel="Input", shared=None):
 
     def input_files(self) -> list[str]:
         """Return the files that options name as input."""
-        return [*super().input_files(), *self.systems.values()]
+        return [*super().input_files(), *(self.systems.values() if "candidates" in self.offered else ())]
 
     def labels(self) -> Documents | None:
         """Read the labels of documents, if a file of them is named."""
