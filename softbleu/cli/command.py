@@ -156,10 +156,6 @@ class Command(Generic[_Given]):
     work: Callable[[_Given], None]
     options: type[_Given]
 
-    def __call__(self, options: _Given) -> None:
-        """Do the work."""
-        self.work(options)
-
     def run(
         self, given: Mapping[str, Any], chosen: Sequence[tuple[SettingOption, object]], notes: Iterable[str]
     ) -> None:

@@ -18,7 +18,7 @@ from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from softbleu.cli.command import Command, Options, offered_options, spelt_for
 from softbleu.cli.commands import COMMANDS, GROUPS, PANELS, PROGRAM, REMOVED_COMMANDS, find_command
-from softbleu.cli.settings import SettingOption, by_spelling, flags_of, metavar_of
+from softbleu.cli.settings import by_spelling, flags_of, metavar_of
 from softbleu.cli.words import HELP, HELP_ALL, NAMING, values_of
 from softbleu.config.declare import Setting, format_value
 from softbleu.errors import REMOVAL, InputError, UnknownNameError, known_name
@@ -136,23 +136,20 @@ def _typer_command(
     name: str,
     command: Command[Options],
     options: Iterable[Setting],
-    settings: Iterable[SettingOption] = (),
     *,
     about: str = "",
     epilog: str | None = None,
 ) -> PlainCommand:
-    """Make a command with these options, and options of settings, by typer's public interface, to show its help.
+    """Make a command with these options by typer's public interface, to show its help.
 
     With `about`, help has this behind the first sentences of the docstring.
     """
-    own = {option.name for option in declared_options(command.options)}
-    listed = in_order((*options, *(option.shown for option in settings if option.name not in own)))
 
     def call(**_: Any) -> None:
         raise AssertionError
 
     # Typer reads the parameters of a function: these are the options.
-    parameters = [_parameter(option) for option in listed]
+    parameters = [_parameter(option) for option in in_order(options)]
     text = inspect.cleandoc(command.work.__doc__ or "")
     call.__name__ = command.work.__name__
     call.__doc__ = "\n\n".join((text.partition("\n\n")[0], about)) if about else text
@@ -220,10 +217,15 @@ def _in_panel(command: Any, panel: str | None) -> Any:
 def whole_command(name: str, *, plug_ins: bool = False) -> PlainCommand:
     """Make a command with all its options, and examples."""
     command = find_command(name)
-    settings = command.options.help_options(None, plug_ins=plug_ins)
-    return _typer_command(
-        name.split()[-1], command, declared_options(command.options), settings, epilog=_examples(name)
-    )
+    settings = [option.shown for option in command.options.help_options(None, plug_ins=plug_ins)]
+    options = _with_settings(declared_options(command.options), settings)
+    return _typer_command(name.split()[-1], command, options, epilog=_examples(name))
+
+
+def _with_settings(options: Iterable[Setting], settings: Iterable[Setting]) -> list[Setting]:
+    """Return options and options of settings, but for those that are options of the command, such as a language."""
+    own = {option.name: option for option in options}
+    return [*own.values(), *(option for option in settings if option.name not in own)]
 
 
 def _command_for_help(name: str, words: Sequence[str]) -> PlainCommand:
@@ -232,20 +234,18 @@ def _command_for_help(name: str, words: Sequence[str]) -> PlainCommand:
     if HELP_ALL in values or any("all" in values.get(word, ()) for word in HELP):
         return whole_command(name, plug_ins=True)
     with spelt_for(command.options):
-        shown = [option.shown for option in command.options.help_options(values)]
+        settings = [option.shown for option in command.options.help_options(values)]
     options = [option for option in declared_options(command.options) if not option.hidden]
-    settings = [setting for setting in shown if setting.field not in {option.field for option in options}]
     naming = {spelling for option in options for spelling in by_spelling([option])} & {*NAMING}
     named = naming & values.keys()
     if len(options) + len(settings) > FEW:
         options = [option for option in options if option.common or option.argument]
         settings = [option for option in settings if named or option.common]
-    options = [brief(option) for option in (options if named else in_order([*options, *settings]))]
+    listed = _with_settings(map(brief, options) if named else options, settings)
+    listed = listed if named else [brief(option) for option in in_order(listed)]
     more = [MORE_HELP.format(name), *[METRIC_HELP.format(name)] * bool(naming and not named)]
     about = _examples(name, FIRST_EXAMPLES)
-    return _typer_command(
-        name.split()[-1], command, [*options, *settings * bool(named)], about=about, epilog="\n".join(more)
-    )
+    return _typer_command(name.split()[-1], command, listed, about=about, epilog="\n".join(more))
 
 
 def _examples(name: str, most: int | None = None) -> str:

@@ -136,6 +136,7 @@ def test_help_shows_what_is_common_or_what_is_named(command):
     shown = [option in several for option in ("--smooth", "--variant", "--normalized", "--char-order")]
     assert shown == [True, True, True, False]
     assert "Matching" not in command("score", "-m", "ter", "-h").out
+    assert "--language" in command("score", "-m", *METRICS.names(), "-h").out
     assert command("score", "-m", "glue", "-h").err.startswith("softbleu: error: unknown metric 'glue'")
     whole = command("--help").out
     assert all(name in whole for name in ("score", "explain", "corpora", "experiments"))
