@@ -354,7 +354,6 @@ class Scoring(TextOptions, shared=None):
             encoding=self.encoding,
             resegment=self.resegment,
             blank_references=blank,
-            **self.workers,
         )
 
     def _read_logs(self) -> Segments:

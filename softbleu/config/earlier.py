@@ -29,6 +29,14 @@ def warn_renamed(earlier: str, later: str) -> None:
     warnings.warn(f"{earlier} is now {later}; the earlier name goes in the next release", DeprecationWarning, 3)
 
 
+def warn_unused(function: str, **parameters: object) -> None:
+    """Warn the caller's caller of parameters of a function that change nothing any more, where they are given."""
+    for name, value in parameters.items():
+        if value is not None:
+            said = f"{name} of {function} changes nothing any more, and goes in the next release"
+            warnings.warn(said, DeprecationWarning, 3)
+
+
 def also_named(**second: str) -> Callable[[_Function], _Function]:
     """Let a function be called with second names of its parameters: `second="first"`.
 

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import ExitStack, nullcontext
+from concurrent.futures import Executor
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, cast, get_args
 
+from softbleu.config.earlier import warn_unused
 from softbleu.corpora.blanks import cut_as_gold
 from softbleu.corpora.edits import Absent, Annotation, GoldReferences, GoldSegment, read_m2, split_essays
-from softbleu.corpora.files import (
-    TextFile,
-    TextPart,
-    check_stdin,
-    list_texts,
-    name_systems,
-    read_parts,
-)
+from softbleu.corpora.files import TextFile, check_stdin, lines_of, list_texts, name_systems, opened
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.parallel import (
     align_files,
@@ -43,7 +36,7 @@ from softbleu.corpora.validation import (
     write_edited,
 )
 from softbleu.errors import InputError, Parameter, counted, known_name
-from softbleu.io.arguments import by_text, check_run, check_texts, listed, several
+from softbleu.io.arguments import by_text, check_texts, listed, several
 from softbleu.io.files import TemporaryFolder
 
 if TYPE_CHECKING:
@@ -60,7 +53,6 @@ AnyBlock = TypeVar("AnyBlock", "Segments", "FileBlock")
 AnyCorpus = TypeVar("AnyCorpus", bound="Corpus")
 BLOCK = 1024  # Segments that are read, coded and summed together; results do not depend on it
 Against = Literal["references", "source"]
-_JOINED = 4  # Blocks that a worker reads and codes at once
 
 
 @dataclass(frozen=True)
@@ -207,9 +199,9 @@ in sacrebleu; pass the references segment by segment, e.g. list(zip(*references)
         edits = {name: edits for name, (_, edits) in written.items()}
         return cls(systems, checked, source, None, edits, blank)
 
-    def blocks(self) -> Iterator[Segments]:
-        """Split into blocks of a fixed number of segments."""
-        return _cut(self, self.part)
+    def blocks(self, starts: Iterable[int] | None = None) -> Iterator[Segments]:
+        """Split into blocks of a fixed number of segments; with `starts`, take those that start there."""
+        return _cut(self, self.part, starts)
 
     def part(self, start: int, stop: int) -> Segments:
         """Return the segments from `start` up to `stop`."""
@@ -246,18 +238,16 @@ in sacrebleu; pass the references segment by segment, e.g. list(zip(*references)
             return self.references
         return [tuple(filter(str.strip, texts)) or texts for texts in self.references]
 
-    def carried(self) -> Segments:
-        """Return the segments unchanged: any worker can read them."""
-        return self
-
     def load(self) -> Segments:
         """Return the segments unchanged: they are in memory."""
         return self
 
 
-def _cut(corpus: Corpus, part: Callable[[int, int], AnyBlock]) -> Iterator[AnyBlock]:
+def _cut(
+    corpus: Corpus, part: Callable[[int, int], AnyBlock], starts: Iterable[int] | None = None
+) -> Iterator[AnyBlock]:
     """Split a corpus into blocks with their context in documents; `part` returns a range of segments."""
-    for start in range(0, len(corpus), BLOCK):
+    for start in range(0, len(corpus), BLOCK) if starts is None else starts:
         stop = min(start + BLOCK, len(corpus))
         block = part(start, stop)
         if corpus.documents is not None:
@@ -269,12 +259,12 @@ def _cut(corpus: Corpus, part: Callable[[int, int], AnyBlock]) -> Iterator[AnyBl
 
 @dataclass(frozen=True)
 class FileBlock:
-    """Consecutive lines of parallel files, read by the worker that needs them: only their place is sent."""
+    """Texts of consecutive segments as they stand in files: UTF-8, each line ended by a newline."""
 
     systems: tuple[str, ...]
-    candidates: tuple[TextPart, ...]
-    references: tuple[TextPart, ...]
-    source: TextPart | None
+    candidates: tuple[bytes, ...]
+    references: tuple[bytes, ...]
+    source: bytes | None
     lines: int
     gold: tuple[GoldSegment, ...] | None = None  # Gold edits of its segments, instead of references
     edits: Mapping[str, tuple[Annotation, ...]] = field(default_factory=dict)  # Of systems whose edits are given
@@ -285,78 +275,23 @@ class FileBlock:
     def __len__(self) -> int:
         return self.lines
 
-    def carried(self) -> FileBlock:
-        """Attach the text, except of URLs, for workers that cannot read this machine's files."""
-        carried = self.with_parts([part.carried() for part in self.parts])
-        return replace(carried, before=self.before and self.before.changed(FileBlock.carried))
-
-    @property
-    def parts(self) -> list[TextPart]:
-        """Parts of the candidates, the references and the source, if any."""
-        return [*self.candidates, *self.references, *([] if self.source is None else [self.source])]
-
-    def with_parts(self, parts: Sequence[TextPart]) -> FileBlock:
-        """Replace the parts, in the order of `parts`."""
-        systems, stop = len(self.candidates), len(self.candidates) + len(self.references)
-        source = None if self.source is None else parts[stop]
-        return replace(self, candidates=tuple(parts[:systems]), references=tuple(parts[systems:stop]), source=source)
-
-    def texts(self) -> tuple[list[bytes], list[bytes], list[bytes]]:
-        """Read references, candidates and source (if any) as UTF-8, each `len(self)` lines ended by newlines."""
-        return (
-            [part.read() for part in self.references],
-            [part.read() for part in self.candidates],
-            [] if self.source is None else [self.source.read()],
-        )
-
     def load(self) -> Segments:
-        """Read the block into memory."""
-        candidates = [part.read_lines() for part in self.candidates]
-        named = dict(zip(self.systems, candidates, strict=True))
+        """Decode the texts."""
+        named = dict(zip(self.systems, map(lines_of, self.candidates), strict=True))
         before = None if self.before is None else self.before.changed(FileBlock.load)
         if self.gold is not None:
-            if self.source is not None:
-                check_source(self.source.read_lines(), self.gold, self.source.name, self.source.first)
             source = [segment.source for segment in self.gold]
             return Segments(named, GoldReferences(self.gold), source, self.gold, self.edits, before=before)
-        references = [part.read_lines() for part in self.references]
+        references = [lines_of(text) for text in self.references]
         return Segments(
             named,
             list(zip(*references, strict=True)) if references else [()] * len(self),
-            None if self.source is None else self.source.read_lines(),
+            None if self.source is None else lines_of(self.source),
             edits=self.edits,
             blank=self.blank,
             blank_references=self.blank_references,
             before=before,
         )
-
-
-def joined(blocks: Sequence[Segments | FileBlock]) -> Iterator[Segments | FileBlock]:
-    """Join consecutive blocks of files into fewer ones, since opening a block costs time whatever its size."""
-    for start in range(0, len(blocks), _JOINED):
-        some = blocks[start : start + _JOINED]
-        files = [block for block in some if isinstance(block, FileBlock) and block.parts[0].text is None]
-        if len(files) < len(some):
-            yield from some
-            continue
-        first, last = files[0], files[-1]
-        gold = None if first.gold is None else tuple(chain.from_iterable(block.gold or () for block in files))
-        pairs, count = zip(first.parts, last.parts, strict=True), sum(map(len, files))
-        parts = [replace(one, stop=other.stop, lines=count) for one, other in pairs]
-        edits = {name: tuple(chain.from_iterable(block.edits[name] for block in files)) for name in first.edits}
-        lines = tuple(chain.from_iterable(block.before.lines for block in files if block.before))
-        before = first.before and replace(first.before, lines=lines)
-        yield replace(first.with_parts(parts), lines=count, gold=gold, edits=edits, before=before)
-
-
-def read_together(blocks: Sequence[Segments | FileBlock]) -> Sequence[Segments | FileBlock]:
-    """Join blocks, and read the text of files named by URLs for all of them at once."""
-    blocks = list(joined(blocks))
-    files = [block for block in blocks if isinstance(block, FileBlock)]
-    if len(files) < len(blocks) or not any(isinstance(part.place, str) for part in files[0].parts):
-        return blocks
-    columns = [read_parts(parts) for parts in zip(*(block.parts for block in files), strict=True)]
-    return [block.with_parts(parts) for block, parts in zip(files, zip(*columns, strict=True), strict=True)]
 
 
 @dataclass(frozen=True)
@@ -393,7 +328,7 @@ class ParallelFiles:
         absent_annotators: Absent = "left-out",
         encoding: str = "utf-8",
         executor: Executor | None = None,
-        jobs: int = 1,
+        jobs: int | None = None,
         resegment: bool = False,
         documents: Documents | None = None,
         blank_references: Blank | None = None,
@@ -415,10 +350,8 @@ class ParallelFiles:
             See `read_m2`.
         encoding
             Encoding of all files.
-        executor
-            Finds the lines of files named by URLs.
-        jobs
-            Threads that find the lines of local files, at most one per processor.
+        executor, jobs
+            Of no use any more: files are read here, in one pass. A release warns of them.
         resegment
             Whether candidates may have other line breaks than the references, and are cut into their segments.
         documents
@@ -433,7 +366,7 @@ class ParallelFiles:
         InputError
             Missing or unreadable files, no lines, different numbers of lines or documents, edits of another source.
         """
-        check_run(jobs, executor, None)
+        warn_unused("ParallelFiles.open", executor=executor, jobs=jobs)
         if blank_references is not None:
             known_name("way to take blank references", blank_references, get_args(Blank))
         candidates, references = several(candidates), several(references)
@@ -450,7 +383,6 @@ class ParallelFiles:
         folder = TemporaryFolder()
         place = Path(folder.name)
         try:
-            threads = min(jobs, os.cpu_count() or 1)
             read = [] if gold is None else read_m2(gold, encoding, absent_annotators=absent_annotators)
             sentences, essays = split_essays(read)
             edits = None if gold is None else tuple(sentences)
@@ -458,45 +390,43 @@ class ParallelFiles:
             written = {file: write_edited(segments, str(file)) for file, segments in edited.items()}
             drafts = write_drafts(place, [lines for lines, _ in written.values()], encoding)
             edited = {file: split_essays(segments)[0] for file, segments in edited.items()}
-            with ThreadPoolExecutor(threads) if executor is None and threads > 1 else nullcontext(executor) as finder:
-                drafted = dict(zip(written, drafts, strict=True))
-                places = [drafted.get(name, str(name)) for name in names]
-                opened = [
-                    TextFile.open(name, encoding, place, BLOCK, finder, role)
-                    for name, role in zip(places, roles, strict=True)
-                ]
-            opened = [replace(file, name=str(name)) for name, file in zip(names, opened, strict=True)]
+            drafted = dict(zip(written, drafts, strict=True))
+            places = [drafted.get(name, str(name)) for name in names]
+            files = [
+                opened(name, encoding, place, role, block=BLOCK) for name, role in zip(places, roles, strict=True)
+            ]
+            files = [replace(file, name=str(name)) for name, file in zip(names, files, strict=True)]
             of_references = slice(len(named), len(named) + len(references))
-            if blank_references is None and any(file.from_table for file in opened[of_references]):
+            if blank_references is None and any(file.from_table for file in files[of_references]):
                 blank_references = "missing"
-            opened, labelled = align_files(opened, of_references, edited, place, resegment=resegment)
+            files, labelled = align_files(files, of_references, edited, place, resegment=resegment)
             of_gold = Documents.of(essays, "essays") if essays else None
             if labelled is not None and of_gold is not None and labelled.fingerprint != of_gold.fingerprint:
                 raise InputError(f"{gold} and {names[0]}: other essays, in another order or of other lengths")
             documents = documents or labelled or of_gold
             as_text = {number: name for number, (name, file) in enumerate(named.items()) if file not in edited}
-            split_as_gold(opened, as_text, edits or (), place)
+            split_as_gold(files, as_text, edits or (), place)
             if edits is not None:
-                check_lines(opened, len(edits), f"{gold} has {len(edits)} sentences")
+                check_lines(files, len(edits), f"{gold} has {len(edits)} sentences")
             else:
-                first = opened[len(named)]
-                check_lines([*opened[len(named) :], *opened[: len(named)]], first.lines, first)
+                first = files[len(named)]
+                check_lines([*files[len(named) :], *files[: len(named)]], first.lines, first)
             if documents is not None:
-                documents.fitting(opened[0].lines)
+                documents.fitting(files[0].lines)
             if edits is not None:
                 check_edited(edited, [segment.source for segment in edits])
             elif edited and source is not None:
-                check_edited(edited, list(opened[-1].all_lines()))
-            blank = count_blank_lines(opened[of_references])
+                check_edited(edited, list(files[-1].all_lines()))
+            blank = count_blank_lines(files[of_references])
         except BaseException:
             folder.cleanup()
             raise
         stop = len(named) + len(references)
         return cls(
             tuple(named),
-            tuple(opened[: len(named)]),
-            tuple(opened[len(named) : stop]),
-            opened[stop] if source is not None else None,
+            tuple(files[: len(named)]),
+            tuple(files[len(named) : stop]),
+            files[stop] if source is not None else None,
             folder,
             edits,
             {
@@ -527,7 +457,7 @@ class ParallelFiles:
     @property
     def bytes(self) -> int:
         """Size of the text."""
-        return sum(int(file.bounds[-1]) for file in (*self.candidates, *self.references))
+        return sum(file.ends[-1] for file in (*self.candidates, *self.references))
 
     def states(self) -> tuple[object, ...]:
         """Return values that change whenever the text changes."""
@@ -550,23 +480,30 @@ class ParallelFiles:
             for texts in outputs:
                 for file, text in zip(files, texts, strict=True):
                     file.write(f"{text}\n")
-        opened = [TextFile.open(str(place), "utf-8", place.parent, BLOCK) for place in places]
-        return tuple(replace(made, name=file.name) for made, file in zip(opened, self.candidates, strict=True))
+        made = [opened(str(place), "utf-8", place.parent, block=BLOCK) for place in places]
+        return tuple(replace(one, name=file.name) for one, file in zip(made, self.candidates, strict=True))
 
-    def blocks(self) -> Iterator[FileBlock]:
-        """Split into blocks of a fixed number of segments."""
-        return _cut(self, self._block)
+    def blocks(self, starts: Iterable[int] | None = None) -> Iterator[FileBlock]:
+        """Read blocks of a fixed number of segments; with `starts`, those that start there."""
+        return _cut(self, self._block, starts)
 
     def _block(self, start: int, stop: int) -> FileBlock:
         """Return the block from segment `start` up to `stop`."""
         number, part = start // BLOCK, slice(start, stop)
+        candidates, references = (
+            tuple(file.read(number) for file in files) for files in (self.candidates, self.references)
+        )
+        source = None if self.source is None else self.source.read(number)
+        gold = None if self.gold is None else self.gold[part]
+        if self.source is not None and source is not None and gold is not None:
+            check_source(lines_of(source), gold, self.source.name, start + 1)
         return FileBlock(
             self.systems,
-            tuple(file.part(number) for file in self.candidates),
-            tuple(file.part(number) for file in self.references),
-            None if self.source is None else self.source.part(number),
+            candidates,
+            references,
+            source,
             stop - start,
-            None if self.gold is None else self.gold[part],
+            gold,
             {name: segments[part] for name, segments in self.edits.items()},
             self.blank,
             self.blank_references,
@@ -636,13 +573,11 @@ def make_corpus(
 def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:
     """Take segments of a corpus by their numbers, from 1, with their source."""
     picked: dict[int, Segments] = {}
-    start = 0
-    for block in corpus.blocks():
-        wanted = [number for number in numbers if start < number <= start + len(block)]
-        if wanted:
-            loaded = block.load()
-            picked |= {number: loaded.part(number - 1 - start, number - start) for number in wanted}
-        start += len(block)
+    starts = sorted({(number - 1) // BLOCK * BLOCK for number in numbers})
+    blocks: Iterable[Any] = corpus.blocks(starts)
+    for start, block in zip(starts, blocks, strict=True):
+        loaded, wanted = block.load(), range(start + 1, start + len(block) + 1)
+        picked |= {number: loaded.part(number - 1 - start, number - start) for number in numbers if number in wanted}
     parts = [picked[number] for number in numbers]
     like = parts[0] if parts else Segments({}, ())
     return Segments(

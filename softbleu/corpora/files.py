@@ -10,23 +10,22 @@ import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Self, cast
+from typing import IO, Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softbleu.config.declare import split_name
 from softbleu.corpora.markup import SegmentKey, TestSets, begins_markup, parse_markup
 from softbleu.corpora.rows import HEAD, form_of, parse_rows
 from softbleu.corpora.targets import begins_targets, parse_targets
 from softbleu.errors import InputError, Parameter, without_secrets
-from softbleu.io.executors import run_in_order
 from softbleu.io.files import hash_files
+from softbleu.io.platform import cached_property
 from softbleu.io.progress import note
 from softbleu.io.reading import (
     BLOCK_SIZE,
@@ -37,19 +36,15 @@ from softbleu.io.reading import (
     longest_line,
     not_utf8,
     open_url,
-    read_range,
     refuse_line,
     text_lines,
     text_reader,
     unpacker_of,
     unpacking,
-    url_size,
-    url_state,
     without_packing,
 )
 
-_BLOCK = 1 << 20
-_RANGE = 1 << 24  # Bytes of a URL that are read at once to find its lines
+_PIECE = 1 << 20  # Bytes, or characters, that are read at once to find lines
 STDIN = "-"
 LOGS = "instances.log", "instances.resegmented.jsonl"  # That SimulEval and OmniSTEval write into a folder
 _NO_TEXT = re.compile(
@@ -68,153 +63,159 @@ Naming = Callable[[Sequence[str]], dict[str, str]]
 
 
 @dataclass(frozen=True)
-class TextPart:
-    """Consecutive lines of a plain UTF-8 file, read when needed; workers get its place, or the text itself."""
-
-    name: str  # Name of the file, as the user gave it
-    place: Path | str  # Path or URL
-    start: int
-    stop: int  # Bytes of the file
-    first: int  # Number of the first line, from 1
-    text: bytes | None = None  # Text, for workers that cannot read the place
-    lines: int | None = None  # Their number, where it is known
-
-    def carried(self) -> TextPart:
-        """Attach the text, except of a URL, for workers that cannot read this machine's files."""
-        return self if isinstance(self.place, str) else replace(self, text=self._bytes())
-
-    def _bytes(self) -> bytes:
-        text = _read_bytes(self.place, self.start, self.stop) if self.text is None else self.text
-        self._check(len(text) == self.stop - self.start)
-        return text
-
-    def _check(self, same: bool) -> None:
-        """Raise an error if the text is not the one whose lines were counted."""
-        if not same:
-            raise InputError(f"{self.name}: changed while it was read: leave it as it is, and start again")
-
-    def read(self) -> bytes:
-        """Read the lines, each ended by a newline."""
-        text = self._bytes()
-        try:
-            text.decode()
-        except UnicodeDecodeError as error:
-            line = text.count(b"\n", 0, error.start) + 1
-            byte = error.start - text.rfind(b"\n", 0, error.start) + (self.start if line == self.first == 1 else 0)
-            raise not_utf8(self.name, self.first + line - 1, byte, text[error.start]) from None
-        text = text if text.endswith(b"\n") else text + b"\n"
-        self._check(self.lines in (None, text.count(b"\n")))
-        return text
-
-    def read_lines(self) -> list[str]:
-        """Read the lines without their ends."""
-        text = self.read().decode()
-        lines = text.split("\n")
-        lines.pop()
-        return [line.removesuffix("\r") for line in lines] if "\r" in text else lines
-
-
-def read_parts(parts: Sequence[TextPart]) -> list[TextPart]:
-    """Attach the text of consecutive parts of a URL, with one request; return parts of local files unchanged."""
-    first = parts[0].start
-    if not isinstance(parts[0].place, str):
-        return list(parts)
-    text = _read_bytes(parts[0].place, first, parts[-1].stop)
-    return [replace(part, text=text[part.start - first : part.stop - first]) for part in parts]
-
-
-@dataclass(frozen=True)
 class TextFile:
-    """A plain UTF-8 file, split into blocks of lines.
+    """A plain UTF-8 file, read in blocks of lines.
 
     The last line may lack its newline; a carriage return before a newline belongs to the line end.
     """
 
     name: str  # As the user gave it
-    place: Path | str
-    """Path or URL of the plain UTF-8 text: the file itself, or a decompressed or decoded copy."""
+    place: Path
+    """The file of the plain UTF-8 text: the file itself, or an unpacked, decoded or fetched copy."""
     lines: int
     block: int  # Lines per block
-    bounds: NDArray[np.int64]  # Byte at which each block starts, and the end of the file
+    ends: tuple[int, ...]  # Byte at which the first block starts, and at which each block ends
     keys: Mapping[SegmentKey, int] | None = None
     """Position in the markup of each line's document and segment, for a file with markup."""
     rows: int = 0  # Number of segments in the markup, also those that this text lacks; 0 of a named column
 
-    @classmethod
-    def open(
-        cls,
-        name: str,
-        encoding: str,
-        folder: Path,
-        block: int,
-        executor: Executor | None = None,
-        role: str | None = None,
-    ) -> Self:
-        """Open a file, copy it to `folder` as plain UTF-8 if needed, and count its lines.
-
-        Parameters
-        ----------
-        name
-            Path or URL; `-` is standard input.
-        encoding
-            Encoding of the text.
-        folder
-            Folder for a copy if the file is not plain UTF-8.
-        block
-            Lines per block.
-        executor
-            Workers that find lines, range by range; for local files, threads only.
-        role
-            Text to take of a file with markup: candidate, reference or source.
-        """
-        place, keys, rows = _plain(name, encoding, folder, role)
-        lines, bounds = _cut(name, place, block, executor)
-        return cls(name, place, lines, block, bounds, keys, rows)
-
     def state(self) -> tuple[object, ...]:
-        """Return values that change whenever the file changes: size and time, a hash, or the state of a URL."""
-        if is_url(self.name):
-            return self.name, url_state(self.name)
+        """Return values that change whenever the file changes: size and time, or a hash of a copy."""
         path = Path(self.name)
         if self.name == STDIN or not path.is_file():
-            return self.name, hash_files(Path(self.place))
+            return self.name, hash_files(self.place)
         return os.path.realpath(path), path.stat().st_size, path.stat().st_mtime_ns
 
-    @property
-    def has_essays(self) -> bool:
-        """Whether the first line that is not blank is the heading of an essay."""
-        return begins_essay([self._first_line])
-
-    @property
-    def has_numbered_essays(self) -> bool:
-        """Whether this heading is a number, which might also be text."""
-        return _NUMBERED.fullmatch(self._first_line) is not None
-
-    @property
-    def _first_line(self) -> str:
-        start, stop = int(self.bounds[0]), int(self.bounds[-1])
-        head = _read_bytes(self.place, start, min(start + HEAD, stop))
-        return next((line.rstrip() for line in head.decode(errors="replace").split("\n") if line.strip()), "")
+    @cached_property
+    def first_line(self) -> str:
+        """The first line that is not blank, near the beginning of the file."""
+        with self.place.open("rb") as stream:
+            stream.seek(self.ends[0])
+            head = stream.read(HEAD).decode(errors="replace")
+        return next((line.rstrip() for line in head.split("\n") if line.strip()), "")
 
     @property
     def from_table(self) -> bool:
         """Whether the text is of a table of targets, which has no documents, and where a blank one is missing."""
         return self.rows > 0 and not any(document for document, _ in self.keys or ())
 
-    def part(self, number: int) -> TextPart:
-        """Return block `number`."""
-        start, stop = self.bounds[number : number + 2].tolist()
+    def read(self, number: int) -> bytes:
+        """Read block `number`, each line ended by a newline."""
+        start, stop = self.ends[number : number + 2]
+        with self.place.open("rb") as stream:
+            stream.seek(start)
+            text = stream.read(stop - start)
         first = number * self.block
-        return TextPart(self.name, self.place, start, stop, 1 + first, lines=min(self.block, self.lines - first))
+        try:
+            text.decode()
+        except UnicodeDecodeError as error:
+            line = text.count(b"\n", 0, error.start) + 1
+            byte = error.start - text.rfind(b"\n", 0, error.start) + (start if line + first == 1 else 0)
+            raise not_utf8(self.name, first + line, byte, text[error.start]) from None
+        same = len(text) == stop - start
+        text = text if text.endswith(b"\n") else text + b"\n"
+        if not same or text.count(b"\n") != min(self.block, self.lines - first):
+            raise InputError(f"{self.name}: changed while it was read: leave it as it is, and start again")
+        return text
 
-    def with_lines(self, lines: Iterable[str], place: Path) -> Self:
+    def with_lines(self, lines: Iterable[str], place: Path) -> TextFile:
         """Write other lines to `place`, and return them as a file of the same name."""
         place.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
-        return replace(self.open(str(place), "utf-8", place.parent, self.block), name=self.name)
+        return replace(opened(str(place), "utf-8", place.parent, block=self.block), name=self.name)
 
     def all_lines(self) -> Iterator[str]:
         """Read all lines, block by block."""
-        return (line for number in range(-(-self.lines // self.block)) for line in self.part(number).read_lines())
+        return (line for number in range(-(-self.lines // self.block)) for line in lines_of(self.read(number)))
+
+
+def lines_of(text: bytes) -> list[str]:
+    """Split text as it stands in a file into its lines, without their ends."""
+    decoded = text.decode()
+    lines = decoded.split("\n")
+    lines.pop()
+    return [line.removesuffix("\r") for line in lines] if "\r" in decoded else lines
+
+
+def opened(name: str, encoding: str, folder: Path, role: str | None = None, *, block: int) -> TextFile:
+    """Open any source of text, and count its lines.
+
+    Parameters
+    ----------
+    name
+        Path or URL; `-` is standard input.
+    encoding
+        Encoding of the text.
+    folder
+        Folder for a copy if the text is not plain UTF-8 in a file of this machine.
+    role
+        Text to take of a file with markup: candidate, reference or source.
+    block
+        Lines per block.
+    """
+    encoding = encoding_of(encoding)
+    with decoding(name, encoding), _stream(name) as (stream, place), ExitStack() as stack:
+        if _form_of(stream, role, name) is not None:
+            path, label = split_text(name)
+            sets = _test_sets(path, stream, encoding)
+            text = sets.choose(role, label)
+            place = folder / f"{len(list(folder.iterdir()))}.txt"
+            place.write_text("".join(f"{line}\n" for line in text.values()), encoding="utf-8", newline="\n")
+            made = opened(str(place), "utf-8", folder, block=block)
+            keys = {key: sets.places[key] for key in text} if sets.has_ids else None
+            return replace(made, name=name, keys=keys, rows=0 if sets.columns else len(sets.places))
+        copy = None
+        if encoding not in UTF8:
+            reader = stack.enter_context(text_reader(stream, encoding))
+            pieces: Iterator[bytes] = (piece.encode() for piece in iter(lambda: reader.read(_PIECE), ""))
+        else:
+            first = stream.read(max(_PIECE, len(codecs.BOM_UTF8)))
+            pieces = chain([first], iter(lambda: stream.read(_PIECE), b""))
+            if place is not None and first[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
+                raise InputError(f"{name}: text in UTF-16, not UTF-8: give ", Parameter("encoding", "utf-16"))
+        if place is None or encoding not in UTF8:
+            place = folder / f"{len(list(folder.iterdir()))}.txt"
+            copy = stack.enter_context(place.open("wb"))
+        lines, ends = _line_ends(name, pieces, block, copy)
+        return TextFile(name, place, lines, block, ends)
+
+
+def _line_ends(name: str, pieces: Iterator[bytes], block: int, copy: IO[bytes] | None) -> tuple[int, tuple[int, ...]]:
+    """Count the lines of a text, find the byte at which each block ends, and write the text to its copy, if any.
+
+    Over-long lines end it, and bytes that are no UTF-8 before they fill the disk.
+    """
+    longest, decoder = longest_line(), codecs.getincrementaldecoder("utf-8")()
+    ends, at, begun, lines, last = [0], 0, 0, 0, b"\n"  # `begun`: byte at which the present line begins
+    for piece in pieces:
+        if copy is not None:
+            try:
+                decoder.decode(piece)
+            except UnicodeDecodeError as error:
+                # Behind the beginning of a character, if the last piece ended so
+                bad, place = error.object, error.start
+                newline = bad.rfind(b"\n", 0, place)
+                byte = place - newline if newline >= 0 else at - begun + len(piece) - len(bad) + place + 1
+                raise not_utf8(name, lines + 1 + bad.count(b"\n", 0, place), byte, bad[place]) from None
+            copy.write(piece)
+        text = piece
+        if not at and piece.startswith(codecs.BOM_UTF8):
+            text, at = piece.removeprefix(codecs.BOM_UTF8), len(codecs.BOM_UTF8)
+            ends, begun = [at], at
+        places = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")) + at
+        at += len(text)
+        lengths = np.diff(np.concatenate(([begun - 1], places, [at]))) - 1
+        if lengths.max() > longest:
+            where = f", line {lines + int(np.argmax(lengths > longest)) + 1}"
+            refuse_line(f"{name}{where * (copy is None)}", longest)
+        # The block ends after line number block, 2 block, …
+        ends += (places[block - 1 - lines % block :: block] + 1).tolist()
+        if len(places):
+            begun = int(places[-1]) + 1
+        lines, last = lines + len(places), text[-1:] or last
+    lines += last != b"\n"
+    if ends[-1] != at or lines == 0:
+        ends.append(at)
+    return lines, tuple(ends)
 
 
 def check_stdin(names: Sequence[str | None]) -> None:
@@ -321,11 +322,8 @@ def read_words(name: str, encoding: str = "utf-8") -> list[str]:
 
 
 @contextmanager
-def _stream(name: str) -> Iterator[tuple[io.BufferedReader[Any], Path | str | None]]:
-    """Open a file, URL, pipe or standard input, decompressed; also return the place where it can be reread, if any.
-
-    A path is the place of a file, and text is the URL of one.
-    """
+def _stream(name: str) -> Iterator[tuple[io.BufferedReader[Any], Path | None]]:
+    """Open a file, URL, pipe or standard input, unpacked; also return the path where it can be reread, if any."""
     name, _ = split_text(str(name))
     path, remote = Path(name), is_url(name)
     if not remote and name != STDIN:
@@ -339,17 +337,14 @@ def _stream(name: str) -> Iterator[tuple[io.BufferedReader[Any], Path | str | No
                 stream: Any = io.BufferedReader(cast("io.RawIOBase", sys.stdin.buffer), BLOCK_SIZE)
                 stack.callback(stream.detach)
             elif remote:
-                opened = stack.enter_context(open_url(name))
-                stream = stack.enter_context(io.BufferedReader(cast("io.RawIOBase", opened), BLOCK_SIZE))
+                stream = stack.enter_context(open_url(name))
             else:
                 stream = stack.enter_context(path.open("rb"))
             if unpack := unpacker_of(stream):
                 unpacked = stack.enter_context(cast("io.RawIOBase", unpack(stream)))
                 yield io.BufferedReader(unpacked, BLOCK_SIZE), None
-            elif remote:
-                yield stream, None if url_size(name) is None else name
             else:
-                yield stream, path if path.is_file() and name != STDIN else None
+                yield stream, None if remote or name == STDIN or not path.is_file() else path
     except OSError as error:
         if remote:
             raise
@@ -366,110 +361,6 @@ def _check_path(path: Path) -> None:
         raise InputError(f"{path} is a device, which may have no end: name a file, or - for standard input")
 
 
-def _plain(
-    name: str, encoding: str, folder: Path, role: str | None = None
-) -> tuple[Path | str, Mapping[SegmentKey, int] | None, int]:
-    """Return the place of the text in plain UTF-8 (the file or a copy in the folder), `TextFile.keys` and `rows`."""
-    encoding = encoding_of(encoding)
-    with decoding(name, encoding), _stream(name) as (stream, place):
-        marked = _form_of(stream, role, name) is not None
-        if place is not None and encoding in UTF8 and not marked:
-            if isinstance(place, Path) and stream.peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
-                raise InputError(f"{name}: text in UTF-16, not UTF-8: give ", Parameter("encoding", "utf-16"))
-            return place, None, 0
-        copy, keys, rows = folder / f"{len(list(folder.iterdir()))}.txt", None, 0
-        with copy.open("wb") as out:
-            if marked:
-                path, label = split_text(name)
-                sets = _test_sets(path, stream, encoding)
-                text = sets.choose(role, label)
-                keys = {key: sets.places[key] for key in text} if sets.has_ids else None
-                rows = 0 if sets.columns else len(sets.places)
-                out.writelines(f"{line}\n".encode() for line in text.values())
-            elif encoding in UTF8:
-                _copy(name, iter(lambda: stream.read(_BLOCK), b""), out)
-            else:
-                with text_reader(stream, encoding) as reader:
-                    _copy(name, (block.encode() for block in iter(lambda: reader.read(_BLOCK), "")), out)
-        return copy, keys, rows
-
-
-def _copy(name: str, blocks: Iterator[bytes], out: IO[bytes]) -> None:
-    """Copy text to disk; bytes that are no UTF-8, and over-long lines, end it before they fill the disk."""
-    lines, length, longest, decoder = 1, 0, longest_line(), codecs.getincrementaldecoder("utf-8")()
-    for block in blocks:
-        try:
-            decoder.decode(block)
-        except UnicodeDecodeError as error:
-            bad, at = error.object, error.start  # Behind the beginning of a character, if the last block ended so
-            newline = bad.rfind(b"\n", 0, at)
-            byte = at - newline + (length - len(bad) + len(block) if newline < 0 else 0)
-            raise not_utf8(name, lines + bad.count(b"\n", 0, at), byte, bad[at]) from None
-        lines += block.count(b"\n")
-        length = len(block) - 1 - end if (end := block.rfind(b"\n")) >= 0 else length + len(block)
-        if length > longest:
-            refuse_line(name, longest)
-        out.write(block)
-
-
-def _read_bytes(place: Path | str, start: int, stop: int) -> bytes:
-    if isinstance(place, str):
-        return read_range(place, start, stop)
-    with place.open("rb") as stream:
-        stream.seek(start)
-        return stream.read(stop - start)
-
-
-@dataclass(frozen=True)
-class _Ends:
-    """Line ends in a range of bytes."""
-
-    size: int
-    places: NDArray[np.uint32]  # Offsets of the newlines in the range
-    last: bytes
-
-
-def _find_ends(part: TextPart) -> _Ends:
-    text = part._bytes()
-    places = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n")).astype(np.uint32)
-    return _Ends(len(text), places, text[-1:])
-
-
-def _ranges(name: str, place: Path | str, start: int, executor: Executor | None) -> Iterator[_Ends]:
-    if isinstance(place, Path):
-        size, step = place.stat().st_size, _BLOCK
-        executor = executor if isinstance(executor, ThreadPoolExecutor) else None
-    else:
-        size, step = url_size(place) or 0, _RANGE
-    parts = (TextPart(name, place, at, min(at + step, size), 1) for at in range(start, size, step))
-    return run_in_order(_find_ends, parts, executor)
-
-
-def _cut(name: str, place: Path | str, block: int, executor: Executor | None = None) -> tuple[int, NDArray[np.int64]]:
-    """Count the lines of a file, and find the byte at which each block of lines starts; reject over-long lines."""
-    longest = longest_line()
-    start = len(codecs.BOM_UTF8) if _read_bytes(place, 0, 3) == codecs.BOM_UTF8 else 0
-    at, begun, lines, last = start, start, 0, b"\n"
-    bounds = [start]
-    for piece in _ranges(name, place, start, executor):
-        ends = piece.places.astype(np.int64)
-        marks = np.concatenate(([begun - 1], ends + at, [at + piece.size]))
-        if (lengths := np.diff(marks) - 1).max() > longest:
-            refuse_line(f"{name}, line {lines + int(np.argmax(lengths > longest)) + 1}", longest)
-        begun = int(marks[-2]) + 1
-        # The block ends after line number block, 2 block, …
-        for end in ends[block - 1 - lines % block :: block]:
-            bounds.append(at + int(end) + 1)
-        lines += len(ends)
-        at += piece.size
-        last = piece.last
-    if last != b"\n":
-        lines += 1
-    if bounds[-1] != at or lines == 0:
-        bounds.append(at)
-    return lines, np.array(bounds, np.int64)
-
-
 def essay_heading(line: str) -> str | None:
     """Return the essay of which a line is the heading; None for other lines.
 
@@ -478,6 +369,11 @@ def essay_heading(line: str) -> str | None:
     """
     found = _HEADING.fullmatch(line) or _NUMBERED.fullmatch(line)
     return None if found is None else found[1]
+
+
+def is_numbered(line: str) -> bool:
+    """Whether the heading of an essay is a number, which might also be text."""
+    return _NUMBERED.fullmatch(line) is not None
 
 
 def begins_essay(lines: Iterable[str]) -> bool:

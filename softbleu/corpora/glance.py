@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import sqrt
@@ -199,9 +199,12 @@ def _sign_test(more: int, less: int) -> float:
 
 def spread_blocks(corpus: Corpus) -> list[tuple[int, Segments]]:
     """Read up to three blocks, spread evenly over a corpus, each with the number of segments before it."""
-    blocks: list[Any] = list(corpus.blocks())
-    places = sorted({round(number * (len(blocks) - 1) / (_BLOCKS - 1)) for number in range(_BLOCKS)})
-    return [(sum(map(len, blocks[:place])), blocks[place].load()) for place in places]
+    from softbleu.corpora.corpus import BLOCK
+
+    last = (len(corpus) - 1) // BLOCK
+    starts = sorted({round(number * last / (_BLOCKS - 1)) * BLOCK for number in range(_BLOCKS)})
+    blocks: Iterable[Any] = corpus.blocks(starts)
+    return [(start, block.load()) for start, block in zip(starts, blocks, strict=True)]
 
 
 def find_mismatches(corpus: Corpus, read: Sequence[tuple[int, Segments]], *, at_blanks: bool) -> dict[str, str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from softbleu.corpora.blanks import cut_as_gold, needs_cut
 from softbleu.corpora.edits import OLD_LINE_ENDS, GoldSegment
-from softbleu.corpora.files import STDIN, TextFile, begins_essay, open_text, split_text
+from softbleu.corpora.files import STDIN, TextFile, begins_essay, is_numbered, lines_of, open_text, split_text
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.markup import SegmentKey
 from softbleu.corpora.resegment import aligned_essays, cut_texts, note_groups, resegment
@@ -78,9 +78,9 @@ def align_files(
     """
     made: Sequence[list[str] | None] = [None] * len(files)
     documents = None
-    begun = [file for file in files if file.has_essays]
+    begun = [file.first_line for file in files if begins_essay([file.first_line])]
     # A first line such as "# 0123" that only some files have is text.
-    if begun and (len(begun) == len(files) or not all(file.has_numbered_essays for file in begun)):
+    if begun and (len(begun) == len(files) or not all(map(is_numbered, begun))):
         made, documents = aligned_essays(files, references, cut=resegment)
     elif resegment:
         made = _resegmented(files, references, edited)
@@ -153,10 +153,10 @@ def count_blank_lines(references: Sequence[TextFile]) -> int:
     if len(references) < 2:
         return 0
     numbers = range(-(-references[0].lines // references[0].block))
-    parts = ([file.part(number) for file in references] for number in numbers)
+    blocks = ([file.read(number) for file in references] for number in numbers)
     # Most blocks have no blank line: skip them before decoding.
-    blank = (some for some in parts if any(_BLANK.search(b"\n" + part.read()) for part in some))
-    return sum(count_blank(zip(*(part.read_lines() for part in some), strict=True)) for some in blank)
+    blank = (texts for texts in blocks if any(_BLANK.search(b"\n" + text) for text in texts))
+    return sum(count_blank(zip(*map(lines_of, texts), strict=True)) for texts in blank)
 
 
 def cut_file(candidate: str, references: Sequence[str], encoding: str = "utf-8") -> list[str]:
@@ -200,7 +200,7 @@ def _mend(file: TextFile, other: TextFile) -> list[str | Parameter]:
     shorter, longer = sorted((file, other), key=lambda each: each.lines)
     if not any(map(str.strip, islice(longer.all_lines(), shorter.lines, None))):
         return [f"; {longer.name} is blank from line {shorter.lines + 1} on: remove these lines"]
-    sizes = sorted(int(each.bounds[-1]) for each in (file, other))
+    sizes = sorted(each.ends[-1] for each in (file, other))
     if sizes[1] > _MOST_LONGER * sizes[0]:
         return ["; one has far more text, so that more than line breaks differ: softbleu check finds the place"]
     return ["; if only the line breaks differ, add ", Parameter("resegment", True), " to score or compare"]

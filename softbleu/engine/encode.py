@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.corpora.corpus import BLOCK, FileBlock, Segments, read_together
+from softbleu.corpora.corpus import BLOCK, FileBlock, Segments
 from softbleu.corpora.edits import Annotation, EditedSegment, TextEdit, edits_in_words
 from softbleu.corpora.records import TextList
-from softbleu.io.executors import count_workers, shares_files
+from softbleu.io.executors import count_workers
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
 from softbleu.matching.ngrams import Chunk, TokenVectors, WordTable
 from softbleu.metrics.edits import extract_edits
@@ -46,8 +46,7 @@ PAIRS_TOGETHER = 1024  # Pairs of small lists, or candidates of a large one, tha
 _SHARE, _LEAST_SHARE = 2, 64
 """Each worker is given this part of its share of what is left, and of the whole at least that: all end at about the
 same time, after few tasks."""
-_LINES_BY_PLACE, _LINES_AS_TEXT = 128 * BLOCK, 16 * BLOCK
-"""Lines of all texts together that are given at once, by where they lie or as they are."""
+_LINES = 16 * BLOCK  # Of all texts together, that are given at once
 _SLOW = 8  # The same, in steps, where segments take long
 _NO_PARTS = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
 
@@ -374,10 +373,9 @@ class CodedBlock:
     @classmethod
     def of_texts(cls, block: FileBlock, coder: Coder, needed: Requirements) -> CodedBlock:
         """Code the text of a block of files by `coder`; references and source only where they are `needed`."""
-        references, candidates, source = block.texts()
-        references = references if needed.references else []
-        source = source if needed.source else []
-        tokens = coder.text(b"".join((*references, *candidates, *source)))
+        references, candidates = block.references if needed.references else (), block.candidates
+        source = block.source if needed.source else None
+        tokens = coder.text(b"".join((*references, *candidates, source or b"")))
         count, segments = len(references), len(block)
 
         def text(number: int) -> Tokens:
@@ -392,7 +390,7 @@ class CodedBlock:
             present = ~blank | blank.all(axis=1, keepdims=True)
         by_segment = text(0) if count == 1 else tokens.chosen(lines[present])
         systems = tuple(text(count + number) for number in range(len(candidates)))
-        source_tokens = text(count + len(candidates)) if source else None
+        source_tokens = None if source is None else text(count + len(candidates))
         offsets = np.concatenate(([0], np.cumsum(present.sum(axis=1))))
         return cls(systems, by_segment, offsets, source_tokens)
 
@@ -538,8 +536,8 @@ class TaskBatch:
 
     def coded(self, coder: Coder) -> Iterator[CodedBlock]:
         """Read the blocks and code them, one after the other."""
-        blocks: Any = self.blocks
-        for block in blocks if isinstance(blocks[0], ListCorpus) else read_together(blocks):
+        blocks: Sequence[Any] = self.blocks
+        for block in blocks:
             yield coder.code(block) if self.part is None else coder.code(block, again=True).part(*self.part)
 
 
@@ -554,31 +552,24 @@ def task_batches(
     if isinstance(corpus, ListCorpus):
         yield from (TaskBatch([block]) for block in corpus.blocks())
         return
-    left, by_place = len(corpus) - skip, executor is None or shares_files(executor)
-    before = 0  # Segments of this block and those before
-    workers = 0 if executor is None else count_workers(executor)
-    some: list[Segments | FileBlock] = []
-    for whole in corpus.blocks():
-        block = whole if by_place or not isinstance(whole, FileBlock) else whole.carried()
-        before += len(block)
+    left, workers = len(corpus) - skip, 0 if executor is None else count_workers(executor)
+    most = _LINES // (len(corpus.systems) + 1)
+    before, some = 0, list[Segments | FileBlock]()  # `before`: segments before the block
+    for block in corpus.blocks():
         if skip >= len(block):
-            skip -= len(block)
+            skip, before = skip - len(block), before + len(block)
             continue
-        texts = len(corpus.systems) + 1
-        most = (_LINES_BY_PLACE if by_place and isinstance(block, FileBlock) else _LINES_AS_TEXT) // texts
         if step is None:
             some.append(block)
-            if sum(map(len, some)) >= _aim(left, len(corpus), workers, most):
-                yield TaskBatch(some, first=before - sum(map(len, some)))
-                left -= sum(map(len, some))
-                some = []
-            continue
-        while skip < len(block):
+            if (size := sum(map(len, some))) >= _aim(left, len(corpus), workers, most):
+                yield TaskBatch(some, first=before + len(block) - size)
+                left, some = left - size, []
+        while step is not None and skip < len(block):
             size = step * max(1, min(_aim(left, len(corpus), workers, most) // step, _SLOW))
-            yield TaskBatch([block], (skip, min(skip + size, len(block))), before - len(block) + skip)
+            yield TaskBatch([block], (skip, min(skip + size, len(block))), before + skip)
             left -= min(size, len(block) - skip)
             skip += size
-        skip = 0
+        skip, before = 0, before + len(block)
     if some:
         yield TaskBatch(some, first=before - sum(map(len, some)))
 

@@ -22,7 +22,6 @@ from itertools import chain, islice
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
-from urllib.parse import urlsplit
 
 from softbleu.errors import InputError, Parameter, WorkerError, optional
 from softbleu.io.arguments import MOST_JOBS, check_run
@@ -55,7 +54,6 @@ LOST_AFTER = 1.0  # Seconds after which a dead worker counts as lost, even if it
 _MOST_HELD = 8
 _EACH, _MOST_TOGETHER = 16, 8  # Tasks that each worker gets singly; greatest number of tasks sent at once
 _RECOUNT = 5.0  # Seconds between counts of workers, as some may join
-_HERE = (None, "127.0.0.1", "localhost", "::1")
 
 _ALIGNED = 64  # Bytes at whose multiples arrays begin in a file
 
@@ -251,17 +249,6 @@ def shares_memory(executor: Executor) -> bool:
     from concurrent.futures import ProcessPoolExecutor
 
     return isinstance(executor, ThreadPoolExecutor | ProcessPoolExecutor)
-
-
-def shares_files(executor: Executor) -> bool:
-    """Whether workers surely see the files of this machine, because they run on it."""
-    if shares_memory(executor):
-        return True
-    client = client_of(executor)
-    if client is None or not hasattr(client, "scheduler_info"):
-        return False
-    workers = client.scheduler_info(n_workers=-1)["workers"]
-    return all(urlsplit(place).hostname in _HERE for place in (client.scheduler.address, *workers))
 
 
 def count_workers(executor: Executor) -> int:

@@ -17,7 +17,7 @@ import softbleu
 from softbleu.corpora import ParallelFiles
 from softbleu.errors import InputError, WorkerError
 from softbleu.io import executors
-from softbleu.io.executors import cluster_executor, count_workers, run_in_order, shares_files
+from softbleu.io.executors import cluster_executor, count_workers, run_in_order
 from softbleu.results.api import score_corpus
 
 pytestmark = pytest.mark.xdist_group("cluster")
@@ -129,15 +129,6 @@ def test_a_lost_scheduler_is_an_error_of_one_line(corpus: Any) -> None:
     with LocalCluster(threads_per_worker=1, **HOW) as cluster, Client(cluster, set_as_default=False) as client:
         how = {"executor": client.get_executor(), "progress": lambda *_: cluster.close()}
         refused(WorkerError, r"^the cluster gave up \(.*\): .*", softbleu.score, *corpus, metrics="bleu", **how)
-
-
-@on_a_cluster
-def test_which_workers_see_the_files_of_this_machine(processes: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert shares_files(processes)
-    apart = {"workers": {"tcp://127.0.0.1:1": {}, "tcp://10.0.0.7:1": {}}}
-    monkeypatch.setattr(processes._client, "scheduler_info", lambda **_: apart)
-    assert not shares_files(processes)
-    assert not shares_files(Strangers(1, monkeypatch.setattr))
 
 
 @on_a_cluster

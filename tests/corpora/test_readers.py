@@ -8,7 +8,6 @@ import lzma
 import os
 import sys
 import tomllib
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from itertools import product
@@ -24,9 +23,8 @@ from tables import each_row
 import softbleu
 from softbleu.corpora import ParallelFiles, Segments, name_files, read_m2, read_segments
 from softbleu.corpora import files as corpus_files
-from softbleu.corpora.corpus import joined
 from softbleu.corpora.edits import Annotation, Edit, GoldReferences, GoldSegment, _tokenized, write_m2
-from softbleu.corpora.files import TextFile, open_text
+from softbleu.corpora.files import open_text, opened
 from softbleu.corpora.generate import read_aligned
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import read_assessments, read_rankings, read_scores, read_spans
@@ -71,7 +69,7 @@ def _sizes(request, monkeypatch):
     """Blocks of so many lines, files read in pieces of so many bytes."""
     block, piece = request.param
     monkeypatch.setattr("softbleu.corpora.corpus.BLOCK", block)
-    monkeypatch.setattr("softbleu.corpora.files._BLOCK", piece)
+    monkeypatch.setattr("softbleu.corpora.files._PIECE", piece)
 
 
 def loaded(corpus):
@@ -83,9 +81,8 @@ def loaded(corpus):
         for system, texts in part.candidates.items():
             candidates[system] += texts
         references += part.references
-        by_reference, by_system, _ = block.texts()
-        assert_bytes_are_lines(by_reference, zip(*part.references, strict=True))
-        assert_bytes_are_lines(by_system, part.candidates.values())
+        assert_bytes_are_lines(block.references, zip(*part.references, strict=True))
+        assert_bytes_are_lines(block.candidates, part.candidates.values())
     assert len(references) == len(corpus)
     return candidates, references
 
@@ -158,51 +155,20 @@ class TestLines:
     @pytest.mark.parametrize("block", [1, 3, 1 << 20])
     @pytest.mark.parametrize("data", [b"\xff", b"ab\n\xe4\xb8z\n" * 2, b"a\nxyz\xe4\xb8", b"\xe4\xb8\xad\xe4\xb8\n"])
     def test_bytes_that_are_no_text_end_the_copy_of_a_pipe(self, block, data, written, monkeypatch, tmp_path):
-        monkeypatch.setattr(corpus_files, "_BLOCK", block)
+        monkeypatch.setattr(corpus_files, "_PIECE", block)
         said = []
         for name in ("-", written(data, "c.txt")):
             monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
             with pytest.raises(InputError) as caught:
-                list(TextFile.open(name, "utf-8", tmp_path, 2).all_lines())
+                list(opened(name, "utf-8", tmp_path, block=2).all_lines())
             said.append(str(caught.value).removeprefix(name))
         assert said[0] == said[1]
 
     @pytest.mark.parametrize("changed", [b"", b"a\nb\nc", b"a\nb\nc\nddd"])
     def test_a_file_that_changes_while_it_is_read_is_refused(self, changed, written, tmp_path):
-        file = TextFile.open(written(b"a\nb\nc\nd\ne\n", "c.txt"), "utf-8", tmp_path, 2)
+        file = opened(written(b"a\nb\nc\nd\ne\n", "c.txt"), "utf-8", tmp_path, block=2)
         Path(file.name).write_bytes(changed)
         refused(InputError, "c.txt: changed while it was read", lambda: list(file.all_lines()))
-
-    def test_threads_find_the_same_lines(self, written, monkeypatch):
-        started = []
-
-        def make(threads):
-            started.append(threads)
-            return ThreadPoolExecutor(threads)
-
-        monkeypatch.setattr("softbleu.corpora.corpus.ThreadPoolExecutor", make)
-        monkeypatch.setattr(os, "cpu_count", lambda: 3)
-        path, found = written("\n".join(TEXT)), []
-        for jobs in (1, 2, 1000):
-            with ParallelFiles.open([path], [path], jobs=jobs) as corpus:
-                found.append([block.load() for block in corpus.blocks()])
-        assert started == [2, 3]
-        assert found[1:] == found[:1] * 2
-
-    def test_joined_blocks_are_those_of_the_same_lines(self, written):
-        path = written("\n".join(TEXT), "c")
-        with ParallelFiles.open([path], [path]) as corpus:
-            parts = [block.load() for block in joined(list(corpus.blocks()))]
-            assert [text for part in parts for text in part.candidates["c"]] == TEXT
-            assert [text for part in parts for (text,) in part.references] == TEXT
-            carried = [block.carried() for block in corpus.blocks()]
-            assert list(joined(carried)) == carried
-        with ParallelFiles.open([path], [], gold=written([f"S {text}\n" for text in "abcde"], "g.m2")) as corpus:
-            blocks = list(corpus.blocks())
-            found = list(joined(blocks))
-            assert len(found) == -(-len(blocks) // 4)
-            assert [gold for block in found for gold in block.gold or ()] == list(corpus.gold or ())
-            assert [text for block in found for text in block.load().candidates["c"]] == TEXT
 
 
 def test_other_encodings_damaged_gzip_and_files_that_make_no_sense(written, tmp_path):
@@ -355,7 +321,7 @@ def test_formats_and_kinds_of_files(name, last, source, read, monkeypatch):
         assert read(other, name) == expected
     for encoding in ("utf-16", "latin-1"):
         assert read(data.decode().encode(encoding), name, encoding=encoding) == expected
-    monkeypatch.setattr("softbleu.corpora.files._BLOCK", 1)
+    monkeypatch.setattr("softbleu.corpora.files._PIECE", 1)
     assert read(data, name) == expected
     monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
     if name == "corpus.txt":
@@ -392,7 +358,7 @@ def test_tables_of_several_systems_are_read(read):
 
 @pytest.mark.parametrize("piece", [1, 3, 1 << 20])
 def test_damaged_bytes_are_refused_by_line_and_byte(piece, read, tmp_path, monkeypatch):
-    monkeypatch.setattr("softbleu.corpora.files._BLOCK", piece)
+    monkeypatch.setattr("softbleu.corpora.files._PIECE", piece)
     said = r"c.txt, line 3, byte 2: not UTF-8 \(0xff\); name its encod"
     refused(InputError, said, read, b"a ||| b\nc ||| d\ne\xff ||| f\n", "c.txt")
     refused(InputError, r"c.txt, line 1, byte 10: not UTF-8 \(0xc3\)", read, b"a ||| caf\xc3", "c.txt")
