@@ -68,7 +68,7 @@ class MetricClass(ABCMeta):
     def __call__(cls, *values: object, **settings: object) -> Any:
         """Make a metric; see `Metric`."""
         named = {each.name for each in fields(cls) if each.init}  # type: ignore[arg-type]
-        parts = {setting.field: setting.part for setting in own_settings(cls)}  # type: ignore[arg-type]
+        parts = {setting.field: setting.part for setting in own_settings(cls)}
         whole = all(
             name in named and (parts.get(name) is None or value is None or isinstance(value, Declared))
             for name, value in settings.items()
