@@ -199,9 +199,13 @@ in sacrebleu; pass the references segment by segment, e.g. list(zip(*references)
         edits = {name: edits for name, (_, edits) in written.items()}
         return cls(systems, checked, source, None, edits, blank)
 
-    def blocks(self, starts: Iterable[int] | None = None) -> Iterator[Segments]:
-        """Split into blocks of a fixed number of segments; with `starts`, take those that start there."""
-        return _cut(self, self.part, starts)
+    def blocks(self) -> Iterator[Segments]:
+        """Split into blocks of a fixed number of segments."""
+        return map(self.block, range(0, len(self), BLOCK))
+
+    def block(self, start: int, count: int = 1) -> Segments:
+        """Return at most so many consecutive blocks as one, from segment `start` on, which begins a block."""
+        return _in_documents(self, self.part, start, count)
 
     def part(self, start: int, stop: int) -> Segments:
         """Return the segments from `start` up to `stop`."""
@@ -243,18 +247,15 @@ in sacrebleu; pass the references segment by segment, e.g. list(zip(*references)
         return self
 
 
-def _cut(
-    corpus: Corpus, part: Callable[[int, int], AnyBlock], starts: Iterable[int] | None = None
-) -> Iterator[AnyBlock]:
-    """Split a corpus into blocks with their context in documents; `part` returns a range of segments."""
-    for start in range(0, len(corpus), BLOCK) if starts is None else starts:
-        stop = min(start + BLOCK, len(corpus))
-        block = part(start, stop)
-        if corpus.documents is not None:
-            lines = corpus.documents.lines_before(start, stop)
-            goes_on = any(count > place for place, count in enumerate(lines))
-            block = replace(block, before=Preceding(part(start - BLOCK, start) if goes_on else None, lines))
-        yield block
+def _in_documents(corpus: Corpus, part: Callable[[int, int], AnyBlock], start: int, count: int) -> AnyBlock:
+    """Take a block of a corpus with its context in documents; `part` returns a range of segments."""
+    stop = min(start + count * BLOCK, len(corpus))
+    block = part(start, stop)
+    if corpus.documents is None:
+        return block
+    lines = corpus.documents.lines_before(start, stop)
+    goes_on = any(before > place for place, before in enumerate(lines))
+    return replace(block, before=Preceding(part(start - BLOCK, start) if goes_on else None, lines))
 
 
 @dataclass(frozen=True)
@@ -483,17 +484,21 @@ class ParallelFiles:
         made = [opened(str(place), "utf-8", place.parent, block=BLOCK) for place in places]
         return tuple(replace(one, name=file.name) for one, file in zip(made, self.candidates, strict=True))
 
-    def blocks(self, starts: Iterable[int] | None = None) -> Iterator[FileBlock]:
-        """Read blocks of a fixed number of segments; with `starts`, those that start there."""
-        return _cut(self, self._block, starts)
+    def blocks(self) -> Iterator[FileBlock]:
+        """Read blocks of a fixed number of segments."""
+        return map(self.block, range(0, len(self), BLOCK))
 
-    def _block(self, start: int, stop: int) -> FileBlock:
-        """Return the block from segment `start` up to `stop`."""
-        number, part = start // BLOCK, slice(start, stop)
+    def block(self, start: int, count: int = 1) -> FileBlock:
+        """Read at most so many consecutive blocks as one, from segment `start` on, which begins a block."""
+        return _in_documents(self, self._part, start, count)
+
+    def _part(self, start: int, stop: int) -> FileBlock:
+        """Read the segments from `start` up to `stop`, which are whole blocks."""
+        number, count, part = start // BLOCK, -(-(stop - start) // BLOCK), slice(start, stop)
         candidates, references = (
-            tuple(file.read(number) for file in files) for files in (self.candidates, self.references)
+            tuple(file.read(number, count) for file in files) for files in (self.candidates, self.references)
         )
-        source = None if self.source is None else self.source.read(number)
+        source = None if self.source is None else self.source.read(number, count)
         gold = None if self.gold is None else self.gold[part]
         if self.source is not None and source is not None and gold is not None:
             check_source(lines_of(source), gold, self.source.name, start + 1)
@@ -572,13 +577,10 @@ def make_corpus(
 
 def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:
     """Take segments of a corpus by their numbers, from 1, with their source."""
-    picked: dict[int, Segments] = {}
     starts = sorted({(number - 1) // BLOCK * BLOCK for number in numbers})
-    blocks: Iterable[Any] = corpus.blocks(starts)
-    for start, block in zip(starts, blocks, strict=True):
-        loaded, wanted = block.load(), range(start + 1, start + len(block) + 1)
-        picked |= {number: loaded.part(number - 1 - start, number - start) for number in numbers if number in wanted}
-    parts = [picked[number] for number in numbers]
+    blocks: dict[int, Segments] = {start: corpus.block(start).load() for start in starts}
+    places = ((number - 1, (number - 1) // BLOCK * BLOCK) for number in numbers)
+    parts = [blocks[start].part(place - start, place - start + 1) for place, start in places]
     like = parts[0] if parts else Segments({}, ())
     return Segments(
         {system: [part.candidates[system][0] for part in parts] for system in corpus.systems},

@@ -99,9 +99,9 @@ class TextFile:
         """Whether the text is of a table of targets, which has no documents, and where a blank one is missing."""
         return self.rows > 0 and not any(document for document, _ in self.keys or ())
 
-    def read(self, number: int) -> bytes:
-        """Read block `number`, each line ended by a newline."""
-        start, stop = self.ends[number : number + 2]
+    def read(self, number: int, count: int = 1) -> bytes:
+        """Read at most so many blocks from block `number` on, each line ended by a newline."""
+        start, *_, stop = self.ends[number : number + count + 1]
         with self.place.open("rb") as stream:
             stream.seek(start)
             text = stream.read(stop - start)
@@ -114,7 +114,7 @@ class TextFile:
             raise not_utf8(self.name, first + line, byte, text[error.start]) from None
         same = len(text) == stop - start
         text = text if text.endswith(b"\n") else text + b"\n"
-        if not same or text.count(b"\n") != min(self.block, self.lines - first):
+        if not same or text.count(b"\n") != min(count * self.block, self.lines - first):
             raise InputError(f"{self.name}: changed while it was read: leave it as it is, and start again")
         return text
 

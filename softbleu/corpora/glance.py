@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from softbleu.corpora.checks import IN_REFERENCE, CheckedSegment, CheckedText, Ordinary, odd_checks
 from softbleu.corpora.forms import FORMS, WordWeights, rare_words
@@ -203,8 +203,7 @@ def spread_blocks(corpus: Corpus) -> list[tuple[int, Segments]]:
 
     last = (len(corpus) - 1) // BLOCK
     starts = sorted({round(number * last / (_BLOCKS - 1)) * BLOCK for number in range(_BLOCKS)})
-    blocks: Iterable[Any] = corpus.blocks(starts)
-    return [(start, block.load()) for start, block in zip(starts, blocks, strict=True)]
+    return [(start, corpus.block(start).load()) for start in starts]
 
 
 def find_mismatches(corpus: Corpus, read: Sequence[tuple[int, Segments]], *, at_blanks: bool) -> dict[str, str]:

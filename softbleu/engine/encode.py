@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -46,7 +47,7 @@ PAIRS_TOGETHER = 1024  # Pairs of small lists, or candidates of a large one, tha
 _SHARE, _LEAST_SHARE = 2, 64
 """Each worker is given this part of its share of what is left, and of the whole at least that: all end at about the
 same time, after few tasks."""
-_LINES = 16 * BLOCK  # Of all texts together, that are given at once
+_LINES = 4 * BLOCK  # Of all texts together, that are given at once
 _SLOW = 8  # The same, in steps, where segments take long
 _NO_PARTS = WordParts(np.zeros(0, np.int32), np.zeros(1, np.int64))
 
@@ -525,20 +526,18 @@ def _of_present(numbers: Integers, present: NDArray[np.bool_]) -> Integers:
 
 @dataclass(frozen=True)
 class TaskBatch:
-    """Work that a worker is given at once: consecutive blocks, some segments of one, or some lists."""
+    """Work that a worker is given at once: consecutive segments, some of them, or some lists."""
 
-    blocks: Sequence[Segments | FileBlock | ListCorpus]
-    part: tuple[int, int] | None = None  # First and last segment, of the only block
+    block: Segments | FileBlock | ListCorpus
+    part: tuple[int, int] | None = None  # First and last segment of the block
     first: int = 0  # Segments of the corpus before
 
     def __len__(self) -> int:
-        return sum(map(len, self.blocks)) if self.part is None else self.part[1] - self.part[0]
+        return len(self.block) if self.part is None else self.part[1] - self.part[0]
 
     def coded(self, coder: Coder) -> Iterator[CodedBlock]:
-        """Read the blocks and code them, one after the other."""
-        blocks: Sequence[Any] = self.blocks
-        for block in blocks:
-            yield coder.code(block) if self.part is None else coder.code(block, again=True).part(*self.part)
+        """Code the texts."""
+        yield coder.code(self.block) if self.part is None else coder.code(self.block, again=True).part(*self.part)
 
 
 def task_batches(
@@ -550,30 +549,37 @@ def task_batches(
     them, are done already.
     """
     if isinstance(corpus, ListCorpus):
-        yield from (TaskBatch([block]) for block in corpus.blocks())
+        yield from map(TaskBatch, corpus.blocks())
         return
-    left, workers = len(corpus) - skip, 0 if executor is None else count_workers(executor)
-    most = _LINES // (len(corpus.systems) + 1)
-    before, some = 0, list[Segments | FileBlock]()  # `before`: segments before the block
-    for block in corpus.blocks():
-        if skip >= len(block):
-            skip, before = skip - len(block), before + len(block)
-            continue
+    start, total, workers = skip, len(corpus), 0 if executor is None else count_workers(executor)
+    most, block, first = _LINES // (len(corpus.systems) + 1), None, 0  # `first`: segments before the block
+    while start < total:
+        size = _aim(total - start, total, workers, most)
         if step is None:
-            some.append(block)
-            if (size := sum(map(len, some))) >= _aim(left, len(corpus), workers, most):
-                yield TaskBatch(some, first=before + len(block) - size)
-                left, some = left - size, []
-        while step is not None and skip < len(block):
-            size = step * max(1, min(_aim(left, len(corpus), workers, most) // step, _SLOW))
-            yield TaskBatch([block], (skip, min(skip + size, len(block))), before + skip)
-            left -= min(size, len(block) - skip)
-            skip += size
-        skip, before = 0, before + len(block)
-    if some:
-        yield TaskBatch(some, first=before - sum(map(len, some)))
+            block = corpus.block(start, -(-size // BLOCK))
+            yield TaskBatch(block, first=start)
+            start += len(block)
+            continue
+        if block is None or start == first + len(block):
+            first = start - start % BLOCK if block is None else start
+            block = corpus.block(first)
+        stop = min(start + step * max(1, min(size // step, _SLOW)), first + len(block))
+        yield TaskBatch(block, (start - first, stop - first), start)
+        start = stop
+
+
+def with_sizes(batches: Iterable[TaskBatch]) -> tuple[Iterator[TaskBatch], Iterator[int]]:
+    """Yield batches, and beside it the sizes of those that are taken; `tee` would keep the texts of 57 batches."""
+    sizes = deque[int]()
+
+    def noted() -> Iterator[TaskBatch]:
+        for batch in batches:
+            sizes.append(len(batch))
+            yield batch
+
+    return noted(), iter(sizes.popleft, None)
 
 
 def _aim(left: int, total: int, workers: int, most: int) -> int:
     """Count the segments that a worker is given at once."""
-    return min(most, max(left // _SHARE, total // _LEAST_SHARE) // workers) if workers else 1
+    return max(1, min(most, max(left // _SHARE, total // _LEAST_SHARE) // workers)) if workers else 1

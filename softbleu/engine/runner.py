@@ -7,7 +7,6 @@ from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
-from itertools import tee
 from operator import or_
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -20,7 +19,7 @@ from softbleu.corpora.validation import usual_blank
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.encoders.opened import note_memory
 from softbleu.engine.checkpoint import Checkpoint
-from softbleu.engine.encode import Coder, ListCorpus, TaskBatch, task_batches
+from softbleu.engine.encode import Coder, ListCorpus, TaskBatch, task_batches, with_sizes
 from softbleu.engine.notes import note_corpus, note_thresholds
 from softbleu.engine.plan import GivenMetrics, Plan, make_plan, requirements_of
 from softbleu.engine.prepare import CorpusWords, PreparedCorpus, prepare_corpus
@@ -224,12 +223,13 @@ class Runner:
         """
         if progress is not None and done == len(corpus):
             progress(done, done)
-        todo, lengths = tee(task_batches(corpus, self.executor, step if step < BLOCK else None, skip=done))
+        batches = task_batches(corpus, self.executor, step if step < BLOCK else None, skip=done)
+        todo, sizes = with_sizes(batches)
         results = run_in_order(work, todo, self.executor, together=isinstance(corpus, ListCorpus))
         with single_threaded_blas() if quiet else nullcontext():
-            for batch, result in zip(lengths, results, strict=True):
+            for result, size in zip(results, sizes, strict=False):
                 yield result
-                done += len(batch)
+                done += size
                 if progress is not None:
                     progress(done, len(corpus))
 

@@ -117,8 +117,8 @@ def test_a_batch_is_smaller_towards_the_end() -> None:
     def lengths(workers: int) -> list[int]:
         return [-(-len(each) // 1024) for each in encode.task_batches(corpus, ThreadPoolExecutor(workers))]
 
-    assert lengths(1) == [8, 6, 3, 2, 1]
-    assert lengths(3) == [4, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1]
+    assert lengths(1) == [2] * 9 + [1, 1]
+    assert lengths(3) == [2] * 7 + [1] * 6
     assert [len(each) for each in encode.task_batches(corpus, skip=18_432)] == [1024, 544]
     slow = [each.part for each in encode.task_batches(corpus, ThreadPoolExecutor(1), 64, skip=18_496)]
     assert slow == [(64, 576), (576, 1024), (0, 256), (256, 512), (512, 544)]
