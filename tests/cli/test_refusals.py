@@ -89,7 +89,7 @@ def test_tracebacks_are_for_debugging_and_faults_of_the_program_are_not_hidden(c
     debugged = command(*arguments, "--debug")
     assert (debugged.code, "Traceback" in debugged.err) == (2, True)
     assert debugged.err.endswith("softbleu: error: no such file: missing.txt\n")
-    monkeypatch.setattr(Bleu, "columns", Mock(side_effect=RuntimeError("a fault")))
+    monkeypatch.setattr(Bleu, "score", Mock(side_effect=RuntimeError("a fault")))
     with pytest.raises(RuntimeError, match="a fault"):
         command("score", *TEXTS)
 
