@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from softbleu.corpora.gates import Gate, OpenGate, Passed
+from softbleu.corpora.gates import Gate, GivenGate, OpenGate, Passed
 from softbleu.engine.plan import make_metric
 from softbleu.engine.scorer import SegmentScorer, check_partial
 from softbleu.errors import InputError, counted
@@ -21,9 +21,6 @@ from softbleu.metrics.protocols import in_percent
 from softbleu.text.tokens import token_places
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
-    from softbleu.corpora.gates import GivenGate
     from softbleu.metrics.base import Metric
     from softbleu.metrics.keywords import Settings
     from softbleu.types import Floats

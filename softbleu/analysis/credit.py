@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from softbleu.config.earlier import also_named
-from softbleu.corpora.corpus import Against, References, Texts, make_corpus, pick_segments
+from softbleu.corpora.corpus import Against, Corpus, References, Texts, make_corpus, pick_segments
 from softbleu.engine.notes import note_corpus
 from softbleu.engine.plan import GivenMetric, Plan, make_plan, requirements_of
-from softbleu.engine.prepare import prepare_corpus
+from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.worker import MINI_BATCH
 from softbleu.errors import InputError
 from softbleu.io.arguments import several
@@ -29,8 +29,6 @@ from softbleu.metrics.settings import MAX_ORDER
 from softbleu.tables import Records, Tabular, Value
 
 if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.prepare import PreparedCorpus
     from softbleu.matching.ngrams import Chunk
     from softbleu.metrics.base import Metric
     from softbleu.metrics.keywords import Settings

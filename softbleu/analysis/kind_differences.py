@@ -18,7 +18,7 @@ from softbleu.analysis.corrections import (
     judge_kinds,
     note_untyped,
 )
-from softbleu.engine.plan import make_plan
+from softbleu.engine.plan import GivenMetrics, make_plan
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import SCALE
@@ -35,7 +35,6 @@ from softbleu.tables import Tabular
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.plan import GivenMetrics
     from softbleu.engine.statistics import Statistics
     from softbleu.types import Cells, Floats, Integers
 

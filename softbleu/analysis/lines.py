@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 import numpy as np
 
 from softbleu.analysis.corrections import By, find_corrections
-from softbleu.corpora.corpus import pick_segments
+from softbleu.corpora.corpus import Corpus, pick_segments
 from softbleu.engine.plan import GivenMetrics, make_plan
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, UnknownNameError
@@ -21,7 +21,6 @@ from softbleu.results.significance import segment_numbers
 from softbleu.tables import Tabular
 
 if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
     from softbleu.types import Cells, Floats, Progress
 
 _VERDICTS = ("hit", "wrong", "missed", "over")

@@ -14,7 +14,7 @@ from softbleu.corpora.judgements.spans import SpanTable
 from softbleu.engine.encode import CodedBlock
 from softbleu.engine.plan import Plan
 from softbleu.errors import counted
-from softbleu.matching.ngrams import Chunk
+from softbleu.matching.ngrams import Chunk, WordTable
 from softbleu.metrics.protocols import (
     CANDIDATE,
     SOURCE,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from softbleu.corpora.corpus import Corpus
-    from softbleu.matching.ngrams import WordTable
     from softbleu.metrics.base import Metric
     from softbleu.metrics.edits import JudgedEdits
     from softbleu.types import Integers

@@ -12,14 +12,13 @@ from softbleu.engine.encode import CodedBlock
 from softbleu.engine.worker import MINI_BATCH
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.matchers import LONG_CELLS, SoftMatcher
-from softbleu.matching.ngrams import Chunk
+from softbleu.matching.ngrams import Chunk, Vectors, WordTable
 from softbleu.matching.sweep import MatchIntervals, match_each, match_intervals
 from softbleu.metrics.protocols import BleuFormula, matcher_of
 
 if TYPE_CHECKING:
     from softbleu.engine.runner import Runner
     from softbleu.matching import Matcher
-    from softbleu.matching.ngrams import Vectors, WordTable
     from softbleu.metrics.base import Metric
     from softbleu.types import Integers
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from softbleu.cli.options import Common, page_format
 from softbleu.cli.parts import options_named, options_of, setting_options
@@ -13,7 +13,7 @@ from softbleu.cli.settings import SettingOption
 from softbleu.cli.words import OptionValues
 from softbleu.config.declare import setting
 from softbleu.corpora import ParallelFiles, Segments, name_systems, read_segments
-from softbleu.corpora.corpus import Against, compared_with
+from softbleu.corpora.corpus import Against, Corpus, compared_with
 from softbleu.corpora.edits import Absent
 from softbleu.corpora.gates import ALL_RULES, RULES, gated
 from softbleu.corpora.labels import Documents
@@ -32,9 +32,6 @@ from softbleu.metrics.reading import read_settings
 from softbleu.metrics.signatures import metric_from_signature, read_signature
 from softbleu.text.tokens import TOKENIZERS, Tokenizer, make_tokenizer
 from softbleu.types import DelayUnit
-
-if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
 
 
 def metric_names() -> list[str]:

@@ -11,13 +11,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from softbleu.encoders.base import LARGEST
+from softbleu.encoders.base import LARGEST, Pieces
 from softbleu.encoders.pieces import pieces_by_rank
 from softbleu.errors import Parameter, SoftbleuError, WorkerError
 from softbleu.io.platform import cached_property, lock
 
 if TYPE_CHECKING:
-    from softbleu.encoders.base import Pieces
     from softbleu.types import Floats, Integers
 
 _FLOATS = 1 << 24  # Numbers of vectors that are gathered for a product: 128 MB

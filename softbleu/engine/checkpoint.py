@@ -6,7 +6,7 @@ import hashlib
 import io
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.corpora.corpus import BLOCK
+from softbleu.corpora.corpus import BLOCK, Corpus
 from softbleu.engine.statistics import Rows
 from softbleu.engine.worker import Task, joined_rows
 from softbleu.errors import InputError, SoftbleuError
@@ -23,9 +23,6 @@ from softbleu.io.progress import note
 from softbleu.io.reading import find_urls, is_url, open_url, remove_urls, write_url
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from softbleu.corpora.corpus import Corpus
     from softbleu.types import Array
 
 EVERY = 64  # Blocks that are written together

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.corpora.corpus import BLOCK, FileBlock, Segments
-from softbleu.corpora.edits import Annotation, EditedSegment, TextEdit, edits_in_words
+from softbleu.corpora.corpus import BLOCK, Corpus, FileBlock, Segments
+from softbleu.corpora.edits import Annotation, CodedGold, EditedSegment, TextEdit, edits_in_words
 from softbleu.corpora.records import TextList
 from softbleu.io.executors import count_workers
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
@@ -33,8 +33,6 @@ from softbleu.text.parts import WORD_PARTS
 from softbleu.text.tokens import TextTokenizer, Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.edits import CodedGold
     from softbleu.metrics.chinese import Merging
     from softbleu.metrics.requirements import Requirements
     from softbleu.types import Array, Integers

@@ -12,7 +12,7 @@ from unicodedata import is_normalized
 import numpy as np
 
 from softbleu.config.languages import UNSPACED
-from softbleu.corpora.edits import Annotation, apply_edits
+from softbleu.corpora.edits import Annotation, GoldSegment, apply_edits
 from softbleu.corpora.glance import LEAST_SEGMENTS, SHARE, find_mismatches, spread_blocks
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.errors import Parameter, counted
@@ -26,7 +26,6 @@ from softbleu.metrics.score import shares_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus, Segments
-    from softbleu.corpora.edits import GoldSegment
     from softbleu.engine.plan import Plan
     from softbleu.metrics.result import Coverage
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.engine.worker import MINI_BATCH, MOST_TOGETHER
+from softbleu.engine.worker import MINI_BATCH, MOST_TOGETHER, Worker
 from softbleu.errors import InputError
 from softbleu.io.arguments import is_whole_number, read_number
 from softbleu.kernels import choose_kernels
@@ -18,7 +18,6 @@ from softbleu.metrics.guards import checked_rows
 if TYPE_CHECKING:
     from softbleu.engine.encode import TaskBatch
     from softbleu.engine.runner import Runner
-    from softbleu.engine.worker import Worker
     from softbleu.metrics.base import Metric
     from softbleu.types import Integers
 

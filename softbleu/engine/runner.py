@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from softbleu.corpora.corpus import BLOCK
+from softbleu.corpora.corpus import BLOCK, Corpus
 from softbleu.corpora.labels import Documents
-from softbleu.corpora.validation import usual_blank
+from softbleu.corpora.validation import Blank, usual_blank
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.encoders.opened import note_memory
 from softbleu.engine.checkpoint import Checkpoint
@@ -39,8 +39,6 @@ from softbleu.text.tokens import Tokenizer
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
-    from softbleu.corpora.validation import Blank
     from softbleu.types import Integers, Progress
 
 

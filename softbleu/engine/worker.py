@@ -15,7 +15,7 @@ from softbleu.engine.statistics import Rows, check_widths
 from softbleu.io.executors import Held
 from softbleu.io.platform import cached_property
 from softbleu.kernels import KernelName, Kernels, choose_kernels
-from softbleu.matching.ngrams import Chunk
+from softbleu.matching.ngrams import Chunk, Vectors, WordTable
 from softbleu.matching.sweep import matched_by_all
 from softbleu.metrics.base import Metric
 from softbleu.metrics.guards import checked_rows, rows_of_pairs
@@ -25,7 +25,6 @@ from softbleu.text.coded import Vocabulary
 from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
-    from softbleu.matching.ngrams import Vectors, WordTable
     from softbleu.types import Integers
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from softbleu.kernels import SCALE, ZERO_NORM, Intervals
+from softbleu.kernels import SCALE, ZERO_NORM, Intervals, WordArrays
 from softbleu.kernels.compiled import kernel, part
 from softbleu.kernels.numba_soft import matched_weights as matched_weights
 from softbleu.kernels.numba_soft import raise_to_spellings as raise_to_spellings
@@ -20,7 +20,6 @@ from softbleu.kernels.numpy_backend import LONG
 from softbleu.kernels.numpy_backend import clipped_counts as counted_in_arrays
 
 if TYPE_CHECKING:
-    from softbleu.kernels import WordArrays
     from softbleu.text.coded import TokenPairs, Tokens
     from softbleu.types import Array, Flags, Floats, Integers
 

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 
 from softbleu.kernels import SCALE, Intervals
 from softbleu.kernels.letters import LetteredTexts
-from softbleu.text.coded import WordParts, chosen_places
+from softbleu.text.coded import TokenPairs, Tokens, WordParts, chosen_places
 
 if TYPE_CHECKING:
-    from softbleu.text.coded import TokenPairs, Tokens
     from softbleu.types import Array, Flags, Floats, Integers
 
 

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.corpora.judgements import drawn_with
+from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, drawn_with
 from softbleu.corpora.judgements.spans import MAJOR, MINOR, MarkedSpan, SpanTable
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 
 if TYPE_CHECKING:
-    from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
     from softbleu.corpora.labels import Documents
     from softbleu.types import Floats, Integers
 

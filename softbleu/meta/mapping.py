@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.corpora.judgements.tables import SCORED, content_of, score_of, table_rows
-from softbleu.embeddings.choice import VectorChoice
+from softbleu.embeddings.choice import VectorChoice, VectorLocation
 from softbleu.embeddings.learning import (
     PASSES,
     RATE,
@@ -36,7 +36,6 @@ from softbleu.tables import Records
 from softbleu.text.tokens import Tokenizer, Whitespace
 
 if TYPE_CHECKING:
-    from softbleu.embeddings.choice import VectorLocation
     from softbleu.types import Floats, Integers, Progress
 
 _COLUMNS = {

@@ -18,7 +18,7 @@ from softbleu.config.earlier import also_named
 from softbleu.corpora.corpus import Against, Corpus, References, Texts, make_corpus
 from softbleu.corpora.edits import GoldSegment
 from softbleu.engine.notes import note_coverage
-from softbleu.engine.plan import key_of, make_plan, threshold_of
+from softbleu.engine.plan import GivenMetrics, key_of, make_plan, threshold_of
 from softbleu.engine.runner import RunOptions, running
 from softbleu.engine.statistics import Statistics
 from softbleu.errors import InputError, Parameter, UnknownNameError
@@ -34,7 +34,6 @@ from softbleu.tables import Records, Tabular
 from softbleu.types import Cells, Fields, Progress
 
 if TYPE_CHECKING:
-    from softbleu.engine.plan import GivenMetrics
     from softbleu.metrics.keywords import Settings
 
 MOST_STEPS = 10_001

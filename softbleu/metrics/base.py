@@ -17,8 +17,8 @@ from softbleu.config.languages import find_language
 from softbleu.errors import Parameter
 from softbleu.io.platform import cached_property
 from softbleu.matching.matchers import Matcher
-from softbleu.metrics.aggregation import SumOfRows
-from softbleu.metrics.chinese import merging_of
+from softbleu.metrics.aggregation import Aggregation, SumOfRows
+from softbleu.metrics.chinese import Merging, merging_of
 from softbleu.metrics.declared import DeclaredMetric
 from softbleu.metrics.guards import checked, is_ours, scored_by_row
 from softbleu.metrics.requirements import Requirements
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from softbleu.corpora.gates import GivenGate
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, WordTable
-    from softbleu.metrics.aggregation import Aggregation
-    from softbleu.metrics.chinese import Merging
     from softbleu.metrics.keywords import MatcherFields
     from softbleu.metrics.result import Result, Results
     from softbleu.types import Floats, Integers, Progress

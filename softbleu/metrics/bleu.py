@@ -11,11 +11,11 @@ import numpy as np
 
 from softbleu.config.declare import own_settings, setting
 from softbleu.errors import InputError
-from softbleu.kernels import SCALE
+from softbleu.kernels import SCALE, Kernels
 from softbleu.kernels.letters import LetteredTexts
 from softbleu.kernels.numpy_backend import SHORT
 from softbleu.matching.matchers import Exact, SleuMatcher, VleuMatcher, XleuMatcher
-from softbleu.matching.ngrams import Chunk, ngram_totals, shared_counts
+from softbleu.matching.ngrams import Chunk, WordTable, ngram_totals, shared_counts
 from softbleu.metrics.base import GivenMatcher, Level, MatcherMetric
 from softbleu.metrics.guards import rows_of_pairs
 from softbleu.metrics.score import Score, ScoreColumns, column
@@ -24,8 +24,6 @@ from softbleu.text.coded import Tokens
 from softbleu.text.tokens import Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
-    from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import WordTable
     from softbleu.types import Array, Floats, Integers
 
 Smoothing = Literal["none", "floor", "add-k", "exp"]

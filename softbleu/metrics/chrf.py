@@ -15,7 +15,7 @@ from softbleu.io.platform import cached_property
 from softbleu.kernels.characters import clipped_counts_of_characters
 from softbleu.kernels.letters import LetteredTexts
 from softbleu.kernels.numpy_backend import SHORT
-from softbleu.matching.ngrams import Chunk, shared_counts
+from softbleu.matching.ngrams import Chunk, WordTable, shared_counts
 from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import Metric
 from softbleu.metrics.requirements import Requirements, needed
@@ -27,7 +27,6 @@ from softbleu.text.tokens import ChangedTokenizer, Whitespace
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import WordTable
     from softbleu.types import Flags, Floats, Integers
 
 _EPSILON = 1e-16

@@ -12,11 +12,11 @@ import numpy as np
 from softbleu.config.declare import Setting, setting
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit
-from softbleu.kernels import SCALE
+from softbleu.kernels import SCALE, Kernels
 from softbleu.kernels.letters import LetteredTexts
 from softbleu.kernels.numpy_backend import SHORT
 from softbleu.matching.matchers import Exact, Matcher
-from softbleu.matching.ngrams import Chunk
+from softbleu.matching.ngrams import Chunk, Vectors, WordTable
 from softbleu.metrics.aggregation import (
     Aggregation,
     BestReference,
@@ -32,8 +32,6 @@ from softbleu.metrics.score import ReferenceScore, Score, ScoreColumns, column
 from softbleu.metrics.settings import order_setting
 
 if TYPE_CHECKING:
-    from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import Vectors, WordTable
     from softbleu.types import Floats, Integers
 
 GleuVariant = Literal["gleu+", "gleu+paper", "gleu0"]

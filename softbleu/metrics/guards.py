@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from softbleu.errors import InputError, SoftbleuError
-from softbleu.matching.ngrams import Chunk
+from softbleu.matching.ngrams import Chunk, WordTable
 from softbleu.matching.partial import begun
 from softbleu.metrics.score import Score, ScoreColumns
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import WordTable
     from softbleu.text.coded import Tokens
     from softbleu.types import Floats, Integers
 

@@ -12,20 +12,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
 
 import numpy as np
 
-from softbleu.kernels import choose_kernels
-from softbleu.matching.ngrams import Chunk
+from softbleu.kernels import Kernels, choose_kernels
+from softbleu.matching.ngrams import Chunk, Vectors, WordTable
 from softbleu.metrics.aggregation import best_rows
-from softbleu.metrics.base import MatcherMetric, Metric
+from softbleu.metrics.base import Level, MatcherMetric, Metric
 from softbleu.metrics.guards import is_ours
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.edits import EditedSegment
-    from softbleu.kernels import Kernels
     from softbleu.language import Finding
     from softbleu.matching.matchers import Matcher
-    from softbleu.matching.ngrams import Vectors, WordTable
-    from softbleu.metrics.base import Level
     from softbleu.metrics.edits import JudgedEdits
     from softbleu.text.coded import Tokens
     from softbleu.types import Floats, Integers

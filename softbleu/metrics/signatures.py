@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from softbleu.config.declare import all_settings, format_expression, own_settings, parse_signature
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.metrics.base import METRICS
+from softbleu.metrics.base import METRICS, Metric
 from softbleu.metrics.declared import changed
 from softbleu.metrics.reading import class_of
-
-if TYPE_CHECKING:
-    from softbleu.metrics.base import Metric
 
 _NOT_SETTINGS = (
     "version",

@@ -28,7 +28,7 @@ from softbleu.io.files import Content, required_resource, resource_names
 from softbleu.io.reading import parse_score, read_json
 from softbleu.language import DEFAULT_LANGUAGE, Finding
 from softbleu.language.values import WordList, split_words
-from softbleu.matching.ngrams import Chunk
+from softbleu.matching.ngrams import Chunk, WordTable
 from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import Metric
 from softbleu.metrics.bertscore import PARTS, agreement, match_lines
@@ -43,7 +43,6 @@ from softbleu.text.tokens import Tokenizer, Whitespace, make_tokenizer
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
-    from softbleu.matching.ngrams import WordTable
     from softbleu.types import Array, Fields, Flags, Floats, Integers
 
 DEFAULT_HEAD = "minilm-l6"

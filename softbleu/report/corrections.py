@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from softbleu import report
 from softbleu.analysis.corrections import ALL
-from softbleu.analysis.kind_differences import KIND_DIFFERENCES, KindRow, KindTable
+from softbleu.analysis.kind_differences import KIND_DIFFERENCES, KindRow, KindTable, KindTables
 from softbleu.errors import InputError
 from softbleu.report.comparisons import corrected_text, p_cell
 from softbleu.report.records import Layout, Writers, table_writers, with_columns
 from softbleu.report.scores import signature_note
 from softbleu.tables import SIGNIFICANT, Records, Value, best_places
-
-if TYPE_CHECKING:
-    from softbleu.analysis.kind_differences import KindTables
 
 _DRAWN = 20  # Kinds of a picture: those that add most
 

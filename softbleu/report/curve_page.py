@@ -11,12 +11,11 @@ from softbleu.report.curves import fraction_tables
 from softbleu.report.html import page_section, plain_table, static_page, visible_html
 from softbleu.report.plots import COLOURS
 from softbleu.report.records import Layout
-from softbleu.results.fractions import find_partings
+from softbleu.results.fractions import FractionTest, FractionTests, Parting, find_partings
 from softbleu.results.prefixes import QUARTERS
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.results.fractions import FractionTest, FractionTests, Parting
     from softbleu.tables import Records
     from softbleu.text.tokens import Tokenizer
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -12,8 +12,6 @@ from softbleu.report.scores import signature_note
 from softbleu.tables import SIGNIFICANT, Records, Value
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from softbleu.results.fractions import FractionTests
     from softbleu.results.prefixes import Curve, Curves, PrefixScore
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.corpora.checks import CHECKS
+from softbleu.corpora.checks import CHECKS, Oddities, Oddity
 from softbleu.errors import one_line
 from softbleu.metrics.protocols import BleuFormula, in_percent
 from softbleu.report.records import Layout, Writers, dump, table_writers
@@ -30,7 +30,6 @@ from softbleu.version import __version__
 if TYPE_CHECKING:
     from softbleu.analysis.directions import DirectionTable
     from softbleu.analysis.marks import LineMarks, Similarities
-    from softbleu.corpora.checks import Oddities, Oddity
     from softbleu.metrics.result import Result
     from softbleu.report.pages import Page, PageTable
     from softbleu.types import Integers

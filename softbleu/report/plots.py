@@ -23,7 +23,7 @@ from softbleu.errors import InputError, UnknownNameError, one_line, optional
 from softbleu.matching.matchers import DEFAULT_THRESHOLD
 from softbleu.meta.agreement import TESTED, Columns, MetricAgreement, MetricPair
 from softbleu.meta.campaign import CLUSTER
-from softbleu.meta.spurious import BINS, PLAIN, VERDICTS
+from softbleu.meta.spurious import BINS, PLAIN, VERDICTS, Analysis
 from softbleu.meta.sweep import rank_by_score
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from softbleu.meta import SweepRow
     from softbleu.meta.experiments import Outcome
     from softbleu.meta.questions import MetaEvaluation
-    from softbleu.meta.spurious import Analysis
     from softbleu.types import Cells, Keywords
 
 Key = TypeVar("Key")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
 
 from softbleu import results as library
 from softbleu.config.earlier import also_named
-from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus
-from softbleu.corpora.gates import gated
+from softbleu.corpora.corpus import Against, Corpus, References, Segments, Texts, make_corpus
+from softbleu.corpora.gates import GivenGate, gated
 from softbleu.engine.notes import Note, corpus_notes, note_coverage, note_impossible
 from softbleu.engine.plan import (
     GivenMetric,
@@ -35,9 +35,7 @@ _GLANCED = 128  # Segments that an accumulator keeps for notes
 MYPY = False  # mypy takes it for true. It names a wrong setting itself; other checkers need an overload to do so
 
 if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.edits import GoldSegment
-    from softbleu.corpora.gates import GivenGate
     from softbleu.kernels import KernelName
     from softbleu.metrics.keywords import Settings
     from softbleu.results.significance import ComparisonTable, ComparisonTables, SignificanceSettings

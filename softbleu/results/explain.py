@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from softbleu.config.earlier import also_named
-from softbleu.corpora.corpus import Against, References, Segments, Texts, make_corpus, pick_segments
+from softbleu.corpora.corpus import Against, Corpus, References, Segments, Texts, make_corpus, pick_segments
 from softbleu.corpora.edits import Annotation, GoldSegment
 from softbleu.corpora.judgements.spans import MAJOR, MINOR, MarkedOutput, MarkedSpan, SpanTable
 from softbleu.engine.notes import note_corpus, note_thresholds
@@ -29,6 +29,7 @@ from softbleu.metrics.base import Metric
 from softbleu.metrics.edits import SAME_EDIT, JudgedEdit, JudgedEdits, touch
 from softbleu.metrics.guards import compared
 from softbleu.metrics.protocols import (
+    ClosestPath,
     EditPlan,
     JudgesLines,
     NamesCauses,
@@ -37,6 +38,7 @@ from softbleu.metrics.protocols import (
     ShowsEdits,
     ShowsPairs,
     ShowsPaths,
+    WordPair,
     at_level,
     matcher_of,
 )
@@ -49,15 +51,9 @@ from softbleu.text.coded import Vocabulary
 from softbleu.text.tokens import token_places
 
 if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
-    from softbleu.engine.plan import Plan
-    from softbleu.engine.prepare import PreparedCorpus
     from softbleu.matching import Matches
     from softbleu.matching.ngrams import Chunk, Vectors, WordTable
-    from softbleu.metrics.base import Metric
-    from softbleu.metrics.edits import JudgedEdit, JudgedEdits
     from softbleu.metrics.keywords import Settings
-    from softbleu.metrics.protocols import ClosestPath, WordPair
     from softbleu.types import Cells, Fields, Flags, Progress
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from softbleu.corpora.corpus import make_corpus
+from softbleu.corpora.corpus import Corpus, References, Texts, make_corpus
 from softbleu.engine.plan import GivenMetric, GivenMetrics
 from softbleu.engine.prefixes import AtFractions, prefix_rows
 from softbleu.engine.runner import Runner, RunOptions, part_of, running
@@ -18,9 +18,6 @@ from softbleu.results.significance import ComparisonTable, SignificanceSettings,
 from softbleu.tables import Tabular
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
-    from softbleu.corpora.corpus import Corpus, References, Texts
     from softbleu.metrics.keywords import Settings
     from softbleu.text.tokens import Tokenizer
 

@@ -6,11 +6,11 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from softbleu.corpora.corpus import make_corpus
+from softbleu.corpora.corpus import Corpus, References, Texts, make_corpus
 from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, distinct, make_plan
 from softbleu.engine.prefixes import AtFractions, Cuts, EveryTokens, PrefixRows, prefix_rows
 from softbleu.engine.runner import Runner, RunOptions, part_of, running
@@ -20,9 +20,6 @@ from softbleu.metrics.protocols import at_level
 from softbleu.tables import Tabular
 
 if TYPE_CHECKING:
-    from typing import Unpack
-
-    from softbleu.corpora.corpus import Corpus, References, Texts
     from softbleu.metrics.aggregation import RowStream
     from softbleu.metrics.base import Metric
     from softbleu.metrics.keywords import Settings
