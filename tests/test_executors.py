@@ -238,7 +238,8 @@ def test_vectors_that_another_thread_lets_go(monkeypatch: pytest.MonkeyPatch) ->
         return SimpleNamespace(rows=np.array([[ord(word)] for word in words], np.float32))
 
     monkeypatch.setattr(KeptVectors, "_row", meanwhile)
-    kept = KeptVectors(SimpleNamespace(dimension=1, name="", fingerprint="", select=select), "fallback")  # type: ignore[arg-type]
+    source: Any = SimpleNamespace(dimension=1, name="", fingerprint="", select=select, head=None)
+    kept = KeptVectors(source, "fallback")
     assert kept.select(["a", "b"]).rows.tolist() == [[97], [98]]
     assert found
 

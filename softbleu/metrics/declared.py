@@ -126,9 +126,11 @@ class DeclaredMetric(PartFields, metaclass=MetricClass):
         shared = [setting.default for setting in own_settings(type(self)) if setting.shared]
         usual = {setting.name: value for part in shared for setting, value in part.settings()}
         # Values that the kind of vectors chooses are written, for a reader would take the default.
-        taken = taken_settings(self, self.vector_choice.in_context, self.vector_choice.without_vectors)
+        looks = self.requires.vectors
+        choice = self.vector_choice
+        taken = taken_settings(self, choice.in_context, choice.without_vectors) if looks else {}
         written = {}
-        for declared, value in self.settings("" if self.requires.vectors else "vector_choice"):
+        for declared, value in self.settings("" if looks else "vector_choice"):
             default = usual.get(declared.name, declared.default)
             if declared.part is not None:
                 default = value if declared.name == "matcher" and self._head != self.name else declared.default.name

@@ -93,6 +93,14 @@ def assert_bytes_are_lines(texts, expected):
     assert found == [[line.split() for line in lines] for lines in expected]
 
 
+def test_earlier_parameters_of_files_change_nothing_and_warn() -> None:
+    path = __file__
+    with pytest.warns(DeprecationWarning, match="jobs of ParallelFiles.open changes nothing any more"):
+        opened_files = ParallelFiles.open([path], [path], jobs=2)
+    with opened_files as corpus, ParallelFiles.open([path], [path]) as plain:
+        assert len(corpus) == len(plain) > 0
+
+
 def read_back(path, encoding="utf-8"):
     """Candidate lines of a file."""
     with ParallelFiles.open([path], [path], encoding=encoding) as corpus:

@@ -19,7 +19,17 @@ from refusing import refused
 from softbleu.errors import InputError
 from softbleu.meta import SweepRow
 from softbleu.report import plots
-from softbleu.report.plots import PICTURE_FORMATS, HeatMap, Histogram, IntervalRows, Lines, Ranks, Rows, Scatter, draw
+from softbleu.report.plots import (
+    PICTURE_FORMATS,
+    HeatMap,
+    Histogram,
+    IntervalRows,
+    Lines,
+    PictureRows,
+    Ranks,
+    Scatter,
+    draw,
+)
 
 LINES = Lines("title", "threshold", "score", {"vleu": [(0.0, 20.5), (0.5, 15.25)], "exact": [(0.0, 10.0)]})
 HISTOGRAM = Histogram("title", "similarity", "pairs", [0.0, 0.5, 1.0], {"good": [3, 4], "bad": [1, 0]})
@@ -116,7 +126,7 @@ def crowd(count: int, name: str) -> Scatter:
 
 LONG = "a-system-of-some-university.primary."
 MANY = {f"{LONG}{n}": [1 + n, 23 - n, 1 + n // 2 * 2] for n in range(23)}
-CROWDED: dict[str, Rows] = {
+CROWDED: dict[str, PictureRows] = {
     "short names": [[crowd(13, "sys"), replace(crowd(13, "sys"), x_label="M2")]],
     "long names": [[crowd(23, LONG)]],
     "ranks": [[Ranks(LONG * 3, "threshold", ["exact", "0.5", "0.123"], MANY)]] * 2,

@@ -199,10 +199,9 @@ CALLS: dict[str, Callable[..., Any]] = {
     "metaeval": partial(softbleu.metaeval, human=HUMAN, metrics="bleu", candidates={"A": ["a"]}, references=["a"]),
     "pairwise": partial(softbleu.pairwise, ["a"], ["a"]),
     "spurious": partial(softbleu.spurious, count=1),
-    "files": partial(softbleu.ParallelFiles.open, "a.txt", "b.txt"),
 }
 WRONG = {
-    "jobs": ("2", 1.5, None, True, 0, "score corpus_score compare sweep metaeval pairwise spurious files"),
+    "jobs": ("2", 1.5, None, True, 0, "score corpus_score compare sweep metaeval pairwise spurious"),
     "executor": ("x", ThreadPoolExecutor, "score corpus_score compare sweep metaeval pairwise spurious"),
     "progress": ("x", 3, "score compare sweep metaeval spurious"),
     "level": (None, 3, "line", "score corpus_score"),
