@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     Split = Callable[[str], Sequence[str]]
 
-MOST_KEPT = 1 << 20  # Tokens of distinct lines that are known at once; beyond it they are forgotten
+MOST_KEPT = 1 << 18  # Tokens of distinct lines that are known at once; beyond it they are forgotten
 MOST_WORDS = 1 << 18  # The same of words
 PAIRS_TOGETHER = 1024  # Pairs of small lists, or candidates of a large one, that are compared at once
 _SHARE, _LEAST_SHARE = 2, 64
