@@ -64,7 +64,7 @@ _number = 0  # Of this worker
 _no_forks = False  # Whether a device is in use, which forked processes could not use
 _held: dict[str, object] = {}
 """Large values that this process has received, by the keys of `Held`; the last used are kept."""
-_sent: dict[str, bytes] = {}  # Pickled values that are held for workers elsewhere
+_sent: dict[str, list[bytes]] = {}  # Pickled values that are held for workers elsewhere, as often as they are held
 
 
 @contextmanager
@@ -313,11 +313,11 @@ def hold(value: _Value, executor: Executor | None) -> Iterator[Held[_Value]]:
     else:
         content = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
         key = hashlib.sha256(content).hexdigest()
-        _sent[key] = content
+        _sent.setdefault(key, []).append(content)
         try:
             yield Held(key=key)
         finally:
-            _sent.pop(key, None)
+            _sent[key].pop()
 
 
 def _write(value: object, path: Path) -> Path:
@@ -446,7 +446,7 @@ def _first(waiting: deque[tuple[_Task, Future[Any]]], executor: Executor, work: 
     """Wait for the result of the first of the tasks that are waited for, and take it off."""
     while isinstance(result := _result(executor, waiting[0][1]), _MissingError):
         # What else is held may be missing, too, and other tasks may miss the same.
-        contents = {**_sent}
+        contents = {key: several[0] for key, several in [*_sent.items()] if several}
         for place, (task, future) in enumerate(waiting):
             if future.done() and isinstance(_result(executor, future), _MissingError):
                 waiting[place] = task, executor.submit(work, task, contents)
