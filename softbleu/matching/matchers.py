@@ -314,7 +314,7 @@ class XleuMatcher(SoftMatcher):
         return range(1, max_order + 1)
 
 
-MATCHERS = Registry("matcher", __name__, Matcher)  # type: ignore[type-abstract]  # none is made of it
+MATCHERS = Registry("matcher", "softbleu.matching", Matcher)  # type: ignore[type-abstract]  # none is made of it
 
 
 def make_matcher(name: str, **options: object) -> Matcher:

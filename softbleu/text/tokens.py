@@ -499,7 +499,7 @@ class TextTokenizer(ChangedTokenizer):
 
 
 _ELSEWHERE = {"spbleu(-1k)?": ("spBLEU is BLEU with the tokenizer flores200",)}
-TOKENIZERS = Registry("tokenizer", __name__, Tokenizer, _ELSEWHERE)  # type: ignore[type-abstract]  # none is made of it
+TOKENIZERS = Registry("tokenizer", "softbleu.text", Tokenizer, _ELSEWHERE)  # type: ignore[type-abstract]  # none is made of it
 
 
 def make_tokenizer(name: str, **options: object) -> Tokenizer:

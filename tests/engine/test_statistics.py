@@ -61,7 +61,7 @@ def peak(texts: Sequence[str], metric: str, level: Any, jobs: int) -> float:
 )
 def test_memory_is_flat(metric: str, level: Any, jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(statistics, "_MOST_KEPT", 1 << 12)
-    monkeypatch.setattr(encode, "_LINES_BY_PLACE", 4096)
+    monkeypatch.setattr(encode, "_LINES", 4096)
     sizes = (2_000, 8_000) if level == "segment" else (10_000, 40_000)
     few, many = (peak(written(tmp_path, lines), metric, level, jobs) for lines in sizes)
     # The text alone of what is added is 1.5 MB or more, or the scores of its segments are.
