@@ -303,7 +303,7 @@ def all_settings(
 def _setting_of(owner: type, declared: Field[Any]) -> Setting:
     hint: Any = declared.type
     if isinstance(hint, str):
-        # Names of an annotation are those of the module that has it; one that is unknown allows any value.
+        # Resolve the annotation in the module that wrote it; an unknown name allows any value.
         home = next(base for base in owner.__mro__ if declared.name in vars(base).get("__annotations__", {}))
         try:
             hint = eval(hint, vars(sys.modules[home.__module__]))

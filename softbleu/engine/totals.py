@@ -104,7 +104,7 @@ class Totals:
         coverage = None
         if identity not in (None, NO_VECTORS):
             (known,) = reduce(np.add, [part.coverage for part in self._parts["empty"]]).tolist()
-            coverage = (Coverage(*[*known, len(self._zero_words)]),)
+            coverage = (Coverage(*known, len(self._zero_words)),)
         without_blank = self.blank > 0 and self._way == "missing"
         more = whole.references, identity, coverage
         return Statistics(("candidate",), self.metric, whole.rows, counts, *more, without_blank=without_blank)
