@@ -186,7 +186,7 @@ class CorpusWords:
 
     def covered(self, known: Integers) -> tuple[str, tuple[Coverage, ...] | None]:
         """Name the vectors, and count tokens of each system that are `known`, see `Rows`; None without vectors."""
-        counts = (Coverage(*[*row, self.zero_words]) for row in known.tolist())
+        counts = (Coverage(a, b, c, d, self.zero_words) for a, b, c, d in known.tolist())
         return self.identity, None if self.identity == NO_VECTORS else tuple(counts)
 
     def with_features(self, features: Mapping[str, Array]) -> CorpusWords:

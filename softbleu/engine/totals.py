@@ -103,8 +103,8 @@ class Totals:
         counts = whole.counts if self.kept == "rows" else np.ones(1, np.int64)
         coverage = None
         if identity not in (None, NO_VECTORS):
-            (known,) = reduce(np.add, [part.coverage for part in self._parts["empty"]]).tolist()
-            coverage = (Coverage(*known, len(self._zero_words)),)
+            known = reduce(np.add, [part.coverage for part in self._parts["empty"]])
+            coverage = tuple(Coverage(a, b, c, d, len(self._zero_words)) for a, b, c, d in known.tolist())
         without_blank = self.blank > 0 and self._way == "missing"
         more = whole.references, identity, coverage
         return Statistics(("candidate",), self.metric, whole.rows, counts, *more, without_blank=without_blank)
