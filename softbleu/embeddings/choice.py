@@ -387,10 +387,6 @@ class VectorChoice(Declared):
         elif self.similarity is not None and not self.without_vectors:
             object.__setattr__(self, "vectors", NO_VECTORS)
 
-    def __getstate__(self) -> dict[str, object]:
-        """Leave out the opened vectors, which may be large: another process opens them itself."""
-        return {name: value for name, value in vars(self).items() if name != "source"}
-
     def revised(self, settings: Fields) -> VectorChoice:
         """Return the choice with other settings by name; named vectors replace another similarity."""
         vectors = settings.get("vectors", self.vectors)
@@ -437,9 +433,9 @@ class VectorChoice(Declared):
         named = isinstance(self.vectors, str | os.PathLike)
         return Device.of(self.device, self.precision) if named and self.in_context else None
 
-    @cached_property
+    @property
     def source(self) -> VectorSource:
-        """The vectors of words, opened once; under the map if one is given."""
+        """The vectors of words as they are now, under the map if one is given."""
         source = open_vectors(self.vectors)
         if self.map is None:
             return source

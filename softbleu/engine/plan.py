@@ -260,9 +260,7 @@ def threshold_of(metric: Metric) -> float | str | None:
 
 def with_threshold(metric: M, threshold: float | str, quantile: str | None = None) -> M:
     """Return the metric with another threshold, which may be the similarity at a quantile."""
-    choice = metric.vector_choice
-    if choice.quantile != quantile:  # Else the vectors that it has opened stay open.
-        choice = replace(choice, quantile=quantile)
+    choice = replace(metric.vector_choice, quantile=quantile)
     return replace(metric.replaced(threshold=threshold), vector_choice=choice)
 
 

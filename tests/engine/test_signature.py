@@ -10,6 +10,7 @@ from refusing import refused
 from softbleu import score
 from softbleu.cli.inputs import open_sample
 from softbleu.config.declare import parse_signature, signature_of
+from softbleu.embeddings.convert import convert_vectors
 from softbleu.errors import InputError
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.gleu import Gleu
@@ -34,6 +35,21 @@ def test_short_form_leaves_out_defaults_only(value: Any, own: list[str]) -> None
     short, long = (parse_signature(signature_of(value, short=each)) for each in (True, False))
     assert list(short) == ["metric", *own, "tokenize", "lowercase", "vectors", "version"]
     assert short.items() <= long.items()
+
+
+def test_vectors_that_are_written_anew_are_named_anew(tmp_path: Path) -> None:
+    store, text = tmp_path / "store", tmp_path / "vectors.txt"
+    scores, names = [], []
+    metric = read_metric("sleu", order=1, threshold=0.1, vectors=str(store))
+    for first in (0.1, 0.8):
+        text.write_text(f"2 2\ndog {first} 0.3\ncat 1.0 0.2\n")
+        convert_vectors(str(text), store, force=True)
+        results = [each.corpus_score(["a dog"], ["a cat"]) for each in (metric, metric.replaced(called="fresh"))]
+        scores.append(results[0].score)
+        names.append(parse_signature(results[0].signature)["vectors"])
+        assert names[-1] == parse_signature(results[1].signature)["vectors"]
+    assert scores[0] < scores[1]
+    assert names[0] != names[1]
 
 
 @pytest.mark.parametrize("given_order", [False, True])
