@@ -25,7 +25,7 @@ from measures import (
 )
 from sources import NPM_PACKAGE, SISTER_PACKAGE, check_integrity, read_npm_package, read_sister_package
 
-from recipe import COMPONENTS, RECOVERED_WORDS, TRAINING_WORDS, CommonParts, Rows, sister_places, treat, unit_rows
+from recipe import COMPONENTS, RECOVERED_WORDS, TRAINING_WORDS, Rows, common_parts, sister_places, treat, unit_rows
 from softbleu.embeddings import open_vectors
 from softbleu.embeddings.vectors import META, SCALES, VECTORS, VOCABULARY, store_fingerprint
 from softbleu.errors import SoftbleuError, VectorError
@@ -80,7 +80,7 @@ def describe_variants(words: Sequence[str], rows: Rows, everything: Rows) -> str
         chosen, whole = (unit_rows(rows), unit_rows(everything)) if normalised else (rows, everything)
         for estimated_on, base in ((f"the {len(chosen):,} selected", chosen), (f"all {len(whole):,}", whole)):
             for components in range(4):
-                treated = CommonParts.estimate(base, components).remove_from(chosen)
+                treated = common_parts(base, components).remove_from(chosen)
                 values = (f"{agreement(name, words, treated).spearman:.4f}" for name in BENCHMARKS)
                 lines.append(("yes" if normalised else "no", estimated_on, components, *values))
     note = (
@@ -127,7 +127,7 @@ def describe_recovery(words: Sequence[str], rows: Rows, sister: tuple[list[str],
     shared = [word for word in words if word not in recovered][:TRAINING_WORDS]
     places = sister_places(shared, {word: place for place, word in enumerate(sister[0])})
     kept = np.array([word not in recovered for word in words])
-    result = held_out_map(rows[kept], sister[1][places], CommonParts.estimate(unit_rows(rows), COMPONENTS))
+    result = held_out_map(rows[kept], sister[1][places], common_parts(unit_rows(rows), COMPONENTS))
     lines = [(stage, *(f"{value:.3f}" for value in values)) for stage, values in result.items()]
     examples = [(f"`{word}`", ", ".join(neighbours(word, words, stored))) for word in ("a", "i", "n't", "s")]
     return (

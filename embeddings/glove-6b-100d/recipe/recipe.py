@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.embeddings.measure import CommonParts as CommonParts
+from softbleu.embeddings.measure import Postprocess
 from softbleu.embeddings.vectors import unit_rows as unit_rows
 from softbleu.errors import VectorError
 
@@ -27,10 +28,15 @@ SHARPNESS, RIDGE = 3.0, 0.3
 """How local the map is, and how far it may bend: chosen by cosine on held-out words, see the card."""
 
 
+def common_parts(rows: Rows, components: int) -> CommonParts:
+    """Estimate the mean of these rows and their leading components."""
+    return Postprocess(subtract_mean=True, components=components).estimate(rows)
+
+
 def treat(rows: Rows) -> Rows:
     """Normalise, remove the mean and the leading components of these very rows, and normalise again."""
     directions = unit_rows(rows)
-    return unit_rows(CommonParts.estimate(directions, COMPONENTS).remove_from(directions))
+    return unit_rows(common_parts(directions, COMPONENTS).remove_from(directions))
 
 
 def map_rows(known: Rows, known_sister: Rows, wanted_sister: Rows) -> Rows:
