@@ -55,7 +55,8 @@ def scores(rows: np.ndarray, counts: np.ndarray) -> dict[bool, np.ndarray]:
     """Mean GLEU of each system, with and without the exchange of lengths."""
     sums = np.array([counts.astype(np.float64) @ system for system in rows])
     return {
-        swapped: np.array([Gleu(swapped_bp=swapped).scores(one).mean() for one in sums]) for swapped in (False, True)
+        swapped: np.array([Gleu(swapped_bp=swapped).columns(one).score.mean() for one in sums])
+        for swapped in (False, True)
     }
 
 

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from softbleu.corpora import Segments
-from softbleu.meta import evidence
 from softbleu.meta.agreement import Estimate, correlate, difference
+from softbleu.meta.reading import make_score_tables, read_metrics
 
 HERE = Path(__file__).resolve().parent
 WMT21 = HERE.parents[2] / "shared" / "data" / "wmt21-into-en"
@@ -64,14 +64,12 @@ def texts(place: Path) -> tuple[dict[str, list[str]], list[str]]:
 def scores(place: Path, rows: Sequence[tuple[str, int, float]], *, in_context: bool) -> dict[str, Any]:
     """Score all outputs; with metrics in context those alone that were judged."""
     outputs, reference = texts(place)
-    found, _ = evidence.make_score_tables(
-        Segments.of(outputs, reference), evidence.read_metrics(METRICS), level="segment"
-    )
+    found, _ = make_score_tables(Segments.of(outputs, reference), read_metrics(METRICS), level="segment")
     columns = {table.name: np.array([table.segments[name][place] for name, place, _ in rows]) for table in found}
     if in_context:
         those = [outputs[name][segment] for name, segment, _ in rows], [reference[segment] for _, segment, _ in rows]
         corpus = Segments.of({"judged": those[0]}, those[1])
-        found, _ = evidence.make_score_tables(corpus, evidence.read_metrics(IN_CONTEXT), level="segment")
+        found, _ = make_score_tables(corpus, read_metrics(IN_CONTEXT), level="segment")
         columns |= {table.name: table.segments["judged"] for table in found}
     return columns
 

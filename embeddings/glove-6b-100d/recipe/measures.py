@@ -56,7 +56,7 @@ def agreement(name: str, words: Sequence[str], rows: Rows) -> RankAgreement:
             covered.append((place[one], place[other], float(score)))
         else:
             missing.append(f"{one}–{other}")
-    left, right = (unit_rows(rows[[pair[side] for pair in covered]]) for side in (0, 1))
+    left, right = (unit_rows(rows[np.array([pair[side] for pair in covered], int)]) for side in (0, 1))
     cosines = np.einsum("ij,ij->i", left, right)
     spearman = float(spearmanr(cosines, [score for *_, score in covered])[0])
     return RankAgreement(spearman, len(covered), tuple(missing))
