@@ -38,7 +38,8 @@ def check(options: CheckOptions) -> None:
     """
     writer = CHECK_WRITERS.find(options.output_format)
     output = options.open_output(writer)
-    files = options.systems, options.references, options.source
+    systems = {name: look.name for name, look in options.systems.items()}
+    files = systems, options.references, options.source
     with options.progress("checking") as progress:
         odd = check_files(*files, encoding=options.encoding, progress=progress)
         if odd.lacking:

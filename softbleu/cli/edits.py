@@ -11,7 +11,7 @@ from softbleu.cli.inputs import TextOptions
 from softbleu.config.languages import find_language
 from softbleu.corpora import ParallelFiles, write_m2
 from softbleu.corpora.edits import GoldSegment
-from softbleu.corpora.files import has_texts, list_texts
+from softbleu.corpora.files import look_at
 from softbleu.engine.notes import foreign_text
 from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note
@@ -58,9 +58,9 @@ def edits(options: EditsOptions) -> None:
     split = options.tokenizer((language and language.tokenize) or "none").splitter
     target = options.open_target()
     source, targets = options.source_text, [*options.texts]
-    several = any(list_texts(name, "reference", options.encoding) for name in targets)
+    several = any(look_at(name).texts("reference", options.encoding) for name in targets)
     # Of tables with several targets, rows lack some: references may be missing, and candidates not.
-    outputs = [f"{source}:source" if has_texts(source) else source] if several else targets
+    outputs = [f"{source}:source" if look_at(source).form else source] if several else targets
     named = {f"{number} {name}": name for number, name in enumerate(outputs)}
     with ParallelFiles.open(named, targets if several else [], source, encoding=options.encoding) as corpus:
         opened = (corpus.source, *(corpus.references if several else corpus.candidates))

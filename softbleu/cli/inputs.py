@@ -15,6 +15,7 @@ from softbleu.config.declare import setting
 from softbleu.corpora import ParallelFiles, Segments, name_systems, read_segments
 from softbleu.corpora.corpus import Against, Corpus, compared_with
 from softbleu.corpora.edits import Absent
+from softbleu.corpora.files import Look, look_at_systems
 from softbleu.corpora.gates import ALL_RULES, RULES, gated
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.records import PAIR_FORMATS
@@ -159,14 +160,15 @@ class TextOptions(Common, panel="Input", shared=None):
         return make_tokenizer(self.tokenize or default, lowercase=self.lowercase)
 
     @cached_property
-    def systems(self) -> dict[str, str]:
-        """Files of systems by name; see `name_systems`."""
+    def systems(self) -> dict[str, Look]:
+        """Texts of systems by name, after a look at their files; see `look_at_systems`."""
         others = [file for file in (self.source, self.gold) if file]
-        return name_systems(self.candidates, self.references, others, encoding=self.encoding)
+        return look_at_systems(self.candidates, self.references, others, encoding=self.encoding)
 
     def input_files(self) -> list[str]:
         """Return the files that options name as input."""
-        return [*super().input_files(), *(self.systems.values() if "candidates" in self.offered else ())]
+        systems = self.systems.values() if "candidates" in self.offered else ()
+        return [*super().input_files(), *(look.name for look in systems)]
 
     def labels(self) -> Documents | None:
         """Read the labels of documents, if a file of them is named."""
@@ -286,9 +288,11 @@ class Scoring(TextOptions, shared=None):
         """
         against = self.against or cast("Against", self.signed.get("against", "references"))
         with self._named_corpus(plan.metrics) as corpus:
-            corpus = compared_with(corpus, against)
+            if against != "references":
+                corpus = compared_with(corpus, against)
             texts = not all(isinstance(metric, ReadsRows) for metric in plan.metrics)
-            corpus = gated(corpus, (self.gate or self.signed.get("gate")) if texts else None)
+            if texts and (rules := self.gate or self.signed.get("gate")) is not None:
+                corpus = gated(corpus, rules)
             if (documents := self.labels()) is not None:
                 documents.fitting(len(corpus))
                 corpus = replace(corpus, documents=documents)

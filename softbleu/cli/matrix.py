@@ -56,7 +56,7 @@ def matrix(options: MatrixOptions) -> None:
         if lists:
             scored: Iterable[PairScores] = score_pairs(read_lists(lists, options.encoding), plan, **run)
         else:
-            files = references or list(systems.values())
+            files = references or [look.name for look in systems.values()]
             corpus = stack.enter_context(
                 ParallelFiles.open(systems, files, options.source, encoding=options.encoding)
             )

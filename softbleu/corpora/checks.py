@@ -15,7 +15,7 @@ import numpy as np
 
 from softbleu.config.languages import UNSPACED
 from softbleu.corpora.corpus import Corpus, ParallelFiles, References, Texts, make_corpus
-from softbleu.corpora.files import STDIN, open_text
+from softbleu.corpora.files import open_text
 from softbleu.corpora.foreign import LEAST_LINES, ForeignLines
 from softbleu.corpora.forms import (
     FORMS,
@@ -35,6 +35,7 @@ from softbleu.corpora.forms import (
 from softbleu.corpora.parallel import has_edits
 from softbleu.io.platform import cached_property
 from softbleu.io.progress import shown
+from softbleu.io.reading import STDIN
 from softbleu.tables import Records, Tabular
 from softbleu.types import Cells, Progress
 

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, cast, get_args
 
 from softbleu.config.earlier import warn_unused
 from softbleu.corpora.blanks import cut_as_gold
 from softbleu.corpora.edits import Absent, Annotation, GoldReferences, GoldSegment, read_m2, split_essays
-from softbleu.corpora.files import TextFile, check_stdin, lines_of, list_texts, name_systems, opened
+from softbleu.corpora.files import Look, TextFile, check_stdin, lines_of, look_at, look_at_systems, opened
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.parallel import (
     align_files,
@@ -38,6 +37,7 @@ from softbleu.corpora.validation import (
 from softbleu.errors import InputError, Parameter, counted, known_name
 from softbleu.io.arguments import by_text, check_texts, listed, several
 from softbleu.io.files import TemporaryFolder
+from softbleu.io.reading import encoding_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.gating import Gating
@@ -205,7 +205,8 @@ in sacrebleu; pass the references segment by segment, e.g. list(zip(*references)
 
     def block(self, start: int, count: int = 1) -> Segments:
         """Return at most so many consecutive blocks as one, from segment `start` on, which begins a block."""
-        return _in_documents(self, self.part, start, count)
+        part = self.part(start, min(start + count * BLOCK, len(self)))
+        return part if self.documents is None else _in_documents(part, self.documents, self.part, start)
 
     def part(self, start: int, stop: int) -> Segments:
         """Return the segments from `start` up to `stop`."""
@@ -247,13 +248,11 @@ in sacrebleu; pass the references segment by segment, e.g. list(zip(*references)
         return self
 
 
-def _in_documents(corpus: Corpus, part: Callable[[int, int], AnyBlock], start: int, count: int) -> AnyBlock:
-    """Take a block of a corpus with its context in documents; `part` returns a range of segments."""
-    stop = min(start + count * BLOCK, len(corpus))
-    block = part(start, stop)
-    if corpus.documents is None:
-        return block
-    lines = corpus.documents.lines_before(start, stop)
+def _in_documents(
+    block: AnyBlock, documents: Documents, part: Callable[[int, int], AnyBlock], start: int
+) -> AnyBlock:
+    """Add the context of a block in documents, which begins at `start`; `part` returns a range of segments."""
+    lines = documents.lines_before(start, start + len(block))
     goes_on = any(before > place for place, before in enumerate(lines))
     return replace(block, before=Preceding(part(start - BLOCK, start) if goes_on else None, lines))
 
@@ -321,7 +320,7 @@ class ParallelFiles:
     @classmethod
     def open(
         cls,
-        candidates: Sequence[str] | Mapping[str, str],
+        candidates: Sequence[str] | Mapping[str, str] | Mapping[str, Look],
         references: Sequence[str],
         source: str | None = None,
         *,
@@ -373,67 +372,62 @@ class ParallelFiles:
         candidates, references = several(candidates), several(references)
         others = [name for name in (source, gold) if name is not None]
         if not isinstance(candidates, Mapping):
-            candidates = name_systems(candidates, references, others, encoding=encoding)
-        named: dict[str, str] = dict(candidates)
-        texts = [[name for _, name in list_texts(str(name), "reference", encoding)] or [name] for name in references]
-        references = list(chain.from_iterable(texts))
-        check_named(named, references, source, gold)
-        names = [*named.values(), *references, *([] if source is None else [source])]
-        roles = [*["candidate"] * len(named), *["reference"] * len(references), "source"][: len(names)]
+            candidates = look_at_systems(candidates, references, others, encoding=encoding)
+        named = {name: look_at(file) for name, file in candidates.items()}
+        looked = [text for look in map(look_at, references) for text in look.texts("reference", encoding) or [look]]
+        check_named(named, looked, source, gold)
+        looks = [*named.values(), *looked, *([] if source is None else [look_at(source)])]
+        names = [look.name for look in looks]
+        roles = [*["candidate"] * len(named), *["reference"] * len(looked), "source"][: len(names)]
         check_stdin([*names, gold])
         folder = TemporaryFolder()
         place = Path(folder.name)
         try:
-            read = [] if gold is None else read_m2(gold, encoding, absent_annotators=absent_annotators)
-            sentences, essays = split_essays(read)
+            sentences, essays = (
+                ([], [])
+                if gold is None
+                else split_essays(read_m2(gold, encoding, absent_annotators=absent_annotators))
+            )
             edits = None if gold is None else tuple(sentences)
-            edited = {file: read_m2(str(file), encoding) for file in named.values() if has_edits(file)}
-            written = {file: write_edited(segments, str(file)) for file, segments in edited.items()}
-            drafts = write_drafts(place, [lines for lines, _ in written.values()], encoding)
+            edited = {look.name: read_m2(look.name, encoding) for look in looks[: len(named)] if has_edits(look.name)}
+            drafts = write_drafts(place, edited, encoding) if edited else {}
             edited = {file: split_essays(segments)[0] for file, segments in edited.items()}
-            drafted = dict(zip(written, drafts, strict=True))
-            places = [drafted.get(name, str(name)) for name in names]
+            encoding, looks = encoding_of(encoding), [drafts.get(look.name, look) for look in looks]
             files = [
-                opened(name, encoding, place, role, block=BLOCK) for name, role in zip(places, roles, strict=True)
+                opened(look, encoding, place, role, block=BLOCK) for look, role in zip(looks, roles, strict=True)
             ]
-            files = [replace(file, name=str(name)) for name, file in zip(names, files, strict=True)]
-            of_references = slice(len(named), len(named) + len(references))
+            of_references, labelled = slice(len(named), len(named) + len(looked)), None
             if blank_references is None and any(file.from_table for file in files[of_references]):
                 blank_references = "missing"
-            files, labelled = align_files(files, of_references, edited, place, resegment=resegment)
+            if resegment or any(file.heading or file.keys is not None for file in files):
+                files, labelled = align_files(files, of_references, edited, place, resegment=resegment)
             of_gold = Documents.of(essays, "essays") if essays else None
             if labelled is not None and of_gold is not None and labelled.fingerprint != of_gold.fingerprint:
                 raise InputError(f"{gold} and {names[0]}: other essays, in another order or of other lengths")
             documents = documents or labelled or of_gold
-            as_text = {number: name for number, (name, file) in enumerate(named.items()) if file not in edited}
-            split_as_gold(files, as_text, edits or (), place)
-            if edits is not None:
-                check_lines(files, len(edits), f"{gold} has {len(edits)} sentences")
-            else:
-                first = files[len(named)]
-                check_lines([*files[len(named) :], *files[: len(named)]], first.lines, first)
+            if edits:
+                as_text = {at: name for at, (name, look) in enumerate(named.items()) if look.name not in edited}
+                split_as_gold(files, as_text, edits, place)
+            check_lines(files, of_references, gold, len(sentences))
             if documents is not None:
                 documents.fitting(files[0].lines)
-            if edits is not None:
-                check_edited(edited, [segment.source for segment in edits])
-            elif edited and source is not None:
-                check_edited(edited, list(files[-1].all_lines()))
-            blank = count_blank_lines(files[of_references])
+            if edited and (edits is not None or source is not None):
+                check_edited(edited, list(files[-1].all_lines()) if edits is None else [one.source for one in edits])
+            blank = count_blank_lines(files[of_references]) if len(looked) > 1 else 0
         except BaseException:
             folder.cleanup()
             raise
-        stop = len(named) + len(references)
         return cls(
             tuple(named),
             tuple(files[: len(named)]),
-            tuple(files[len(named) : stop]),
-            files[stop] if source is not None else None,
+            tuple(files[of_references]),
+            files[-1] if source is not None else None,
             folder,
             edits,
             {
-                name: tuple(one.annotations[0] for one in edited[file])
-                for name, file in named.items()
-                if file in edited
+                name: tuple(one.annotations[0] for one in edited[look.name])
+                for name, look in named.items()
+                if look.name in edited
             },
             resegment,
             blank,
@@ -481,8 +475,8 @@ class ParallelFiles:
             for texts in outputs:
                 for file, text in zip(files, texts, strict=True):
                     file.write(f"{text}\n")
-        made = [opened(str(place), "utf-8", place.parent, block=BLOCK) for place in places]
-        return tuple(replace(one, name=file.name) for one, file in zip(made, self.candidates, strict=True))
+        looks = [Look(file.name, str(place), form="") for file, place in zip(self.candidates, places, strict=True)]
+        return tuple(opened(look, "utf-8", Path(self._folder.name), block=BLOCK) for look in looks)
 
     def blocks(self) -> Iterator[FileBlock]:
         """Read blocks of a fixed number of segments."""
@@ -490,7 +484,8 @@ class ParallelFiles:
 
     def block(self, start: int, count: int = 1) -> FileBlock:
         """Read at most so many consecutive blocks as one, from segment `start` on, which begins a block."""
-        return _in_documents(self, self._part, start, count)
+        part = self._part(start, min(start + count * BLOCK, len(self)))
+        return part if self.documents is None else _in_documents(part, self.documents, self._part, start)
 
     def _part(self, start: int, stop: int) -> FileBlock:
         """Read the segments from `start` up to `stop`, which are whole blocks."""

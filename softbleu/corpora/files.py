@@ -6,46 +6,41 @@ import codecs
 import io
 import os
 import re
-import sys
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 import numpy as np
 
 from softbleu.config.declare import split_name
-from softbleu.corpora.markup import SegmentKey, TestSets, begins_markup, parse_markup
+from softbleu.corpora.markup import SegmentKey, TestSets, parse_markup
 from softbleu.corpora.rows import HEAD, form_of, parse_rows
-from softbleu.corpora.targets import begins_targets, parse_targets
+from softbleu.corpora.targets import parse_targets
 from softbleu.errors import InputError, Parameter, without_secrets
 from softbleu.io.files import hash_files
-from softbleu.io.platform import cached_property
 from softbleu.io.progress import note
 from softbleu.io.reading import (
-    BLOCK_SIZE,
+    STDIN,
     UTF8,
-    decoding,
     encoding_of,
+    first_bytes,
     is_url,
     longest_line,
     not_utf8,
-    open_url,
+    open_source,
     refuse_line,
     text_lines,
     text_reader,
-    unpacker_of,
-    unpacking,
     without_packing,
 )
 
 _PIECE = 1 << 20  # Bytes, or characters, that are read at once to find lines
-STDIN = "-"
 LOGS = "instances.log", "instances.resegmented.jsonl"  # That SimulEval and OmniSTEval write into a folder
 _NO_TEXT = re.compile(
     r"\..*|.*~|#.*#|(readme|licen[cs]e|copying|notice|changelog|citation|makefile|(check|md5|sha\d+)sums?)(\.\w+)*"
@@ -63,6 +58,48 @@ Naming = Callable[[Sequence[str]], dict[str, str]]
 
 
 @dataclass(frozen=True)
+class Look:
+    """A named text after a first look: the file that it is in, and the form of that file."""
+
+    name: str  # As the user gave it: FILE, or FILE:NAME for one text of several
+    path: str  # The file, or a URL, or standard input
+    label: str | None = None  # Name of the text in the file
+    form: str | None = None
+    """Result of `form_of`, empty for text; None if the file is not looked at before it is read: a pipe, or a URL."""
+
+    def within(self, stream: io.BufferedReader[Any]) -> Look:
+        """Look at the file, which is open."""
+        return replace(self, form=form_of(stream.peek(HEAD), self.name) or "")
+
+    def texts(self, role: str, encoding: str = "utf-8") -> list[Look]:
+        """List the texts of a role in a file with markup that has several; none of any other file, or of one text."""
+        if self.label is not None or self.form not in ("markup", "targets"):
+            return []
+        labels = _read_sets(self, encoding_of(encoding)).labels(role)
+        named = [label or role for label in labels if len(labels) > 1]
+        return [replace(self, name=f"{self.name}:{label}", label=label) for label in named]
+
+
+def look_at(name: str | Path | Look) -> Look:
+    """Look at a file, or at FILE:NAME, one text of a file with markup or a table.
+
+    >>> look_at("C:/out/a.txt")
+    Look(name='C:/out/a.txt', path='C:/out/a.txt', label=None, form=None)
+    """
+    if isinstance(name, Look):
+        return name
+    path = str(name)
+    if (head := first_bytes(path, HEAD)) is not None:
+        return Look(path, path, form=form_of(head, path) or "")
+    if not is_url(path) and not Path(path).exists():
+        for colon in re.finditer("(?<=.):(?=.)", path):
+            place = path[: colon.start()]
+            if Path(place).is_file() and (look := look_at(place)).form:
+                return replace(look, name=path, label=path[colon.end() :])
+    return Look(path, path)
+
+
+@dataclass(frozen=True)
 class TextFile:
     """A plain UTF-8 file, read in blocks of lines.
 
@@ -75,9 +112,12 @@ class TextFile:
     lines: int
     block: int  # Lines per block
     ends: tuple[int, ...]  # Byte at which the first block starts, and at which each block ends
+    heading: str = ""  # The first line that is not blank, if it is the heading of an essay
+    path: str = ""  # Of the file with markup that has the text
     keys: Mapping[SegmentKey, int] | None = None
     """Position in the markup of each line's document and segment, for a file with markup."""
     rows: int = 0  # Number of segments in the markup, also those that this text lacks; 0 of a named column
+    from_table: bool = False  # Whether the text is of a table of targets: no documents, and a blank one is missing
 
     def state(self) -> tuple[object, ...]:
         """Return values that change whenever the file changes: size and time, or a hash of a copy."""
@@ -85,19 +125,6 @@ class TextFile:
         if self.name == STDIN or not path.is_file():
             return self.name, hash_files(self.place)
         return os.path.realpath(path), path.stat().st_size, path.stat().st_mtime_ns
-
-    @cached_property
-    def first_line(self) -> str:
-        """The first line that is not blank, near the beginning of the file."""
-        with self.place.open("rb") as stream:
-            stream.seek(self.ends[0])
-            head = stream.read(HEAD).decode(errors="replace")
-        return next((line.rstrip() for line in head.split("\n") if line.strip()), "")
-
-    @property
-    def from_table(self) -> bool:
-        """Whether the text is of a table of targets, which has no documents, and where a blank one is missing."""
-        return self.rows > 0 and not any(document for document, _ in self.keys or ())
 
     def read(self, number: int, count: int = 1) -> bytes:
         """Read at most so many blocks from block `number` on, each line ended by a newline."""
@@ -121,7 +148,7 @@ class TextFile:
     def with_lines(self, lines: Iterable[str], place: Path) -> TextFile:
         """Write other lines to `place`, and return them as a file of the same name."""
         place.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
-        return replace(opened(str(place), "utf-8", place.parent, block=self.block), name=self.name)
+        return opened(Look(self.name, str(place), form=""), "utf-8", place.parent, block=self.block)
 
     def all_lines(self) -> Iterator[str]:
         """Read all lines, block by block."""
@@ -136,15 +163,15 @@ def lines_of(text: bytes) -> list[str]:
     return [line.removesuffix("\r") for line in lines] if "\r" in decoded else lines
 
 
-def opened(name: str, encoding: str, folder: Path, role: str | None = None, *, block: int) -> TextFile:
+def opened(look: Look, encoding: str, folder: Path, role: str | None = None, *, block: int) -> TextFile:
     """Open any source of text, and count its lines.
 
     Parameters
     ----------
-    name
-        Path or URL; `-` is standard input.
+    look
+        Result of `look_at`.
     encoding
-        Encoding of the text.
+        Encoding of the text, as Python names it.
     folder
         Folder for a copy if the text is not plain UTF-8 in a file of this machine.
     role
@@ -152,31 +179,38 @@ def opened(name: str, encoding: str, folder: Path, role: str | None = None, *, b
     block
         Lines per block.
     """
-    encoding = encoding_of(encoding)
-    with decoding(name, encoding), _stream(name) as (stream, place), ExitStack() as stack:
-        if _form_of(stream, role, name) is not None:
-            path, label = split_text(name)
-            sets = _test_sets(path, stream, encoding)
-            text = sets.choose(role, label)
+    name = look.name
+    with open_source(look.path) as (stream, place), ExitStack() as stack:
+        if look.form is None:
+            look = look.within(stream)
+        if look.form:
+            sets = _test_sets(look, stream, encoding)
+            text = sets.choose(role, look.label)
             place = folder / f"{len(list(folder.iterdir()))}.txt"
             place.write_text("".join(f"{line}\n" for line in text.values()), encoding="utf-8", newline="\n")
-            made = opened(str(place), "utf-8", folder, block=block)
+            made = opened(Look(name, str(place), form=""), "utf-8", folder, block=block)
             keys = {key: sets.places[key] for key in text} if sets.has_ids else None
-            return replace(made, name=name, keys=keys, rows=0 if sets.columns else len(sets.places))
+            rows = 0 if sets.columns else len(sets.places)
+            from_table = rows > 0 and not any(document for document, _ in keys or ())
+            return replace(made, path=look.path, keys=keys, rows=rows, from_table=from_table)
         copy = None
         if encoding not in UTF8:
-            reader = stack.enter_context(text_reader(stream, encoding))
+            reader = stack.enter_context(text_reader(stream, name, encoding))
             pieces: Iterator[bytes] = (piece.encode() for piece in iter(lambda: reader.read(_PIECE), ""))
+            first = next(pieces, b"")
         else:
             first = stream.read(max(_PIECE, len(codecs.BOM_UTF8)))
-            pieces = chain([first], iter(lambda: stream.read(_PIECE), b""))
+            pieces = iter(lambda: stream.read(_PIECE), b"")
             if place is not None and first[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
                 raise InputError(f"{name}: text in UTF-16, not UTF-8: give ", Parameter("encoding", "utf-16"))
         if place is None or encoding not in UTF8:
             place = folder / f"{len(list(folder.iterdir()))}.txt"
             copy = stack.enter_context(place.open("wb"))
-        lines, ends = _line_ends(name, pieces, block, copy)
-        return TextFile(name, place, lines, block, ends)
+        head = first.removeprefix(codecs.BOM_UTF8)[:HEAD].decode(errors="replace").lstrip()
+        line = head.partition("\n")[0].rstrip()
+        heading = line if line.startswith("#") and essay_heading(line) is not None else ""
+        lines, ends = _line_ends(name, chain([first], pieces), block, copy)
+        return TextFile(name, place, lines, block, ends, heading)
 
 
 def _line_ends(name: str, pieces: Iterator[bytes], block: int, copy: IO[bytes] | None) -> tuple[int, tuple[int, ...]]:
@@ -231,80 +265,42 @@ def open_text(name: str, encoding: str = "utf-8", role: str | None = None) -> Ge
     """
     if not isinstance(name, str | Path):
         raise InputError(f"a file is named by text, not by {type(name).__name__}")
-    encoding = encoding_of(encoding)
-    with _stream(name) as (stream, _):
-        if _form_of(stream, role, str(name)) is not None:
-            path, label = split_text(str(name))
-            yield from _test_sets(path, stream, encoding).choose(role, label).values()
+    encoding, path = encoding_of(encoding), str(name)
+    look = Look(path, path) if is_url(path) or Path(path).exists() else look_at(path)
+    with open_source(look.path) as (stream, _):
+        if look.form is None:
+            look = look.within(stream)
+        if look.form == "markup" or (look.form and role is not None):
+            yield from _test_sets(look, stream, encoding).choose(role, look.label).values()
         else:
             yield from text_lines(stream, name, encoding)
 
 
-def _form_of(stream: io.BufferedReader[Any], role: str | None, name: str) -> str | None:
-    """Find the form of a file: markup, or where one of its texts is read, `targets` or a form of rows; None: text."""
-    head = stream.peek(HEAD)
-    if begins_markup(head):
-        return "markup"
-    return None if role is None else "targets" if begins_targets(head[:HEAD]) else form_of(head[:HEAD], name)
+def _test_sets(look: Look, stream: io.BufferedReader[Any], encoding: str) -> TestSets:
+    """Read the texts of a file with markup, from the stream if it is no file of this machine."""
+    if not is_url(look.path) and Path(look.path).is_file():
+        return _read_sets(look, encoding)
+    return _parse_sets(stream, look, encoding)
 
 
-def has_texts(name: object) -> bool:
-    """Whether a local file is a test set with markup or a table; False for URLs and unrepeatable files."""
-    return _local_form(name) is not None
-
-
-def _local_form(name: object) -> str | None:
-    if is_url(name) or not Path(str(name)).is_file():
-        return None
-    with _stream(str(name)) as (stream, _):
-        return _form_of(stream, "", str(name))
-
-
-def split_text(place: str) -> tuple[str, str | None]:
-    """Split off the name of one text of a file with markup, as ``FILE:NAME``.
-
-    >>> split_text("C:/out/a.txt"), split_text("-")
-    (('C:/out/a.txt', None), ('-', None))
-    """
-    if not is_url(place) and not Path(place).exists():
-        for colon in re.finditer("(?<=.):(?=.)", place):
-            if has_texts(place[: colon.start()]):
-                return place[: colon.start()], place[colon.end() :]
-    return place, None
-
-
-def list_texts(place: str, role: str, encoding: str = "utf-8") -> Sequence[tuple[str | None, str]]:
-    """List names and places (``FILE:NAME``) of the texts of a role in a file with markup, if it has several.
-
-    Returns an empty list for any other file, and for a place that already names one text.
-    """
-    if _local_form(place) not in ("markup", "targets"):
-        return []
-    with _stream(place) as (stream, _):
-        labels = _test_sets(place, stream, encoding_of(encoding)).labels(role)
-    return [(label or role, f"{place}:{label or role}") for label in labels if len(labels) > 1]
-
-
-def _test_sets(path: str, stream: io.BufferedReader[Any], encoding: str) -> TestSets:
-    """Read the texts of a file with markup; the last two local files are cached."""
-    if is_url(path) or not (place := Path(path)).is_file():
-        return _parse_sets(stream, path, encoding)
-    return _read_sets(path, encoding, place.stat().st_size, place.stat().st_mtime_ns)
+def _read_sets(look: Look, encoding: str) -> TestSets:
+    """Read the texts of a file; those of the last two files are kept as long as these stay as they are."""
+    state = Path(look.path).stat()
+    return _kept_sets(replace(look, name=look.path, label=None), encoding, state.st_size, state.st_mtime_ns)
 
 
 @lru_cache(maxsize=2)
-def _read_sets(path: str, encoding: str, *_state: int) -> TestSets:
-    with _stream(path) as (stream, _):
-        return _parse_sets(stream, path, encoding)
+def _kept_sets(look: Look, encoding: str, *_state: int) -> TestSets:
+    with open_source(look.path) as (stream, _):
+        return _parse_sets(stream, look, encoding)
 
 
-def _parse_sets(stream: io.BufferedReader[Any], path: str, encoding: str) -> TestSets:
-    form = _form_of(stream, "", path)
+def _parse_sets(stream: io.BufferedReader[Any], look: Look, encoding: str) -> TestSets:
     if stream.peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) and encoding in UTF8:
         encoding = "utf-16"  # As spreadsheets write tables
-    lines = text_lines(stream, path, encoding)
-    parse = {"markup": parse_markup, "targets": parse_targets}.get(form or "", partial(parse_rows, form=form or ""))
-    return parse(lines, path)
+    form = look.form or ""
+    parse = {"markup": parse_markup, "targets": parse_targets}.get(form, partial(parse_rows, form=form))
+    return parse(text_lines(stream, look.path, encoding), look.path)
 
 
 def numbered_lines(name: str, encoding: str = "utf-8") -> Iterator[tuple[str, str]]:
@@ -319,46 +315,6 @@ def read_words(name: str, encoding: str = "utf-8") -> list[str]:
     if not words:
         raise InputError(f"{name}: no words: give one per line")
     return list(words)
-
-
-@contextmanager
-def _stream(name: str) -> Iterator[tuple[io.BufferedReader[Any], Path | None]]:
-    """Open a file, URL, pipe or standard input, unpacked; also return the path where it can be reread, if any."""
-    name, _ = split_text(str(name))
-    path, remote = Path(name), is_url(name)
-    if not remote and name != STDIN:
-        _check_path(path)
-    if name == STDIN and sys.stdin is None:
-        raise InputError("standard input (-) is closed")
-    try:
-        with unpacking(name), ExitStack() as stack:
-            if name == STDIN:
-                # Standard input cannot be rewound: peek at the beginning of packed files, and leave it open.
-                stream: Any = io.BufferedReader(cast("io.RawIOBase", sys.stdin.buffer), BLOCK_SIZE)
-                stack.callback(stream.detach)
-            elif remote:
-                stream = stack.enter_context(open_url(name))
-            else:
-                stream = stack.enter_context(path.open("rb"))
-            if unpack := unpacker_of(stream):
-                unpacked = stack.enter_context(cast("io.RawIOBase", unpack(stream)))
-                yield io.BufferedReader(unpacked, BLOCK_SIZE), None
-            else:
-                yield stream, None if remote or name == STDIN or not path.is_file() else path
-    except OSError as error:
-        if remote:
-            raise
-        raise InputError(f"cannot read {name}: {error.strerror}") from None
-
-
-def _check_path(path: Path) -> None:
-    """Check that there is a file or a pipe; of devices the empty one is a file, and others may have no end."""
-    if not path.exists():
-        raise InputError(f"no such file: {path}")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder: name a file in it")
-    if (path.is_char_device() or path.is_block_device()) and str(path) != os.devnull:
-        raise InputError(f"{path} is a device, which may have no end: name a file, or - for standard input")
 
 
 def essay_heading(line: str) -> str | None:
@@ -447,31 +403,45 @@ def name_systems(
     naming: Naming = name_files,
     encoding: str = "utf-8",
 ) -> dict[str, str]:
-    """Find the files of systems, and name them.
+    """Find the files of systems, and name them; see `look_at_systems`.
+
+    >>> name_systems(["out/umd.txt", "ours=out/new.txt"])
+    {'umd': 'out/umd.txt', 'ours': 'out/new.txt'}
+    """
+    found = look_at_systems(entries, references, others, naming, encoding)
+    return {name: look.name for name, look in found.items()}
+
+
+def look_at_systems(
+    entries: Sequence[str],
+    references: Sequence[str] = (),
+    others: Sequence[str] = (),
+    naming: Naming = name_files,
+    encoding: str = "utf-8",
+) -> dict[str, Look]:
+    """Find the files of systems, look at them, and name them.
 
     Entries are files, optionally as ``NAME=FILE``, or folders, which stand for all texts in them (see `texts_among`),
     sorted, except `references` and `others`. A file with markup stands for all systems in it, ``FILE:NAME`` for one.
     `naming` names files without a name. Raises `InputError`: two systems with one name, a folder without texts, or a
     reference among several systems.
-
-    >>> name_systems(["out/umd.txt", "ours=out/new.txt"])
-    {'umd': 'out/umd.txt', 'ours': 'out/new.txt'}
     """
-    refused, apart = _places(references), _places([*references, *others])
-    files = [file for entry in entries for file in _files_of(str(entry), apart, encoding)]
-    for _, path in files:
-        if len(files) > 1 and Path(os.path.realpath(path)) in refused:
-            raise InputError(f"{path} is named both as a reference and as a system: remove one")
-    labels = Counter(label for label, _ in files)
+    places = [os.path.realpath(name) for name in (*references, *others) if name != STDIN]
+    refused = {os.path.realpath(name) for name in references if name != STDIN}
+    looks = [each for entry in entries for each in _looks_of(str(entry), places, encoding)]
+    for _, look in looks if len(looks) > 1 else ():
+        if os.path.realpath(look.name) in refused:
+            raise InputError(f"{look.name} is named both as a reference and as a system: remove one")
+    labels = Counter(label for label, _ in looks)
     # One column of several tables names none of them.
-    files = [(None if labels[label] > 1 and split_text(path)[1] == label else label, path) for label, path in files]
-    names = {path: name for name, path in naming([path for name, path in files if name is None]).items()}
-    named: dict[str, str] = {}
-    for label, path in files:
-        name = names[path] if label is None else label
+    looks = [(None if labels[label] > 1 and look.label == label else label, look) for label, look in looks]
+    names = {path: name for name, path in naming([look.name for label, look in looks if label is None]).items()}
+    named: dict[str, Look] = {}
+    for label, look in looks:
+        name = names[look.name] if label is None else label
         if name in named:
             raise InputError(f"two systems are called {name!r}: name one by NAME=FILE")
-        named[name] = path
+        named[name] = look
     return named
 
 
@@ -498,28 +468,25 @@ def log_in(path: str) -> str:
     return next((str(log) for log in logs if log.is_file()), path)
 
 
-def _places(names: Sequence[str]) -> set[Path]:
-    return {Path(os.path.realpath(name)) for name in names if name != STDIN}
-
-
-def _files_of(entry: str, apart: Collection[Path], encoding: str) -> Iterator[tuple[str | None, str]]:
-    """Yield the files of an entry, each with its name or None."""
-    name, path = split_file(entry)
-    path = path if is_url(path) else log_in(path)
-    folder = Path(path)
-    if is_url(path) or not folder.is_dir():
-        texts = list_texts(path, "candidate", encoding)
+def _looks_of(entry: str, apart: Collection[str], encoding: str) -> Iterator[tuple[str | None, Look]]:
+    """Look at the texts of an entry, each with its name or None."""
+    name, look, looks = None, look_at(entry), list[Look]()
+    if look.form is None or look.label is not None:
+        # No file has the whole name.
+        name, path = split_file(entry)
+        path = path if is_url(path) else log_in(path)
+        if not is_url(path) and Path(path).is_dir():
+            if name is not None:
+                raise InputError(f"{path} is a folder, whose files are systems of their own: leave out {name}=")
+            files = texts_among(file for file in Path(path).iterdir() if os.path.realpath(file) not in apart)
+            if not files:
+                raise InputError(f"{path}: a folder without a file of a system")
+            looks = list(map(look_at, files))
+        else:
+            look = look_at(path)
+    for each in looks or [look]:
+        texts = each.texts("candidate", encoding)
         if name is not None and texts:
-            raise InputError(
-                f"{path} has several systems: name one by {name}={path}:{texts[0][0]}, or leave out {name}="
-            )
-        yield from texts or [(name or split_text(path)[1], path)]
-        return
-    if name is not None:
-        raise InputError(f"{path} is a folder, whose files are systems of their own: leave out {name}=")
-    files = texts_among(file for file in folder.iterdir() if Path(os.path.realpath(file)) not in apart)
-    if not files:
-        raise InputError(f"{path}: a folder without a file of a system")
-    for file in files:
-        texts = list_texts(str(file), "candidate", encoding)
-        yield from texts or [(None, str(file))]
+            said = f"name one by {name}={texts[0].name}, or leave out {name}="
+            raise InputError(f"{each.name} has several systems: {said}")
+        yield from [(text.label, text) for text in texts] or [(None if looks else name or look.label, each)]

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
 from softbleu.corpora.blanks import cut_as_gold, needs_cut
 from softbleu.corpora.edits import OLD_LINE_ENDS, GoldSegment
-from softbleu.corpora.files import STDIN, TextFile, begins_essay, is_numbered, lines_of, open_text, split_text
+from softbleu.corpora.files import Look, TextFile, begins_essay, is_numbered, lines_of, open_text
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.markup import SegmentKey
 from softbleu.corpora.resegment import aligned_essays, cut_texts, note_groups, resegment
-from softbleu.corpora.validation import count_blank
+from softbleu.corpora.validation import count_blank, write_edited
 from softbleu.errors import InputError, Parameter, counted
 from softbleu.io.progress import note
-from softbleu.io.reading import without_packing
+from softbleu.io.reading import STDIN, without_packing
 
 _BLANK = re.compile(rb"\n[\s\x80-\xff]*\n")  # A blank line, or one without any ASCII
 _MOST_LONGER = 2  # Ratio of sizes up to which two texts may differ in line breaks alone
@@ -27,15 +27,18 @@ def has_edits(name: str) -> bool:
     return without_packing(str(name)).endswith(".m2")
 
 
-def write_drafts(folder: Path, texts: Sequence[Sequence[str]], encoding: str) -> Iterator[str]:
-    """Write the texts that edits produce to files, and yield their paths."""
-    for number, lines in enumerate(texts):
-        place = folder / f"edited-{number}"
+def write_drafts(folder: Path, edited: Mapping[str, Sequence[GoldSegment]], encoding: str) -> dict[str, Look]:
+    """Write the texts that edits of systems produce to files, by the name of the file of edits."""
+    places = {name: folder / f"edited-{number}" for number, name in enumerate(edited)}
+    for name, place in places.items():
+        lines, _ = write_edited(edited[name], name)
         place.write_text("".join(f"{line}\n" for line in lines), encoding=encoding)
-        yield str(place)
+    return {name: Look(name, str(place), form="") for name, place in places.items()}
 
 
-def check_named(named: Mapping[str, str], references: Sequence[str], source: str | None, gold: str | None) -> None:
+def check_named(
+    named: Mapping[str, object], references: Sequence[object], source: str | None, gold: str | None
+) -> None:
     """Check that candidates are given, and references, gold edits or a source."""
     if not named:
         raise InputError("no candidate file: name one with ", Parameter("candidates"))
@@ -78,7 +81,7 @@ def align_files(
     """
     made: Sequence[list[str] | None] = [None] * len(files)
     documents = None
-    begun = [file.first_line for file in files if begins_essay([file.first_line])]
+    begun = [file.heading for file in files if file.heading]
     # A first line such as "# 0123" that only some files have is text.
     if begun and (len(begun) == len(files) or not all(map(is_numbered, begun))):
         made, documents = aligned_essays(files, references, cut=resegment)
@@ -111,7 +114,7 @@ def _in_order(files: Sequence[TextFile], references: slice) -> tuple[list[list[s
         keys = file.keys or {}
         if keys and number not in leading:
             _check_segments(file.name, first.name, order, keys)
-            if split_text(file.name)[0] != split_text(first.name)[0] and not first.from_table:
+            if file.path != first.path and not first.from_table:
                 _check_segments(first.name, file.name, keys, places)
             left_out = max(left_out, len(keys) - len(order))
         lines = dict(zip(keys, file.all_lines(), strict=True)) if keys and list(keys) != order else {}
@@ -150,8 +153,6 @@ def split_as_gold(files: list[TextFile], texts: Mapping[int, str], gold: Sequenc
 
 def count_blank_lines(references: Sequence[TextFile]) -> int:
     """Count blank lines of reference files; see `count_blank`."""
-    if len(references) < 2:
-        return 0
     numbers = range(-(-references[0].lines // references[0].block))
     blocks = ([file.read(number) for file in references] for number in numbers)
     # Most blocks have no blank line: skip them before decoding.
@@ -181,14 +182,16 @@ def cut_file(candidate: str, references: Sequence[str], encoding: str = "utf-8")
     return resegment(lines, list(zip(*texts, strict=True))).texts
 
 
-def check_lines(files: Sequence[TextFile], count: int, model: TextFile | str) -> None:
-    """Check that all files have `count` lines, not 0; `model` is the file, or the text, that says so."""
-    where = model if isinstance(model, str) else f"{model.name} has {counted(count, 'line')}"
-    for file in files:
+def check_lines(files: Sequence[TextFile], references: slice, gold: str | None, sentences: int) -> None:
+    """Check that all files have as many lines as a file of gold edits has sentences, or as the first reference."""
+    model = files[references.start] if gold is None else None
+    count = sentences if model is None else model.lines
+    where = f"{gold} has {sentences} sentences" if model is None else f"{model.name} has {counted(count, 'line')}"
+    for file in files if model is None else (*files[references.start :], *files[: references.start]):
         if file.lines == 1 and next(file.all_lines()).rstrip("\r").count("\r") > 1:
             raise InputError(f"{file.name}: {OLD_LINE_ENDS}")
         if file.lines != count:
-            kind, mend = ("segments", []) if isinstance(model, str) else ("lines", _mend(file, model))
+            kind, mend = ("segments", []) if model is None else ("lines", _mend(file, model))
             message = f"{file.name} has {counted(file.lines, 'line')}, {where}"
             raise InputError(f"different numbers of {kind}: {message}", *mend)
     if not count:

@@ -394,7 +394,7 @@ def note_groups(count: int) -> None:
 
 def aligned_essays(files: Sequence[TextFile], references: slice, *, cut: bool) -> tuple[list[list[str]], Documents]:
     """Read files of essays; see `EssayFiles.in_step`. Raises `InputError` if a file has no essays."""
-    texts = {file.name: file.all_lines() for file in files if begins_essay([file.first_line])}
+    texts = {file.name: file.all_lines() for file in files if file.heading}
     return read_files([file.name for file in files], texts, references).in_step(cut=cut)
 
 

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from softbleu.corpora.markup import SegmentKey, TestSets
+from softbleu.corpora.markup import SegmentKey, TestSets, begins_markup
+from softbleu.corpora.targets import begins_targets
 from softbleu.errors import InputError
 from softbleu.io.reading import NotJsonError, check_columns, parse_json, read_rows
 from softbleu.types import Json
@@ -63,16 +64,22 @@ _Row = tuple[str, dict[str, str]]  # Place, and cells by column
 
 
 def form_of(head: bytes, name: str) -> str | None:
-    r"""Find the form of a file of rows by its first bytes and its name; None for text.
+    r"""Find the form of a file by its first bytes and its name; None for text.
 
-    Returns the delimiter of a table, `JSON`, or the name of a form that cannot be read. A table has a header: usual
-    names of columns, or others where the name of the file, numbers of rows or quotes around all cells say so.
+    Returns `markup`, `targets`, the delimiter of a table, `JSON`, or the name of a form that cannot be read. A table
+    has a header: usual names of columns, or others where the name of the file, numbers of rows or quotes around all
+    cells say so.
 
     >>> form_of(b"id,target\n1,Der Hund\n", "out.csv"), form_of(b'{"target": "Der Hund"}\n', "out.txt")
     (',', 'JSON')
     >>> form_of(b"Well, the dog\nYes, the cat\n", "out.txt"), form_of(b"{name} has left\n", "out.txt")
     (None, None)
     """
+    if b"<" in head and begins_markup(head):
+        return "markup"
+    head = head[:HEAD]
+    if b"\t" in head and begins_targets(head):
+        return "targets"
     utf16 = head[:2] in (BOM_UTF16_LE, BOM_UTF16_BE)
     text = head.decode("utf-16" if utf16 else "utf-8", "replace").removeprefix("\ufeff").replace("\r\n", "\n")
     begun = text.lstrip()

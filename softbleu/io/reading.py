@@ -17,11 +17,12 @@ import lzma
 import math
 import os
 import re
+import sys
 import time
 import tomllib
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -44,6 +45,7 @@ LONGEST_LINE = "SOFTBLEU_LONGEST_LINE"  # Environment variable with the greatest
 _LONGEST_LINE, _MOST_LINE = 100_000_000, 1 << 40
 BLOCK_SIZE = 1 << 20  # Bytes per read
 UTF8 = ("utf-8", "ascii")
+STDIN = "-"
 _UNPACKERS: dict[str, tuple[re.Pattern[bytes], Callable[[io.BufferedReader[Any]], object]]] = {
     ".gz": (re.compile(rb"\x1f\x8b"), lambda packed: gzip.GzipFile(fileobj=packed)),
     # Text may begin with BZh: the first block, or the end of an empty file, has digits of pi or of its root.
@@ -152,6 +154,53 @@ def unpacking(name: object, kind: type[InputError | VectorError] = InputError) -
         raise kind(f"{name}: damaged packed file ({error}); download or pack it again") from error
 
 
+@contextmanager
+def open_source(name: str) -> Iterator[tuple[io.BufferedReader[Any], Path | None]]:
+    """Open a file, URL, pipe or standard input, unpacked; also return the path where it can be reread, if any."""
+    path, remote = Path(name), is_url(name)
+    plain = not remote and name != STDIN and path.is_file()
+    if name == STDIN and sys.stdin is None:
+        raise InputError("standard input (-) is closed")
+    if not (plain or remote or name == STDIN):
+        _check_special(path)
+    try:
+        with ExitStack() as stack:
+            if name == STDIN:
+                # Standard input cannot be rewound: peek at the beginning of packed files, and leave it open.
+                stream: Any = io.BufferedReader(cast("io.RawIOBase", sys.stdin.buffer), BLOCK_SIZE)
+                stack.callback(stream.detach)
+            else:
+                stream = stack.enter_context(open_url(name) if remote else path.open("rb"))
+            if unpack := unpacker_of(stream):
+                stack.enter_context(unpacking(name))
+                unpacked = stack.enter_context(cast("io.RawIOBase", unpack(stream)))
+                yield io.BufferedReader(unpacked, BLOCK_SIZE), None
+            else:
+                yield stream, path if plain else None
+    except OSError as error:
+        if remote:
+            raise
+        raise InputError(f"cannot read {name}: {error.strerror}") from None
+
+
+def first_bytes(name: str, count: int) -> bytes | None:
+    """Read some first bytes, unpacked; None if the name is no plain file of this machine, but a pipe or a URL."""
+    if name == STDIN or is_url(name) or not Path(name).is_file():
+        return None
+    with open_source(name) as (stream, _):
+        return stream.peek(count)
+
+
+def _check_special(path: Path) -> None:
+    """Check that there is a pipe; of devices the empty one is a file, and others may have no end."""
+    if not path.exists():
+        raise InputError(f"no such file: {path}")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder: name a file in it")
+    if (path.is_char_device() or path.is_block_device()) and str(path) != os.devnull:
+        raise InputError(f"{path} is a device, which may have no end: name a file, or - for standard input")
+
+
 def without_packing(name: str) -> str:
     """Return the name that a packed file would have unpacked.
 
@@ -254,15 +303,18 @@ def encoding_of(name: str) -> str:
 
 
 @contextmanager
-def decoding(name: str, encoding: str) -> Iterator[None]:
-    """Raise an error for bytes that are not in the encoding."""
+def text_reader(stream: IO[bytes] | io.BufferedIOBase, name: str, encoding: str) -> Iterator[io.TextIOWrapper]:
+    """Decode strictly, to the very last byte; newlines are kept, and the stream stays open."""
+    reader = io.TextIOWrapper(cast("io.BufferedReader", stream), encoding, newline="\n")
     try:
-        yield
+        yield reader
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         raise _other_encoding(f"{name}: not {encoding} (0x{byte:02x})") from None
     except UnicodeError as error:
         raise _other_encoding(f"{name}: not {encoding} ({error})") from None
+    finally:
+        reader.detach()
 
 
 def not_utf8(name: str, line: int, byte: int, value: int) -> InputError:
@@ -272,16 +324,6 @@ def not_utf8(name: str, line: int, byte: int, value: int) -> InputError:
 
 def _other_encoding(wrong: str) -> InputError:
     return InputError(f"{wrong}; name its encoding with ", Parameter("encoding"))
-
-
-@contextmanager
-def text_reader(stream: IO[bytes] | io.BufferedIOBase, encoding: str) -> Iterator[io.TextIOWrapper]:
-    """Decode strictly, to the very last byte; newlines are kept, and the stream stays open."""
-    reader = io.TextIOWrapper(cast("io.BufferedReader", stream), encoding, newline="\n")
-    try:
-        yield reader
-    finally:
-        reader.detach()
 
 
 def text_lines(stream: IO[bytes] | io.BufferedIOBase, name: str, encoding: str) -> Iterator[str]:
@@ -294,7 +336,7 @@ def text_lines(stream: IO[bytes] | io.BufferedIOBase, name: str, encoding: str) 
                 raise not_utf8(name, number, error.start + 1, line[error.start]) from None
             yield text if number > 1 else text.removeprefix("\ufeff")
         return
-    with decoding(name, encoding), text_reader(stream, encoding) as reader:
+    with text_reader(stream, name, encoding) as reader:
         for number, text in enumerate(_lines(name, reader)):
             yield text if number else text.removeprefix("\ufeff")
 

@@ -15,7 +15,6 @@ import numpy as np
 from softbleu.config.declare import parse_signature, split_name
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_file
 from softbleu.corpora.corpus import Corpus, compared_with, make_corpus
-from softbleu.corpora.files import STDIN
 from softbleu.corpora.judgements import (
     Assessments,
     Comparisons,
@@ -38,6 +37,7 @@ from softbleu.engine.statistics import Statistics
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import by_text, several
 from softbleu.io.progress import note
+from softbleu.io.reading import STDIN
 from softbleu.meta.agreement import Marks
 from softbleu.meta.evidence import BY_OUTPUT, RANKED, WAYS, Evidence, IntervalSettings, aggregate_scores
 from softbleu.metrics.base import Level, Metric

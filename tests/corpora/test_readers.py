@@ -24,7 +24,7 @@ import softbleu
 from softbleu.corpora import ParallelFiles, Segments, name_files, read_m2, read_segments
 from softbleu.corpora import files as corpus_files
 from softbleu.corpora.edits import Annotation, Edit, GoldReferences, GoldSegment, _tokenized, write_m2
-from softbleu.corpora.files import open_text, opened
+from softbleu.corpora.files import look_at, open_text, opened
 from softbleu.corpora.generate import read_aligned
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import read_assessments, read_rankings, read_scores, read_spans
@@ -168,13 +168,13 @@ class TestLines:
         for name in ("-", written(data, "c.txt")):
             monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
             with pytest.raises(InputError) as caught:
-                list(opened(name, "utf-8", tmp_path, block=2).all_lines())
+                list(opened(look_at(name), "utf-8", tmp_path, block=2).all_lines())
             said.append(str(caught.value).removeprefix(name))
         assert said[0] == said[1]
 
     @pytest.mark.parametrize("changed", [b"", b"a\nb\nc", b"a\nb\nc\nddd"])
     def test_a_file_that_changes_while_it_is_read_is_refused(self, changed, written, tmp_path):
-        file = opened(written(b"a\nb\nc\nd\ne\n", "c.txt"), "utf-8", tmp_path, block=2)
+        file = opened(look_at(written(b"a\nb\nc\nd\ne\n", "c.txt")), "utf-8", tmp_path, block=2)
         Path(file.name).write_bytes(changed)
         refused(InputError, "c.txt: changed while it was read", lambda: list(file.all_lines()))
 
