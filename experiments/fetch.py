@@ -15,18 +15,22 @@ import re
 import sys
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import IO, cast
 
 from softbleu.corpora.files import open_text
 from softbleu.errors import InputError, SoftbleuError, VectorError, known_name, one_line
 from softbleu.io.files import draft_file, hash_files, open_own
-from softbleu.io.reading import file_name, is_url, open_stream, open_url, read_range, read_toml, url_size
+from softbleu.io.reading import file_name, is_url, open_stream, open_url, read_toml
 from softbleu.tables import Records
 
 LIST = Path(__file__).with_name("data.toml")
 _Blocks = Iterator[bytes]
-_STEP = 1 << 22  # Bytes that are asked for at once
+_STEP = 1 << 22  # Bytes that are read at once
+_AS_IT_IS = {"Accept-Encoding": "identity"}
 _MOST = 1 << 28  # Bytes of a file, as it comes and unpacked, unless the list allows other sizes
 
 
@@ -154,28 +158,43 @@ def _check_target(folder: Path, path: str) -> None:
 
 
 def _download(url: str, part: Path, most: int) -> None:
-    """Copy a file, range by range where that can be done; what is there of an earlier attempt is not read again."""
-    size = url_size(url)
-    if size is not None and size > most:
-        raise _too_long(url, most)
+    """Copy a file; what is there of an earlier attempt is not read again, if the server can leave it out."""
     if part.is_symlink():
         part.unlink()
-    if size is not None:
-        with open_own(part, "ab") as file:
-            for start in range(file.tell(), size, _STEP):
-                file.write(read_range(url, start, min(start + _STEP, size)))
-                file.flush()
-        return
-    try:
-        with open_own(part, "wb") as file, open_url(url) as stream:
-            while block := stream.read(_STEP):
+    with open_own(part, "ab") as file:
+        rest = _rest(url, file.tell()) if file.tell() else None
+        if rest is None:
+            file.truncate(0)
+        with rest or open_url(url) as stream:
+            for block in _blocks_of(url, stream):
                 file.write(block)
+                file.flush()
                 if file.tell() > most:
+                    part.unlink()
                     raise _too_long(url, most)
-    except BaseException:
-        # Nothing can go on from there.
-        part.unlink(missing_ok=True)
+
+
+def _blocks_of(url: str, stream: IO[bytes]) -> _Blocks:
+    try:
+        yield from iter(lambda: stream.read(_STEP), b"")
+    except InputError:
         raise
+    # Every kind of file system has its own errors.
+    except Exception as error:
+        raise InputError(f"{url}: cannot be read ({one_line(str(error))})") from error
+
+
+def _rest(url: str, start: int) -> IO[bytes] | None:
+    """Open a file from a byte on; None if its server gives it as a whole only, or not at all."""
+    import fsspec
+
+    files, path = fsspec.url_to_fs(url)
+    with suppress(Exception):
+        stream = files.open(path, block_size=0, size=1, headers={**_AS_IT_IS, "Range": f"bytes={start}-"})
+        if stream.r.status == HTTPStatus.PARTIAL_CONTENT:
+            return cast("IO[bytes]", stream)
+        stream.close()
+    return None
 
 
 def _unpacked(part: Path, url: str, path: str, member: str, most: int) -> Iterator[bytes]:

@@ -77,7 +77,7 @@ _FINAL = (FileNotFoundError, NotADirectoryError, PermissionError, TimeoutError, 
 """Errors that no other attempt mends."""
 SILENCE = 30.0  # Seconds without a byte after which a server is given up
 _NO_ANSWER = (ConnectionRefusedError, TimeoutError, gaierror)
-_PARTIAL, _NO_RANGE, _SERVER_FAILS = 206, 416, 500  # HTTP's numbers; the last is the first of many
+_SERVER_FAILS = 500  # The first of HTTP's numbers for failures of the server
 
 _Found = TypeVar("_Found")
 
@@ -612,55 +612,6 @@ def file_name(url: str) -> str:
     return url.partition("?")[0].rpartition("/")[2]
 
 
-def read_range(url: str, start: int, stop: int) -> bytes:
-    """Read the bytes from `start` up to `stop`."""
-    return _tried(url, lambda files, path: _range(files, path, start, stop)) if start < stop else b""
-
-
-def url_size(url: str) -> int | None:
-    """Return the size of a file that can be read in ranges; None if it can only be read whole."""
-
-    def measured(files: AbstractFileSystem, path: str) -> int | None:
-        if not _by_http(files):
-            return cast("int | None", files.info(path)["size"])
-        try:
-            with _open(files, path, "bytes=0-0") as stream:
-                size = stream.r.headers.get("Content-Range", "").rpartition("/")[2]
-                return int(size) if stream.r.status == _PARTIAL and re.fullmatch("[0-9]{1,18}", size) else None
-        except Exception as error:
-            # An empty file has no such range.
-            if getattr(error, "status", 0) == _NO_RANGE:
-                return None
-            raise
-
-    return _tried(url, measured)
-
-
-def _range(files: AbstractFileSystem, path: str, start: int, stop: int) -> bytes:
-    if not _by_http(files):
-        return cast("bytes", files.cat_file(path, start=start, end=stop))
-    content = bytearray()
-    with _open(files, path, f"bytes={start}-{stop - 1}") as stream:
-        if stream.r.status != _PARTIAL:
-            raise ValueError("the server does not read ranges any more")
-        while part := stream.read(stop - start - len(content)):
-            content += part
-    return bytes(content)
-
-
-def _by_http(files: AbstractFileSystem) -> bool:
-    return isinstance(files.protocol, tuple) and "http" in files.protocol
-
-
-def _open(files: AbstractFileSystem, path: str, ranges: str = "") -> AbstractBufferedFile:
-    """Open a file; over HTTP as a stream, of which only the bytes that are read are received."""
-    if not _by_http(files):
-        return files.open(path, "rb")
-    headers = {**_AS_IT_IS, **({"Range": ranges} if ranges else {})}
-    # Given a size, fsspec does not ask the server for it.
-    return files.open(path, "rb", block_size=0, size=1, headers=headers)
-
-
 def url_state(url: str) -> str:
     """Return a value that changes with the file: its checksum, version or time."""
     return _tried(url, lambda files, path: str(files.ukey(path)))
@@ -668,7 +619,14 @@ def url_state(url: str) -> str:
 
 def open_url(url: str) -> IO[bytes]:
     """Open a file for reading, from its begin to its end."""
-    return io.BufferedReader(_UrlReader(url, _tried(url, _open)), BLOCK_SIZE)
+
+    def opened(files: AbstractFileSystem, path: str) -> AbstractBufferedFile:
+        if not (isinstance(files.protocol, tuple) and "http" in files.protocol):
+            return files.open(path, "rb")
+        # A stream, of which only the bytes that are read are received; given a size, fsspec does not ask for it.
+        return files.open(path, "rb", block_size=0, size=1, headers=_AS_IT_IS)
+
+    return io.BufferedReader(_UrlReader(url, _tried(url, opened)), BLOCK_SIZE)
 
 
 class _UrlReader(io.RawIOBase):
