@@ -54,6 +54,7 @@ from .metrics.ter import Ter as Ter
 from .metrics.trained import Trained as Trained
 from .metrics.uot import Uot as Uot
 from .results.api import Accumulator as Accumulator
+from .results.api import ScoredStream as ScoredStream
 from .results.api import compare as compare
 from .results.api import compare_corpus as compare_corpus
 from .results.api import score as score

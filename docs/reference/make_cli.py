@@ -22,7 +22,7 @@ from softbleu.config.declare import Declared, Setting, all_settings, format_valu
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS
 from softbleu.metrics.base import METRICS
-from softbleu.metrics.declared import preset_names
+from softbleu.metrics.declared import preset_names, presets_of
 from softbleu.text.tokens import TOKENIZERS, Tokenizer
 
 HERE = Path(__file__).resolve().parent
@@ -117,7 +117,7 @@ def make_keywords() -> str:
     del every["quantile"]
     imports: dict[str, str] = {}
     types = {name: _type_of(name, settings, owner_of[name], imports) for name, settings in every.items()}
-    named = [name for kind in METRICS.built_in.values() for name in kind.presets]
+    named = [name for kind in METRICS.built_in.values() for name in presets_of(kind)]
     presets = [name for name in named if name in preset_names()]
     types["preset"] = f"Literal{presets} | None".replace("'", '"')
     types["language"] = "str | None"

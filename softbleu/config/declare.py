@@ -237,6 +237,10 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
             found += value.settings()
         return found
 
+    def replaced(self, **settings: object) -> Self:
+        """Return the value with other settings, its own or its parts'."""
+        return self.revised(settings)
+
     def revised(self, settings: Mapping[str, object]) -> Self:
         """Return the value with other settings by name; a part may be a value or a name, and keeps common ones."""
         changes: dict[str, object] = {}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -59,6 +59,20 @@ def also_named(**second: str) -> Callable[[_Function], _Function]:
         return call  # type: ignore[return-value]
 
     return decorate
+
+
+def moved_methods(since: str, moved: Mapping[str, str]) -> Callable[[object, str], Any]:
+    """Make the `__getattr__` of a class for methods that are functions since a release, each given with its place."""
+
+    def find(value: object, name: str) -> object:
+        if name not in moved or not is_accepted(since):
+            later = f"; take {moved[name]}" if name in moved else ""
+            raise AttributeError(f"{type(value).__name__!r} object has no attribute {name!r}{later}")
+        warn_renamed(f"method {name}", moved[name])
+        module, _, there = moved[name].rpartition(".")
+        return partial(getattr(import_module(module), there), value)
+
+    return find
 
 
 def moved_names(since: str, module: str, moved: Mapping[str, str]) -> Callable[[str], Any]:

@@ -32,7 +32,7 @@ class ScoredStream:
     Examples
     --------
     >>> from softbleu.metrics import Chrf
-    >>> stream = Chrf().stream("the cat sat on the mat")
+    >>> stream = ScoredStream(Chrf(), "the cat sat on the mat")
     >>> stream.add("the cat sa")
     >>> stream.reached, stream.score.score
     ((2,), 100.0)

@@ -12,7 +12,7 @@ import numpy as np
 
 from softbleu import results
 from softbleu.config.declare import Registry
-from softbleu.config.earlier import moved_names
+from softbleu.config.earlier import moved_methods, moved_names
 from softbleu.config.languages import find_language
 from softbleu.errors import Parameter
 from softbleu.io.platform import cached_property
@@ -67,8 +67,6 @@ class Metric(DeclaredMetric):
     """
 
     higher_is_better: ClassVar[bool] = True
-    also_rewards: ClassVar[str] = ""
-    """Outputs that score beside or above honest systems, or in many sentences above the source (CoNLL-2014, GMEG)."""
 
     def __init_subclass__(cls, **more: object) -> None:
         """Accept a method `score` of single rows in the place of `columns`, and name other packages in errors."""
@@ -135,9 +133,8 @@ class Metric(DeclaredMetric):
         """
         return self._scorer.score(candidate, references, source, gold)
 
-    def stream(self, references: str | Sequence[str], source: str | None = None) -> results.ScoredStream:
-        """Score an output while it is written: `softbleu.engine.streams.ScoredStream` takes its text as it comes."""
-        return results.ScoredStream(self, references, source)
+    if not TYPE_CHECKING:
+        __getattr__ = moved_methods("0.9", {"stream": "softbleu.ScoredStream"})
 
     @cached_property
     def _scorer(self) -> results.SegmentScorer:

@@ -70,7 +70,6 @@ class Chrf(Metric):
     whitespace: bool = setting(False, "Count white space as characters")
     eps_smoothing: bool = setting(False, "Average F over all orders, as chrF++.py, Moses and NLTK do")
     name: ClassVar[str] = "chrf"
-    counts_words: ClassVar[bool] = False
     also_rewards: ClassVar[str] = UNCORRECTED
 
     @property
@@ -81,7 +80,7 @@ class Chrf(Metric):
     @cached_property
     def requires(self) -> Requirements:
         """The characters of words, and words without their punctuation."""
-        return Requirements(parts=("characters", *(["punctuation"] if self.word_order else [])))
+        return Requirements(words=False, parts=("characters", *(["punctuation"] if self.word_order else [])))
 
     def complete(self) -> None:
         """White space is among the tokens where it counts."""

@@ -84,7 +84,7 @@ class MetricClass(ABCMeta):
         """All settings by name, with their defaults, for `help` and completion."""
         value: DeclaredMetric = cls()
         arguments = {one.name: (default, one.hint) for one, default in value.settings() if one.name != "quantile"}
-        if {*value.presets} - {IN_CONTEXT, WITHOUT_VECTORS}:
+        if {*presets_of(cls)} - {IN_CONTEXT, WITHOUT_VECTORS}:
             arguments["preset"] = None, "str | None"
         arguments.setdefault("language", (None, "str | None"))
         described = ((name, {"default": default, "annotation": hint}) for name, (default, hint) in arguments.items())
@@ -115,12 +115,6 @@ class DeclaredMetric(PartFields, metaclass=MetricClass):
     called: str = field(default="", repr=False)  # Name in tables, instead of the usual one; no score depends on it
 
     kind: ClassVar[str] = "metric"
-    presets: ClassVar[Mapping[str, Mapping[str, object]]] = {}
-    """Settings of papers, by name; a metric takes `IN_CONTEXT` and `WITHOUT_VECTORS` by itself."""
-    counts_words: ClassVar[bool] = True  # In whole outputs, so that a language chooses the tokenizer
-
-    if not TYPE_CHECKING:
-        language = None  # Of metrics and tokenizers that have no such setting
 
     def __str__(self) -> str:
         shared = [setting.default for setting in own_settings(type(self)) if setting.shared]
@@ -226,7 +220,7 @@ def fitted(metric: _M, settings: Fields, *, plain: bool = False, whole: bool = F
         _check_of_others(metric, settings, name, known, whole=whole)
     settings = {name: value for name, value in settings.items() if name in known}
     idle = {*lacking}
-    if preset is not None and preset not in metric.presets:
+    if preset is not None and preset not in presets_of(metric):
         idle, preset = {*idle, "preset"}, None
     if not settings and preset is None and language is None:
         return metric, idle
@@ -235,7 +229,7 @@ def fitted(metric: _M, settings: Fields, *, plain: bool = False, whole: bool = F
     similarity = {**spoken, **settings}.get("similarity")
     compared = similarity not in (None, "none") or str(settings.get("vectors")) == NO_VECTORS
     usual = {} if plain else taken_settings(metric, encoder, compared)
-    chosen = dict(metric.presets[preset]) if preset is not None else {}
+    chosen = dict(presets_of(metric)[preset]) if preset is not None else {}
     # A preset has settings of vectors and matchers, which may have no use for them.
     if encoder or "threshold" not in known:
         chosen.pop("vector_case", None)
@@ -269,7 +263,7 @@ def known_settings(metric: DeclaredMetric, settings: Mapping[str, object]) -> di
 
 def taken_settings(metric: DeclaredMetric, in_context: bool, without_vectors: bool) -> Mapping[str, object]:
     """Return the settings that a metric takes by itself for a kind of vectors."""
-    return metric.presets.get(IN_CONTEXT if in_context else WITHOUT_VECTORS if without_vectors else "", {})
+    return presets_of(metric).get(IN_CONTEXT if in_context else WITHOUT_VECTORS if without_vectors else "", {})
 
 
 def _language_settings(
@@ -285,7 +279,7 @@ def _language_settings(
     made = metric.revised({**spoken, **settings})
     requires = made.requires
     # Words of chrF count for partial scores: references are cut at their ends.
-    by_words = metric.counts_words or made.partial
+    by_words = requires.words or made.partial
     counted = requires.edits or (by_words and not (requires.gold or requires.pieces))
     tokenize = language.tokenize or ("unspaced" if made.partial and language.code in UNSPACED_LANGUAGES else None)
     if tokenize and counted and metric.tokenizer == type(metric)().tokenizer:
@@ -313,7 +307,7 @@ def data_language(metric: DeclaredMetric) -> str | None:
     """
     of_vectors = metric.vector_choice.language if metric.requires.vectors else None
     # Some metrics have data or rules of one language, beside vectors.
-    return metric.language if of_vectors is None else of_vectors
+    return getattr(metric, "language", None) if of_vectors is None else of_vectors
 
 
 def _check_language(metric: DeclaredMetric, language: Language) -> None:
@@ -334,9 +328,18 @@ def _check_language(metric: DeclaredMetric, language: Language) -> None:
         raise InputError(said, there if of_vectors else "take a metric for any language, such as softbleu or chrf")
 
 
+def presets_of(metric: object) -> Mapping[str, Mapping[str, object]]:
+    """Return the `presets` of a metric or a class, where it has any: settings of papers, by name.
+
+    A metric takes `IN_CONTEXT` and `WITHOUT_VECTORS` by itself.
+    """
+    presets: Mapping[str, Mapping[str, object]] = getattr(metric, "presets", {})
+    return presets
+
+
 def preset_names() -> list[str]:
     """List the names of the settings of papers, including metrics of other packages."""
-    named = (name for owner in registry("metric").classes() for name in owner.presets)
+    named = (name for owner in registry("metric").classes() for name in presets_of(owner))
     return [name for name in named if name not in (IN_CONTEXT, WITHOUT_VECTORS)]
 
 

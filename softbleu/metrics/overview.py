@@ -123,7 +123,8 @@ def _metric_row(metric: Metric) -> tuple[str | None, ...]:
     if matcher_of(metric) is not None and not requires.vectors:
         needs.append("vectors for soft matchers")
     better = "higher" if metric.higher_is_better else "lower"
-    language, rewards = data_language(metric) or "any", metric.also_rewards or None
+    # A metric may name outputs that score beside or above honest systems (CoNLL-2014, GMEG).
+    language, rewards = data_language(metric) or "any", getattr(metric, "also_rewards", None)
     return metric.name, _about(metric), ", ".join(needs), better, language, rewards
 
 

@@ -30,6 +30,7 @@ class Requirements:
     weights: bool = False  # Weights of words by a map of vectors, if one is given
     frequency: bool = False  # How frequent words are among the references' tokens
     idf: object = None  # Source of the rarity of words (or pieces): `references`, or another text
+    words: bool = True  # Tokens of whole outputs are words, so that a language chooses the tokenizer
     parts: tuple[str | WordFeature, ...] = ()  # Names of `softbleu.text.parts.WORD_PARTS`, and other properties
     context: int = 0  # Lines before each line, in its document
     delays: bool = False  # When each word was given, from a log

@@ -92,7 +92,7 @@ def partial_plan(metrics: GivenMetrics, **settings: Any) -> Plan:
     plan, spoken = make_plan(metrics, **settings), {"language": settings.get("language")}
     for metric in plan.metrics:
         check_partial(metric)
-    made = (one.replaced(partial=True, **({} if one.counts_words else spoken)) for one in plan.metrics)
+    made = (one.replaced(partial=True, **({} if one.requires.words else spoken)) for one in plan.metrics)
     return replace(plan, metrics=tuple(distinct(made)))
 
 

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import softbleu
-from softbleu import read_metric
+from softbleu import ScoredStream, read_metric
 from softbleu.errors import InputError
 
 METEOR = "meteor(stages=exact)"  # Without its data
@@ -23,7 +23,7 @@ TEXTS = st.text("abcat T's,.-\n3", max_size=30) | st.lists(st.sampled_from(REFER
 
 def opened(name):
     metric = read(name)
-    return metric, metric.stream(REFERENCES, SOURCE if metric.requires.source else None)
+    return metric, ScoredStream(metric, REFERENCES, SOURCE if metric.requires.source else None)
 
 
 def sentence(metric, text):
@@ -73,7 +73,10 @@ def test_stream_shows_its_text_and_refuses_what_is_none():
 
 
 def test_stream_of_a_metric_of_whole_outputs_is_refused():
-    with pytest.raises(InputError, match="'m2' scores whole outputs only"):
+    with (
+        pytest.raises(InputError, match="'m2' scores whole outputs only"),
+        pytest.warns(DeprecationWarning, match=r"method stream is now softbleu\.ScoredStream"),
+    ):
         read_metric("m2").stream("a cat")
 
 

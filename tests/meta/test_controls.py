@@ -27,8 +27,8 @@ def controls(page: Any) -> Any:
 
 def test_metrics_say_which_controls_beat_them(page: Any) -> None:
     for name in page.CLASSES:
-        assert METRICS.find(name).also_rewards == page.rewarded(name), name
-    others = {kind.name for kind in METRICS.classes() if kind.also_rewards} - page.CLASSES.keys()
+        assert getattr(METRICS.find(name), "also_rewards", "") == page.rewarded(name), name
+    others = {kind.name for kind in METRICS.classes() if hasattr(kind, "also_rewards")} - page.CLASSES.keys()
     assert others == {"uot", "chrf++"}  # Too slow for the table, by that of version 0.7; chrF with words
 
 
