@@ -20,7 +20,7 @@ from softbleu.corpora.gates import ALL_RULES, RULES, gated
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.records import PAIR_FORMATS
 from softbleu.corpora.validation import Blank
-from softbleu.engine.plan import Plan, ReadMetric, distinct, make_given, make_plan
+from softbleu.engine.plan import Plan, distinct, fit_metrics, make_plan
 from softbleu.errors import InputError, Parameter
 from softbleu.io.files import find_resource
 from softbleu.io.platform import cached_property
@@ -29,7 +29,7 @@ from softbleu.matching import MATCHERS
 from softbleu.metrics.base import METRICS, Metric
 from softbleu.metrics.declared import preset_names
 from softbleu.metrics.protocols import ReadsRows, matcher_of
-from softbleu.metrics.reading import read_settings
+from softbleu.metrics.reading import ReadMetric, read_settings
 from softbleu.metrics.signatures import metric_from_signature, read_signature
 from softbleu.text.tokens import TOKENIZERS, Tokenizer, make_tokenizer
 from softbleu.types import DelayUnit
@@ -247,7 +247,7 @@ class Scoring(TextOptions, shared=None):
         elif self.direction:
             note("--direction has no effect here, without --scores")
         matcher = self.chosen_name("matcher")
-        measures, idle = make_given(
+        measures, idle = fit_metrics(
             metrics, lambda metric, over, tokenizer: self.settings_of((metric, matcher or over, tokenizer))
         )
         plan = make_plan(measures)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args
 
@@ -15,14 +15,13 @@ from softbleu.io.progress import note
 from softbleu.matching.matchers import SoftMatcher
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.declared import fitted
-from softbleu.metrics.protocols import ReadsRows, matcher_of, resolved
-from softbleu.metrics.reading import class_of, fit_metric, read_metric
+from softbleu.metrics.protocols import ReadsData, ReadsRows, matcher_of
+from softbleu.metrics.reading import Chosen, ReadMetric, begun
 from softbleu.metrics.requirements import Requirements, lacking
 from softbleu.metrics.settings import DEFAULT_ENCODER
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.types import Keywords
 
 M = TypeVar("M", bound="Metric")
 _Found = TypeVar("_Found")
@@ -71,7 +70,10 @@ class Plan:
             raise UnknownNameError("level", level, get_args(Level))
         if level == "document" and corpus.documents is None:
             raise InputError("scores of documents need these: name them with ", Parameter("documents"))
-        metrics = tuple(_in_words_given(metric) if _has_edits(corpus) else metric for metric in self.metrics)
+        metrics = tuple(
+            _in_words_given(metric) if metric.requires.language and _has_edits(corpus) else metric
+            for metric in self.metrics
+        )
         for metric in metrics:
             check_requirements(corpus, metric)
         languages = sorted({each.requires.language or "en" for each in metrics if each.requires.edits})
@@ -89,25 +91,17 @@ class Plan:
 
 
 GivenMetric = str | Metric  # A metric's name, an expression or a value
-ReadMetric = tuple[str, "Keywords"]  # Name and settings of an expression
 GivenMetrics = GivenMetric | Sequence[GivenMetric] | Plan  # One, several, or a plan of them
 
 
 def make_metrics(metrics: GivenMetrics, /, **settings: object) -> list[Metric]:
     """Make metrics; a setting goes to the metrics that have it, at least one."""
-    several: list[Any] = list(metrics) if isinstance(metrics, list | tuple) else [metrics]
+    several: list[Any] = [*metrics] if isinstance(metrics, list | tuple) else [metrics]
     if not several:
         raise InputError("no metric: name one, such as 'bleu' or 'vleu(threshold=0.8)'")
     if not settings and all(isinstance(metric, Metric) for metric in several):
         return several
-    if len(several) == 1:
-        return [read_metric(several[0], **settings)]
-    made = [fit_metric(metric, settings) for metric in several]
-    for name in settings:
-        if all(name in each.idle for each in made):
-            raise InputError(f"none of these metrics has a setting {name!r}")
-    _note_whole([(*each, settings) for each in made])
-    return [each.metric for each in made]
+    return fit_metrics(several, lambda *_: settings, needed=settings)[0]
 
 
 def make_metric(metric: GivenMetric, /, **settings: object) -> Metric:
@@ -118,38 +112,34 @@ def make_metric(metric: GivenMetric, /, **settings: object) -> Metric:
     return made
 
 
-def _note_whole(made: Sequence[tuple[Metric, set[str], Keywords]]) -> None:
-    """Note metrics that score whole outputs beside others that were asked for unfinished ones."""
-    whole = [metric.called or metric.name for metric, idle, given in made if "partial" in idle and given["partial"]]
+def fit_metrics(
+    metrics: Sequence[GivenMetric | ReadMetric], chosen: Chosen, needed: Collection[str] | None = None
+) -> tuple[list[Metric], set[str]]:
+    """Make metrics with settings `chosen` for each, and name the settings that none of them uses.
+
+    Some metric must have each of those that are `needed`; without `needed`, vectors without effect are unused, too.
+    """
+    made: list[Metric] = []
+    unused: list[set[str]] = []
+    whole: list[str] = []  # Metrics of whole outputs that were asked for unfinished ones
+    for wanted in metrics:
+        metric, settings = begun(wanted, chosen)
+        if metric is wanted and "threshold" in settings and threshold_of(metric) is not None:
+            # What is given is no quantile of the signature's.
+            metric = with_threshold(metric, 0.0)
+        metric, idle = fitted(metric, settings, whole=needed is not None and len(metrics) == 1)
+        whole += [metric.called or metric.name] * bool("partial" in idle and settings["partial"])
+        if needed is None and not metric.requires.vectors:
+            idle |= {setting.name for setting in all_settings(VectorChoice)}
+        made.append(metric)
+        unused.append(idle)
+    of_none = set.intersection(*unused)
+    for name in needed or () if len(made) > 1 else ():
+        if name in of_none:
+            raise InputError(f"none of these metrics has a setting {name!r}")
     if 0 < len(whole) < len(made):
         note(Parameter("partial"), f" has no effect on {', '.join(whole)}: such a metric scores whole outputs only")
-
-
-def make_given(
-    metrics: Iterable[Metric | ReadMetric], chosen: Callable[[str, str | None, str | None], Keywords]
-) -> tuple[list[Metric], set[str]]:
-    """Make metrics, of values or of expressions that are read, with settings `chosen` by the names of their parts.
-
-    Names of settings that none of the metrics uses come with them.
-    """
-    made: list[tuple[Metric, set[str], Keywords]] = []
-    for wanted in metrics:
-        if isinstance(wanted, Metric):
-            over = matcher_of(wanted)
-            settings = chosen(wanted.name, over.name if over else None, wanted.tokenizer.name)
-            if threshold_of(wanted) is not None and "threshold" in settings:
-                # What is given is no quantile of the signature's.
-                wanted = with_threshold(wanted, 0.0)
-        else:
-            name, texts = wanted
-            settings = texts | chosen(name, texts.get("matcher"), texts.get("tokenize"))
-            wanted = class_of(name, settings)()
-        metric, unused = fitted(wanted, settings)
-        if not metric.requires.vectors:
-            unused |= {setting.name for setting in all_settings(VectorChoice)}
-        made.append((metric, unused, settings))
-    _note_whole(made)
-    return [metric for metric, *_ in made], set.intersection(*(unused for _, unused, _ in made))
+    return made, of_none
 
 
 def make_plan(metrics: GivenMetrics, /, **settings: object) -> Plan:
@@ -159,8 +149,8 @@ def make_plan(metrics: GivenMetrics, /, **settings: object) -> Plan:
     known: dict[object, Any] = {}
     wanted = make_metrics(metrics, **settings)
     ready = tuple(resolve_metric(metric, known) for metric in wanted)
-    names = [metric.called for metric in distinct(ready) if metric.called]
-    if len(set(names)) < len(names):
+    names = [metric.called for metric in ready if metric.called]
+    if len(set(names)) < len(names) and len(set(names)) < sum(bool(metric.called) for metric in distinct(ready)):
         raise InputError("two metrics have one name: name them apart, by NAME=METRIC")
     pairs = ((threshold_of(metric), threshold_of(other)) for metric, other in zip(wanted, ready, strict=True))
     recommended = dict.fromkeys(float(usual) for asked, usual in pairs if asked is None and usual is not None)
@@ -173,7 +163,7 @@ def resolve_metric(metric: Metric, known: dict[object, Any] | None = None) -> Me
     Known properties of vectors are not looked up again, and new entries are added to it.
     """
     known = {} if known is None else known
-    metric = resolved(metric)
+    metric = metric.resolved() if isinstance(metric, ReadsData) else metric
     matcher = matcher_of(metric)
     if metric.requires.vectors or isinstance(matcher, SoftMatcher):
         choice = metric.vector_choice
@@ -242,8 +232,7 @@ def _has_edits(corpus: Corpus | ListCorpus) -> bool:
 
 def _in_words_given(metric: Metric) -> Metric:
     """Return the metric without the tokenizer that its language chooses."""
-    language = metric.requires.language
-    chosen = language_of_data(language).tokenize if language else None
+    chosen = language_of_data(metric.requires.language or "en").tokenize
     return metric.replaced(tokenize="none") if chosen and metric.tokenizer.name == chosen else metric
 
 

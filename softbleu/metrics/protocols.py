@@ -286,11 +286,6 @@ def at_level(metric: AnyMetric, level: Level) -> AnyMetric:
     return known[level]
 
 
-def resolved(metric: AnyMetric) -> AnyMetric:
-    """Return a metric with all data that it reads named."""
-    return metric.resolved() if isinstance(metric, ReadsData) else metric
-
-
 def in_percent(metric: Metric) -> bool:
     """Tell whether scores are known to lie on a scale to 100, as our metrics' do unless they are read from files."""
     return is_ours(type(metric)) and not isinstance(metric, ReadsRows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from softbleu.config.declare import all_settings, check_given, parse_expression, split_name
@@ -12,8 +12,11 @@ from softbleu.errors import InputError, Parameter, UnknownNameError, keys_named
 from softbleu.matching.matchers import MATCHERS
 from softbleu.metrics.base import METRICS, Metric
 from softbleu.metrics.declared import changed, fitted
+from softbleu.metrics.protocols import matcher_of
 from softbleu.types import Keywords
 
+Chosen = Callable[[str, str | None, str | None], Keywords]
+"""Settings for a metric, by its name and those of its matcher and its tokenizer, as far as they are given."""
 _BETWEEN = re.compile(r"[,;|&](?![^(]*\))|(?<=\w)\+(?=\w)")
 
 
@@ -34,8 +37,7 @@ def read_metric(text: str | Metric = "bleu", **settings: object) -> Metric:
     >>> read_metric("bleu(matcher=vleu, threshold=0.8)") == read_metric("vleu", threshold=0.8)
     True
     """
-    made, chosen = _begun(text, settings)
-    return changed(made, chosen)
+    return changed(*begun(text, lambda *_: settings))
 
 
 class Fitted(NamedTuple):
@@ -45,24 +47,34 @@ class Fitted(NamedTuple):
     idle: set[str]
 
 
-def fit_metric(metric: str | Metric, settings: Mapping[str, object]) -> Fitted:
+class ReadMetric(NamedTuple):
+    """Name and settings of an expression."""
+
+    name: str
+    settings: Keywords
+
+
+def fit_metric(metric: str | Metric, settings: Keywords) -> Fitted:
     """Make a metric from an expression or a value with the settings in `settings` that it has.
 
     >>> fit_metric("chrf", {"char_order": 4, "threshold": 0.8})
     Fitted(metric=chrf(char_order=4), idle={'threshold'})
     """
-    return Fitted(*fitted(*_begun(metric, settings)))
+    return Fitted(*fitted(*begun(metric, lambda *_: settings)))
 
 
-def _begun(metric: str | Metric, settings: Mapping[str, object]) -> tuple[Metric, Mapping[str, object]]:
-    """Make the metric of an expression, whose settings join others; a value stays as it is."""
+def begun(metric: str | ReadMetric | Metric, chosen: Chosen) -> tuple[Metric, Keywords]:
+    """Make the metric of an expression, whose settings join those `chosen`; a value stays as it is."""
     if isinstance(metric, str):
-        name, read = read_settings(metric)
-        settings = read | dict(settings)
-        metric = class_of(name, settings)()
+        metric = read_settings(metric)
+    if isinstance(metric, ReadMetric):
+        name, read = metric
+        settings = read | chosen(name, read.get("matcher"), read.get("tokenize"))
+        return class_of(name, settings)(), settings
     if not isinstance(metric, Metric):
         raise InputError(f"a metric is a name, an expression or a value, not {type(metric).__name__}")
-    return metric, settings
+    over = matcher_of(metric)
+    return metric, chosen(metric.name, over.name if over else None, metric.tokenizer.name)
 
 
 def class_of(name: str, settings: Mapping[str, object]) -> type[Metric]:
@@ -83,11 +95,11 @@ def _check_single(expression: str) -> None:
         raise InputError(f"{expression!r}: separate metrics by spaces, as in ", several)
 
 
-def read_settings(text: str) -> tuple[str, Keywords]:
+def read_settings(text: str) -> ReadMetric:
     """Read the name of the metric and the settings of an expression, and the name it is `called` by: `NAME=METRIC`.
 
     >>> read_settings("soft=xleu(threshold=0.5, lowercase=yes)")
-    ('bleu', {'called': 'soft', 'matcher': 'xleu', 'threshold': 0.5, 'lowercase': True})
+    ReadMetric(name='bleu', settings={'called': 'soft', 'matcher': 'xleu', 'threshold': 0.5, 'lowercase': True})
     """
     called, expression = split_name(text)
     try:
@@ -114,4 +126,4 @@ def read_settings(text: str) -> tuple[str, Keywords]:
             with keys_named(lambda error: f"expression {text!r}"):
                 settings[name] = known[name].parse(value)
                 check_given(known[name], settings[name])
-    return head.lower(), settings
+    return ReadMetric(head.lower(), settings)

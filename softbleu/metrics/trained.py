@@ -33,7 +33,7 @@ from softbleu.metrics.aggregation import best_rows
 from softbleu.metrics.base import Metric
 from softbleu.metrics.bertscore import PARTS, agreement, match_lines
 from softbleu.metrics.meteor import equal_lines
-from softbleu.metrics.protocols import resolved
+from softbleu.metrics.protocols import ReadsData
 from softbleu.metrics.reading import read_metric
 from softbleu.metrics.requirements import Requirements, needed
 from softbleu.metrics.score import Score, ScoreColumns, column
@@ -419,7 +419,8 @@ def _matched_words(single: Chunk, words: WordTable) -> Floats:
 
 @lru_cache(64)
 def _column_metric(expression: str, tokenizer: Tokenizer) -> Metric:
-    return resolved(replace(read_metric(expression), tokenizer=tokenizer))
+    metric = replace(read_metric(expression), tokenizer=tokenizer)
+    return metric.resolved() if isinstance(metric, ReadsData) else metric
 
 
 def _pieces(single: Chunk, words: WordTable) -> Iterator[tuple[Floats, Floats, Floats, float]]:
