@@ -21,7 +21,7 @@ from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import SCALE
 from softbleu.matching.kinds import MATCH_KINDS, KindFinder, equal_in_place
 from softbleu.matching.matchers import SoftMatcher
-from softbleu.matching.sweep import MatchIntervals, match_each
+from softbleu.matching.sweep import match_each
 from softbleu.metrics.declared import data_language
 from softbleu.metrics.guards import compared
 from softbleu.metrics.protocols import BleuFormula, matcher_of
@@ -29,7 +29,6 @@ from softbleu.metrics.settings import MAX_ORDER
 from softbleu.tables import Records, Tabular, Value
 
 if TYPE_CHECKING:
-    from softbleu.matching.ngrams import Chunk
     from softbleu.metrics.base import Metric
     from softbleu.metrics.keywords import Settings
     from softbleu.types import Cells, Fields, Integers, Progress
@@ -226,7 +225,8 @@ def credit_of_corpus(
     if not has_soft_credit(metric):
         raise InputError(f"metric {str(metric)!r} has no soft matches: take one that has, such as sleu, vleu or xleu")
     note_corpus(corpus, plan)
-    prepared = _prepare(corpus, metric, min([*thresholds, metric.matching.least_similarity]))
+    lowest = metric.replaced(threshold=min([*thresholds, metric.matching.least_similarity]))
+    prepared = prepare_corpus(corpus, metric.tokenizer, requirements_of(lowest))
     return credit_of_prepared(prepared, metric, thresholds, progress, language)
 
 
@@ -268,25 +268,30 @@ def credit_of_prepared(
     return SoftCredit(str(metric), tuple(prepared.systems), grid, run, exact, soft, pairs)
 
 
-def _prepare(corpus: Corpus, metric: Any, threshold: float) -> PreparedCorpus:
-    return prepare_corpus(corpus, metric.tokenizer, requirements_of(metric.replaced(threshold=threshold)))
-
-
 def _match(prepared: PreparedCorpus, metric: Any, grid: Sequence[float], progress: Progress | None) -> list[_Tally]:
     """Match a corpus at every threshold of a grid; return the sums of each system."""
     matcher: Any = matcher_of(metric)
     matchers = [replace(matcher, threshold=threshold) for threshold in grid]
     words = prepared.table(metric.vector_choice, metric.replaced(threshold=grid[0]).requires).words
-    order = int(metric.order)
-    tallies = [_Tally(len(grid), order) for _ in prepared.systems]
-    done = 0
+    order, done = int(metric.order), 0
+    tallies = [
+        _Tally(np.zeros((len(grid), order), np.int64), defaultdict(lambda: np.zeros((2, len(grid)), np.int64)))
+        for _ in prepared.systems
+    ]
     with single_threaded_blas():
         for block in prepared.blocks():
             for tally, chunk in zip(tallies, block.chunks(), strict=True):
                 for piece in chunk.pieces(MINI_BATCH):
                     part = compared(metric, piece)
-                    for intervals in match_each(matchers, part, words.vectors, order, 0):
-                        tally.add(part, intervals)
+                    for matches in match_each(matchers, part, words.vectors, order, 0):
+                        soft = matches.differ(part)
+                        equal, some = matches.chosen(~soft), matches.chosen(soft)
+                        np.add.at(tally.exact, (equal.first, equal.order - 1), equal.matched)
+                        columns = some.pairs(part.positions.codes), some.first.tolist(), some.matched.tolist()
+                        for pair, threshold, value in zip(*columns, strict=True):
+                            sums = tally.pairs[pair]
+                            sums[0, threshold] += 1
+                            sums[1, threshold] += value
             done += len(block)
             if progress is not None:
                 progress(done, len(prepared))
@@ -313,7 +318,7 @@ def sample_credit(corpus: Corpus, plan: Plan, top: int) -> CreditSample:
     # np.unique would import numpy.ma.
     numbers = sorted({*np.linspace(1, len(corpus), min(SAMPLE, len(corpus))).round().astype(int).tolist()})
     threshold = metric.matching.least_similarity
-    prepared = _prepare(pick_segments(corpus, numbers), metric, threshold)
+    prepared = prepare_corpus(pick_segments(corpus, numbers), metric.tokenizer, requirements_of(metric))
     (tally,) = _match(prepared, metric, [threshold], None)
     earned: list[tuple[int, int, str, str]] = []
     for codes, sums in tally.pairs.items():
@@ -323,22 +328,10 @@ def sample_credit(corpus: Corpus, plan: Plan, top: int) -> CreditSample:
     return CreditSample(pairs, len(numbers), len(corpus))
 
 
+@dataclass(frozen=True)
 class _Tally:
     """Sums of the matches of one system."""
 
-    def __init__(self, thresholds: int, order: int) -> None:
-        self.exact = np.zeros((thresholds, order), np.int64)
-        self.pairs: defaultdict[_Pair, Integers] = defaultdict(lambda: np.zeros((2, thresholds), np.int64))
-        """Number of matches of each pair of n-grams that differ, and their credit, at each threshold."""
-
-    def add(self, chunk: Chunk, matches: MatchIntervals) -> None:
-        """Add the matches of an order at one threshold."""
-        soft, codes = matches.differ(chunk), chunk.positions.codes
-        equal = matches.chosen(~soft)
-        np.add.at(self.exact, (equal.first, equal.order - 1), equal.matched)
-        some = matches.chosen(soft)
-        pairs = zip(*some.ngrams(codes), strict=True)
-        for pair, threshold, value in zip(pairs, some.first.tolist(), some.matched.tolist(), strict=True):
-            sums = self.pairs[pair]
-            sums[0, threshold] += 1
-            sums[1, threshold] += value
+    exact: Integers  # Of equal n-grams: (thresholds, orders)
+    pairs: defaultdict[_Pair, Integers]
+    """Number of matches of each pair of n-grams that differ, and their credit, at each threshold."""

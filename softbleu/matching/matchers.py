@@ -18,7 +18,7 @@ from softbleu.config.declare import Declared, Registry, setting
 from softbleu.embeddings.measure import parse_percentile
 from softbleu.errors import InputError
 from softbleu.io.arguments import Limit, read_number
-from softbleu.kernels import SCALE, Intervals, Kernels
+from softbleu.kernels import SCALE, Kernels
 from softbleu.kernels.numpy_backend import assign_greedily
 from softbleu.matching.ngrams import (
     COMPOSITIONS,
@@ -67,36 +67,15 @@ class Rules:
     """Rules of a soft matcher for n-grams of several orders; see `SoftMatcher`."""
 
     pool_orders: tuple[tuple[int, ...], ...]  # For each order, the reference orders that may match approximately
+    columns: tuple[tuple[int, ...], ...]  # The same with the order itself, ascending
+    deepest: int  # Greatest order of an n-gram whose similarity is computed
     threshold: int  # In millionths; a similarity must exceed it
     assignment: Assignment
-    consumption: Consumption
+    unit: int  # Millionths of a pool n-gram that a match consumes; 0: its similarity
     composition: Composition
-    equal_is_one: bool = True  # Whether equal n-grams have similarity 1 in any context
-    in_context: bool = False  # Whether the vectors of equal n-grams differ by context
-
-    @property
-    def exact_first(self) -> bool:
-        """Whether equal n-grams are matched before others."""
-        return self.equal_is_one and self.assignment == "exact-first"
-
-    @property
-    def unit(self) -> int:
-        """Millionths of a pool n-gram that a match consumes; 0: its similarity."""
-        return SCALE if self.consumption == "unit" else 0
-
-    @property
-    def max_order(self) -> int:
-        """Greatest order."""
-        return len(self.pool_orders)
-
-    def columns(self, order: int) -> list[int]:
-        """Return the orders of pool n-grams that an order may match, including its own, ascending."""
-        return sorted({order, *self.pool_orders[order - 1]})
-
-    @property
-    def deepest(self) -> int:
-        """Greatest order of an n-gram whose similarity is computed."""
-        return max((max(n, *orders) for n, orders in enumerate(self.pool_orders, start=1) if orders), default=0)
+    equal_is_one: bool  # Whether equal n-grams have similarity 1 in any context
+    exact_first: bool  # Whether equal n-grams are matched before others
+    in_context: bool  # Whether the vectors of equal n-grams differ by context
 
 
 @dataclass(frozen=True)
@@ -107,12 +86,6 @@ class Matches:
     matched: Integers  # Matched share in millionths: 1,000,000 for an exact match, 0 for none
     partner_starts: Integers  # Position at which the matched reference n-gram first appears; -1 for none
     partner_orders: Integers  # Order of the matched reference n-gram; 0 for none
-
-    @classmethod
-    def none(cls, ngrams: Ngrams) -> Matches:
-        """Make empty matches for n-grams."""
-        empty = np.zeros(len(ngrams.starts), np.int64)
-        return cls(ngrams.starts, empty, empty - 1, empty.copy())
 
     @classmethod
     def exact(cls, ngrams: Ngrams, order: int) -> Matches:
@@ -240,13 +213,18 @@ class SoftMatcher(Matcher):
 
     def rules(self, max_order: int, vectors: Vectors) -> Rules:
         """Return the rules for n-grams of orders 1…`max_order`, compared by `vectors`."""
+        soft = tuple(tuple(self.pool_orders(order, max_order)) for order in range(1, max_order + 1))
+        columns = tuple(tuple(sorted({order, *others})) for order, others in enumerate(soft, start=1))
         return Rules(
-            tuple(tuple(self.pool_orders(order, max_order)) for order in range(1, max_order + 1)),
+            soft,
+            columns,
+            max((row[-1] for row, others in zip(columns, soft, strict=True) if others), default=0),
             threshold_in_millionths(self.least_similarity),
             self.assignment,
-            self.consumption,
+            SCALE if self.consumption == "unit" else 0,
             COMPOSITIONS[self.composition],
             vectors.equal_is_one,
+            vectors.equal_is_one and self.assignment == "exact-first",
             vectors.in_context,
         )
 
@@ -254,7 +232,23 @@ class SoftMatcher(Matcher):
         """Match the candidate n-grams of orders 1…max_order of every segment of a chunk."""
         if vectors is None or not self.needs_vectors(max_order):
             return super().matches(chunk, vectors, max_order)
-        return soft_matches(self.rules(max_order, vectors), chunk, vectors)
+        MATCHED_WORDS.check_sum(**chunk.sizes)
+        rules, given, (chunk, places) = self.rules(max_order, vectors), chunk, chunk.in_order()
+        pools = [Pool.of(ngrams, chunk, rules) for ngrams in chunk.ngrams(max_order, instances=rules.in_context)]
+        matches = [pool.start(order, rules) for order, pool in enumerate(pools, start=1)]
+        text = WeighedText.of(chunk, vectors, rules.composition.by_frequency, rules.deepest)
+        for batch in batches(chunk):
+            if batch.is_long:
+                match_long_segment(rules, pools, batch, text, matches)
+            elif (tables := Tables.of(rules, pools, batch, text.products(batch))) is not None:
+                tables.note(*tables.assign(), matches)
+        if chunk is given:
+            return matches
+        first = None if rules.in_context else given.first_of_equals(max_order)
+        return [
+            replace(made, partner_starts=places_in(places, first, made.partner_starts, made.partner_orders))
+            for made in matches
+        ]
 
     def matched(self, chunk: Chunk, vectors: Vectors | None, max_order: int, kernels: Kernels) -> Integers:
         """Sum the matches, by kernels where possible; see `Matcher.matched`."""
@@ -331,27 +325,6 @@ def make_matcher(name: str, **options: object) -> Matcher:
     return MATCHERS.make(name, **options)
 
 
-def soft_matches(rules: Rules, chunk: Chunk, vectors: Vectors) -> list[Matches]:
-    """Match the n-grams of every candidate of a chunk by the rules; return `Matches` for each order."""
-    MATCHED_WORDS.check_sum(**chunk.sizes)
-    given, (chunk, places) = chunk, chunk.in_order
-    pools = [Pool.of(ngrams, chunk, rules) for ngrams in chunk.ngrams(rules.max_order, instances=rules.in_context)]
-    matches = [pool.start(order, rules) for order, pool in enumerate(pools, start=1)]
-    text = WeighedText.of(chunk, vectors, rules.composition.by_frequency, rules.deepest)
-    for batch in batches(chunk):
-        if batch.is_long:
-            match_long_segment(rules, pools, batch, text, matches)
-        elif (tables := Tables.of(rules, pools, batch, text.products(batch))) is not None:
-            tables.note(*tables.assign(), matches)
-    if chunk is given:
-        return matches
-    first = None if rules.in_context else given.first_of_equals(rules.max_order)
-    return [
-        replace(made, partner_starts=places_in(places, first, made.partner_starts, made.partner_orders))
-        for made in matches
-    ]
-
-
 def places_in(places: Integers, first: Integers | None, starts: Integers, orders: Integers) -> Integers:
     """Convert start positions of partners from `Chunk.in_order` to the original chunk.
 
@@ -365,15 +338,15 @@ def places_in(places: Integers, first: Integers | None, starts: Integers, orders
 def soft_sums(rules: Rules, chunk: Chunk, vectors: Vectors, kernels: Kernels) -> Integers | None:
     """Sum the matches of each candidate and order by kernels, in millionths: (lines, orders).
 
-    See `soft_matches` for the parameters. Returns None if the kernels do not support these rules and vectors.
+    Returns None if the kernels do not support these rules and vectors.
     """
     plain = rules.exact_first and not rules.composition.aligned
     if kernels.sum_matches is None or not plain or not isinstance(vectors, TokenVectors):
         return None
     if vectors.allowed_pairs is not None:
         return None
-    chunk, _ = chunk.in_order
-    orders = range(1, rules.max_order + 1)
+    chunk, _ = chunk.in_order()
+    orders = range(1, len(rules.pool_orders) + 1)
     return kernels.sum_matches(
         chunk.candidates,
         chunk.references,
@@ -416,15 +389,14 @@ def stripes_of(rules: Rules, pools: list[Pool], batch: Batch, text: WeighedText)
 
     Yields the first token of each stripe and its tables. See `match_long_segment` for the parameters.
     """
-    pools_of_each = max(len(rules.columns(order)) for order in range(1, rules.max_order + 1))
-    stripe = max(1, STRIPE_CELLS // (batch.reference.shape[1] * pools_of_each))
+    stripe = max(1, STRIPE_CELLS // (batch.reference.shape[1] * max(map(len, rules.columns))))
     for start in range(0, batch.candidate.shape[1], stripe):
         # N-grams that begin in the stripe may end after it; n-grams that begin after it come next.
-        end = start + stripe + rules.max_order - 1
+        end = start + stripe + len(pools) - 1
         part = replace(batch, candidate=batch.candidate[:, start:end])
         tables = Tables.of(rules, pools, part, text.products(part))
         if tables is not None:
-            tables.similarities[:, :, stripe:] = 0
+            tables.similarities[:, stripe:] = 0
             yield start, tables
 
 
@@ -432,7 +404,7 @@ def _match_greedily(rules: Rules, stripes: Iterator[tuple[int, Tables]], matches
     """Match n-grams from left to right; each stripe uses the capacity that earlier stripes left."""
     left: dict[int, Integers] = {}
     for _, tables in stripes:
-        for capacity, order in zip(tables.capacity[:, 0], tables.orders, strict=True):
+        for capacity, order in zip(tables.capacity, tables.orders, strict=True):
             if order in left:
                 capacity[:] = left[order][: len(capacity)]
             left[order] = capacity
@@ -457,7 +429,7 @@ def _match_optimally(
     whole: Tables | None = None
     for start, tables in stripes:
         whole = whole or replace(tables, batch=batch)
-        similarities = tables.similarities[0, 0]
+        similarities = tables.similarities[0]
         row, column = np.nonzero(similarities > max(rules.threshold, 0))
         links.append(((row + start).astype(np.int32), column.astype(np.int32), similarities[row, column]))
         OPTIMAL.check(sum(len(link[0]) for link in links), words)
@@ -465,7 +437,7 @@ def _match_optimally(
     if whole is not None:
         rows, columns, values = map(np.concatenate, zip(*links, strict=True))
         links.clear()
-        partner, value = assign_links(rows, columns, values, whole.capacity[0, 0], batch.candidate.shape[1])
+        partner, value = assign_links(rows, columns, values, whole.capacity[0], batch.candidate.shape[1])
         whole.note(partner[None], value[None], matches)
 
 
@@ -477,11 +449,7 @@ class Batch:
     lines: Integers  # Line of each candidate
     candidate: Integers  # Token positions of candidates: (batch, most tokens), padded with the chunk's size
     reference: Integers  # Token positions of references, likewise
-
-    @property
-    def is_long(self) -> bool:
-        """Whether the batch is a single candidate whose token-by-token matrix is too large to hold."""
-        return bool(self.candidate.shape[1] * self.reference.shape[1] > LONG_CELLS)
+    is_long: bool  # Whether it is a single candidate whose token-by-token matrix is too large to hold
 
 
 def batches(chunk: Chunk, most_cells: int | None = None) -> Iterator[Batch]:
@@ -503,8 +471,9 @@ def batches(chunk: Chunk, most_cells: int | None = None) -> Iterator[Batch]:
         yield Batch(
             systems,
             lines,
-            _padded(candidate[lines], height[lines], chunk.size),
-            _padded(reference[segments], width[lines], chunk.size),
+            _padded(candidate[lines], height[lines], int(reference[-1])),
+            _padded(reference[segments], width[lines], int(reference[-1])),
+            is_long=bool(height[lines].max() * width[lines].max() > LONG_CELLS),
         )
         start += len(lines)
 
@@ -531,11 +500,11 @@ class WeighedText:
     def products(self, batch: Batch) -> TokenProducts:
         """Compute the products of the tokens of a batch."""
         cross, plain = self.vectors.products(self.rows[batch.candidate], self.rows[batch.reference])
-        return TokenProducts(cross, plain, self._norms(batch.candidate), self._norms(batch.reference))
-
-    def _norms(self, places: Integers) -> list[Floats]:
-        width = places.shape[1]
-        return [norms[places[:, : width - n]] for n, norms in enumerate(self.norms[:width])]
+        ours, others = (
+            [norms[places[:, : places.shape[1] - n]] for n, norms in enumerate(self.norms[: places.shape[1]])]
+            for places in (batch.candidate, batch.reference)
+        )
+        return TokenProducts(cross, plain, ours, others)
 
 
 @dataclass(frozen=True)
@@ -554,7 +523,7 @@ class Pool:
     @classmethod
     def of(cls, ngrams: Ngrams, chunk: Chunk, rules: Rules) -> Pool:
         """Index the n-grams of a chunk by position."""
-        starts, pool_starts, size = ngrams.starts, ngrams.pool_starts, chunk.size + 1
+        starts, pool_starts, size = ngrams.starts, ngrams.pool_starts, len(chunk.positions.codes) + 1
         index, pool_index, waiting = np.full(size, -1), np.full(size, len(pool_starts)), np.zeros(size, bool)
         index[starts], pool_index[pool_starts] = np.arange(len(starts)), np.arange(len(pool_starts))
         waiting[starts] = ~ngrams.exact if rules.exact_first else True
@@ -562,14 +531,6 @@ class Pool:
         counts[:-1] = ngrams.capacity
         left[:, :-1] = ngrams.left(chunk.systems) if rules.exact_first else ngrams.capacity
         return cls(ngrams, index, waiting, pool_index, counts, left)
-
-    def capacity(self, less_exact: bool, systems: Integers, starts: Integers) -> Integers:
-        """Count the instances of pool n-grams at `starts`, (batch, starts), for candidates of `systems`.
-
-        With `less_exact`, instances used by exact matches are subtracted.
-        """
-        numbers = self.pool_index[starts]
-        return self.left[systems[:, None], numbers] if less_exact else self.counts[numbers]
 
     def equal(self, candidate: Integers, reference: Integers) -> Flags:
         """Compare n-grams at all pairs of positions for equality: (batch, candidate starts, reference starts)."""
@@ -582,7 +543,8 @@ class Pool:
         """Make the matches of an order that precede approximate ones: exact matches, if the rules say so."""
         if rules.exact_first or not rules.pool_orders[order - 1]:
             return Matches.exact(self.ngrams, order)
-        return Matches.none(self.ngrams)
+        empty = np.zeros(len(self.ngrams.starts), np.int64)
+        return Matches(self.ngrams.starts, empty, empty - 1, empty.copy())
 
 
 @dataclass(frozen=True)
@@ -597,8 +559,8 @@ class Tables:
     similarities: NDArray[np.int32]
     """Similarities in millionths, `EXACT` for equal n-grams, 0 or less where no match is allowed.
 
-    The shape is (orders, batch, candidate n-grams, pool n-grams)."""
-    capacity: Integers  # Instances of the pool n-grams, in millionths: (orders, batch, pool n-grams)
+    The shape is (orders * batch, candidate n-grams, pool n-grams): row o * batch + s is candidate s in order o."""
+    capacity: Integers  # Instances of the pool n-grams, in millionths: (orders * batch, pool n-grams)
 
     @classmethod
     def of(cls, rules: Rules, pools: list[Pool], batch: Batch, products: TokenProducts) -> Tables | None:
@@ -606,56 +568,46 @@ class Tables:
         (size, height), width = batch.candidate.shape, batch.reference.shape[1]
         orders = [order for order, soft in enumerate(rules.pool_orders, start=1) if soft and order <= height]
         # Columns in pool order: the starts of 1-grams, of 2-grams, …
-        pool_orders = [[k for k in rules.columns(n) if k <= width] for n in orders]
+        pool_orders = [[k for k in rules.columns[n - 1] if k <= width] for n in orders]
         columns = width * max(map(len, pool_orders), default=0)
         if not columns:
             return None
-        similarities = np.zeros((len(orders), size, height, columns), np.int32)
-        capacity = np.zeros((len(orders), size, columns), np.int64)
-        tables = cls(rules, pools, batch, orders, pool_orders, similarities, capacity)
-        for layer, blocks in enumerate(pool_orders):
-            for place in range(len(blocks)):
-                tables._fill(layer, place, products)
-        return tables
-
-    def _fill(self, layer: int, place: int, products: TokenProducts) -> None:
-        """Fill in the capacities of pool n-grams of one order, and their similarities to n-grams of another."""
-        order, pool_order = self.orders[layer], self.pool_orders[layer][place]
-        height, width = self.batch.candidate.shape[1], self.batch.reference.shape[1]
-        candidate = self.batch.candidate[:, : height - order + 1]
-        reference = self.batch.reference[:, : width - pool_order + 1]
-        columns = slice(place * width, place * width + reference.shape[1])
-        pool = self.pools[order - 1]
-        offered = self.pools[pool_order - 1].capacity(pool_order == order, self.batch.systems, reference)
-        self.capacity[layer, :, columns] = SCALE * offered
-        block = self.similarities[layer, :, : candidate.shape[1], columns]
-        if pool_order in self.rules.pool_orders[order - 1]:
-            rows, served = pool.waiting[candidate].astype(np.float64), np.where(offered > 0, float(SCALE), 0.0)
-            similarities = self.rules.composition.similarities(products, order, pool_order, rows, served)
-            if similarities is not None:
-                block[...] = round_millionths(similarities)
-        if pool_order == order and self.rules.equal_is_one and not self.rules.exact_first:
-            block[pool.equal(candidate, reference)] = EXACT
+        similarities = np.zeros((len(orders) * size, height, columns), np.int32)
+        capacity = np.zeros((len(orders) * size, columns), np.int64)
+        for layer, (order, blocks) in enumerate(zip(orders, pool_orders, strict=True)):
+            candidate, pool = batch.candidate[:, : height - order + 1], pools[order - 1]
+            rows, waiting = slice(layer * size, (layer + 1) * size), pool.waiting[candidate].astype(np.float64)
+            for place, pool_order in enumerate(blocks):
+                reference = batch.reference[:, : width - pool_order + 1]
+                numbers = pools[pool_order - 1].pool_index[reference]
+                # Exact matches have used instances of their own order.
+                offered = (
+                    pool.left[batch.systems[:, None], numbers]
+                    if pool_order == order
+                    else pools[pool_order - 1].counts[numbers]
+                )
+                some = slice(place * width, place * width + reference.shape[1])
+                capacity[rows, some] = SCALE * offered
+                block = similarities[rows, : candidate.shape[1], some]
+                if pool_order in rules.pool_orders[order - 1]:
+                    served = np.where(offered > 0, float(SCALE), 0.0)
+                    compared = rules.composition.similarities(products, order, pool_order, waiting, served)
+                    if compared is not None:
+                        block[...] = round_millionths(compared)
+                if pool_order == order and rules.equal_is_one and not rules.exact_first:
+                    block[pool.equal(candidate, reference)] = EXACT
+        return cls(rules, pools, batch, orders, pool_orders, similarities, capacity)
 
     def assign(self) -> tuple[Integers, Integers]:
-        """Assign pool n-grams to candidate n-grams by the rules; row o * batch + s is candidate s in order o.
+        """Assign pool n-grams to candidate n-grams by the rules.
 
         Returns the pool n-gram of each candidate n-gram, -1 for none, and the similarity of the match. Overwrites the
         similarities.
         """
-        similarities, capacity = self._stacked()
         if self.rules.assignment == "optimal":
-            similarities[similarities <= self.rules.threshold] = 0
-            return _assign_optimally(similarities, capacity)
-        return assign_greedily(similarities, capacity, self.rules.unit, self.rules.threshold)
-
-    def sweep(self, thresholds: Integers, kernels: Kernels) -> Intervals:
-        """Match at every threshold, in millionths, by `kernels`; rows are numbered as in `assign`."""
-        return kernels.sweep_greedily(*self._stacked(), thresholds)
-
-    def _stacked(self) -> tuple[NDArray[np.int32], Integers]:
-        height, columns = self.similarities.shape[2:]
-        return self.similarities.reshape(-1, height, columns), self.capacity.reshape(-1, columns)
+            self.similarities[self.similarities <= self.rules.threshold] = 0
+            return _assign_optimally(self.similarities, self.capacity)
+        return assign_greedily(self.similarities, self.capacity, self.rules.unit, self.rules.threshold)
 
     def note(self, partner: Integers, value: Integers, matches: list[Matches]) -> None:
         """Write the results of `assign`, `partner` and `value`, into `matches`, order by order."""

@@ -46,18 +46,10 @@ class Ngrams:
     pool_starts: Integers  # Positions of the pool n-grams: their first appearance in the segment
     pool_ids: Integers  # Id of each pool n-gram
     counts: Integers  # Greatest count in one reference, by id (Papineni's clipping)
+    exact: Flags  # Which of `starts` have an exact match in the pool; leftmost occurrences come first
+    capacity: Integers  # Number of instances of each pool n-gram
     ranks: Integers | None = None
     """Number of equal pool n-grams before each, if every instance has its own entry; None if equal ones share one."""
-
-    @property
-    def capacity(self) -> Integers:
-        """Number of instances of each pool n-gram."""
-        return self.counts[self.pool_ids] if self.ranks is None else np.ones(len(self.pool_ids), np.int64)
-
-    @cached_property
-    def exact(self) -> Flags:
-        """Mask of `starts` with an exact match in the pool; leftmost occurrences come first."""
-        return self.occurrence < self.counts[self.ids]
 
     def left(self, systems: int) -> Integers:
         """Subtract the exact matches of each system from the counts of the pool: (systems, pool n-grams)."""
@@ -67,7 +59,7 @@ class Ngrams:
         taken = self.systems[self.exact] * len(self.pool_ids) + numbers[self.ids[self.exact]]
         used = np.bincount(taken, minlength=systems * len(self.pool_ids)).reshape(systems, -1)
         if self.ranks is None:
-            return self.counts[self.pool_ids] - used
+            return self.capacity - used
         return (self.ranks >= used[:, numbers[self.pool_ids]]).astype(np.int64)
 
 
@@ -134,22 +126,17 @@ class Chunk:
         """Number of references of each segment."""
         return self.segment_offsets[1:] - self.segment_offsets[:-1]
 
-    @property
     def in_order(self) -> tuple[Chunk, Integers]:
-        """The chunk with references sorted by their words, and the original position of each of its positions.
+        """Sort the references of each segment by their words; return the original position of each position, too.
 
         Sorting makes ties between n-grams independent of the order of references. Words are compared by their codes,
         which are in alphabetical order if words have vectors.
         """
-        return self._sorted or (self, np.arange(self.size))
-
-    @cached_property
-    def _sorted(self) -> tuple[Chunk, Integers] | None:
-        """Sort references; None if none needs it: a cached value that has the chunk itself would outlive its use."""
-        places, bounds = np.arange(self.size), pairwise(self.segment_offsets.tolist())
+        split = len(self.candidates.codes)
+        places, bounds = np.arange(split + len(self.references.codes)), pairwise(self.segment_offsets.tolist())
         several = [(start, end) for start, end in bounds if end - start > 1]
         if not several:
-            return None
+            return self, places
         lines, codes = np.arange(len(self.references.lengths)), self.references.codes.astype(">i4").tobytes()
         words = [codes[4 * start : 4 * end] for start, end in pairwise(self.references.offsets.tolist())]
         before = lines_before(self.references)
@@ -157,7 +144,6 @@ class Chunk:
         written = [""] * len(lines) if texts is None else texts.tolist()
         for start, end in several:
             lines[start:end] = sorted(range(start, end), key=lambda line: (words[line], before[line], written[line]))
-        split = len(self.candidates.codes)
         places[split:] = split + chosen_places(self.references.offsets, lines)[0]
         return replace(self, references=self.references.chosen(lines)), places
 
@@ -171,16 +157,6 @@ class Chunk:
             self.references.lengths,
             self.reference_numbers,
         )
-
-    @property
-    def codes(self) -> NDArray[np.int32]:
-        """Tokens of all candidates, then of all references."""
-        return np.concatenate((self.candidates.codes, self.references.codes))
-
-    @property
-    def size(self) -> int:
-        """Number of tokens, candidates and references together."""
-        return len(self.candidates.codes) + len(self.references.codes)
 
     @cached_property
     def reference_positions(self) -> Integers:
@@ -197,43 +173,45 @@ class Chunk:
 
     def ngrams(self, order: int, *, instances: bool = False) -> Iterator[Ngrams]:
         """Yield the n-grams of orders 1…order; with `instances`, each pool n-gram has its own entry."""
-        return (self._ngrams(starts, ids, instances) for starts, ids in ngram_ids(self.positions, order))
+        size = len(self.positions.codes)
+        for starts, ids in ngram_ids(self.positions, order):
+            cut = int(np.searchsorted(starts, self.positions.split))
+            pool_starts, pool_ids = starts[cut:], ids[cut:]
+            counts = reference_counts(self.positions, pool_starts, pool_ids)
+            ranks = None
+            if instances:
+                chosen, ranks = self._instances(pool_starts, pool_ids, counts)
+            else:
+                first = np.empty(size, np.int64)
+                first[pool_ids[::-1]] = pool_starts[::-1]
+                chosen = first[pool_ids] == pool_starts
+            systems = self.positions.line[starts[:cut]] // max(len(self), 1)
+            occurrence = occurrence_numbers(systems * size + ids[:cut], self.systems * size)
+            yield Ngrams(
+                starts=starts[:cut],
+                ids=ids[:cut],
+                occurrence=occurrence,
+                systems=systems,
+                pool_starts=pool_starts[chosen],
+                pool_ids=pool_ids[chosen],
+                counts=counts,
+                exact=occurrence < counts[ids[:cut]],
+                capacity=counts[pool_ids[chosen]] if ranks is None else np.ones(len(ranks), np.int64),
+                ranks=ranks,
+            )
 
     def first_of_equals(self, order: int) -> Integers:
         """Find, for each order and position, the first position with the same n-gram in its references.
 
         The shape is (order + 1, positions); positions without an n-gram of a reference are kept.
         """
-        first = np.tile(np.arange(self.size), (order + 1, 1))
+        first = np.tile(np.arange(len(self.positions.codes)), (order + 1, 1))
         for n, (starts, ids) in enumerate(ngram_ids(self.positions, order), start=1):
             cut = int(np.searchsorted(starts, self.positions.split))
-            places = np.empty(self.size, np.int64)
+            places = np.empty(first.shape[1], np.int64)
             places[ids[cut:][::-1]] = starts[cut:][::-1]
             first[n, starts[cut:]] = places[ids[cut:]]
         return first
-
-    def _ngrams(self, starts: Integers, ids: Integers, instances: bool) -> Ngrams:
-        cut = int(np.searchsorted(starts, self.positions.split))
-        pool_starts, pool_ids = starts[cut:], ids[cut:]
-        counts = reference_counts(self.positions, pool_starts, pool_ids)
-        ranks = None
-        if instances:
-            chosen, ranks = self._instances(pool_starts, pool_ids, counts)
-        else:
-            first = np.empty(self.size, np.int64)
-            first[pool_ids[::-1]] = pool_starts[::-1]
-            chosen = first[pool_ids] == pool_starts
-        systems = self.positions.line[starts[:cut]] // max(len(self), 1)
-        return Ngrams(
-            starts=starts[:cut],
-            ids=ids[:cut],
-            occurrence=occurrence_numbers(systems * self.size + ids[:cut], self.systems * self.size),
-            systems=systems,
-            pool_starts=pool_starts[chosen],
-            pool_ids=pool_ids[chosen],
-            counts=counts,
-            ranks=ranks,
-        )
 
     def _instances(self, starts: Integers, ids: Integers, counts: Integers) -> tuple[Flags, Integers]:
         """Select the n-grams of the reference that has the most of their kind; return a mask and their ranks."""
@@ -386,7 +364,7 @@ class TokenVectors(Vectors):
 
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
         """Return unit vectors of the distinct words of a chunk, and the row of each position."""
-        return self.weighted(by_frequency=by_frequency).of_words(chunk.codes)
+        return self.weighted(by_frequency=by_frequency).of_words(chunk.positions.codes)
 
     def of_words(self, codes: NDArray[np.int32]) -> tuple[UnitVectors, Integers]:
         """Return unit vectors of the distinct words among coded tokens, and the row of each token."""
@@ -418,7 +396,7 @@ class ComparedWords(Vectors):
 
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
         """Return the distinct words of a chunk, and the row of each position."""
-        distinct, places = np.unique(chunk.codes, return_inverse=True)
+        distinct, places = np.unique(chunk.positions.codes, return_inverse=True)
         weights = frequency_weights(self.frequencies)[distinct] if by_frequency else None
         return ComparedTokens(np.zeros((len(distinct), 0)), distinct, weights, source=self), places
 

@@ -56,11 +56,12 @@ def matched_by_all(
         else:
             matched[number] = matcher.matched(Chunk.together(chunks), vectors, max_order, kernels)
     if families and vectors is not None:
-        chunk, _ = Chunk.together(chunks).in_order
+        chunk = Chunk.together(chunks)
         if len(matchers) - len(matched) == 1:
             (number,) = next(iter(families.values()))
             matched[number] = matchers[number].matched(chunk, vectors, max_order, kernels)
         else:
+            chunk, _ = chunk.in_order()
             sweeps = [
                 ThresholdSweep(family, sorted(set(members.values())), chunk, max_order, vectors)
                 for family, members in families.items()
@@ -106,7 +107,7 @@ class ThresholdSweep:
         tables = Tables.of(self.rules, self.pools, batch, products)
         if tables is None:
             return
-        intervals = tables.sweep(self.millionths, kernels)
+        intervals = kernels.sweep_greedily(tables.similarities, tables.capacity, self.millionths)
         layer, place = np.divmod(intervals.segment, len(batch.lines))
         places = batch.lines[place] * self.matched.shape[2] + np.array(tables.orders)[layer] - 1
         size = self.matched.shape[1] * self.matched.shape[2]
@@ -126,10 +127,10 @@ class ThresholdSweep:
                 tables.orders, tables.similarities, tables.capacity, strict=True
             ):
                 remaining = left.setdefault(order, np.tile(capacity, (len(self.thresholds), 1)))
-                greatest = similarities.max(axis=2, initial=0)[0]
+                greatest = similarities.max(axis=1, initial=0)
                 for number, threshold in enumerate(self.millionths.tolist()):
-                    room = remaining[number, : capacity.shape[1]]
-                    columns, values = assign_greedily(similarities[:, greatest > threshold], room, SCALE, threshold)
+                    room, rows = remaining[number, : len(capacity)], similarities[None, greatest > threshold]
+                    columns, values = assign_greedily(rows, room, SCALE, threshold)
                     np.subtract.at(room, columns[columns >= 0], SCALE)
                     self.matched[number, batch.lines[0], order - 1] += np.minimum(values, SCALE).sum()
 
@@ -181,15 +182,13 @@ class MatchIntervals:
         """Return some of the matches."""
         return MatchIntervals(*(column[which] for column in vars(self).values()))
 
-    def ngrams(self, codes: NDArray[np.int32]) -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
-        """Return the n-grams of the candidates and their partners, in codes of words, from those of all positions."""
+    def pairs(self, codes: NDArray[np.int32]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """Yield the n-gram of each candidate and its partner, in codes of words, from those of all positions."""
         words: list[int] = codes.tolist()
-
-        def cut(starts: Integers, orders: Integers) -> list[tuple[int, ...]]:
-            places = zip(starts.tolist(), (starts + orders).tolist(), strict=True)
-            return [tuple(words[start:end]) for start, end in places]
-
-        return cut(self.starts, self.order), cut(self.partner_starts, self.partner_orders)
+        sides = (self.starts, self.order), (self.partner_starts, self.partner_orders)
+        places = (part.tolist() for starts, orders in sides for part in (starts, starts + orders))
+        for start, end, first, beyond in zip(*places, strict=True):
+            yield tuple(words[start:end]), tuple(words[first:beyond])
 
     def differ(self, chunk: Chunk) -> Flags:
         """Select the matches whose n-grams differ in spelling: (matches,)."""
@@ -197,8 +196,9 @@ class MatchIntervals:
         equal = self.order == self.partner_orders
         for index in range(int(self.order.max(initial=0))):
             beyond = index >= self.order
-            left = np.minimum(self.starts + index, chunk.size)
-            right = np.minimum(self.partner_starts + index, chunk.size)
+            left, right = (
+                np.minimum(starts + index, len(codes) - 1) for starts in (self.starts, self.partner_starts)
+            )
             equal &= beyond | (codes[left] == codes[right])
         return np.asarray(~equal)
 
@@ -237,7 +237,7 @@ def _swept(
     kernels: Kernels,
 ) -> Iterator[MatchIntervals]:
     """Yield the matches at all thresholds, with similarities computed once."""
-    given, (chunk, originals) = chunk, chunk.in_order
+    given, (chunk, originals) = chunk, chunk.in_order()
     sweep = ThresholdSweep(matcher, list(thresholds), chunk, max_order, vectors)
     first = None if chunk is given or sweep.rules.in_context else given.first_of_equals(max_order)
     for order, pool in enumerate(sweep.pools, start=1):
@@ -254,7 +254,7 @@ def _swept(
         tables = Tables.of(sweep.rules, sweep.pools, batch, text.products(batch))
         if tables is None:
             continue
-        found = tables.sweep(sweep.millionths, kernels)
+        found = kernels.sweep_greedily(tables.similarities, tables.capacity, sweep.millionths)
         layer, line = np.divmod(found.segment, len(candidate))
         block, place = np.divmod(found.column, reference.shape[1])
         pool_orders = np.array([row + [0] * (max_order - len(row)) for row in tables.pool_orders])[layer, block]

@@ -262,7 +262,7 @@ class Judge:
         matched = np.flatnonzero(aligned >= 0)
         other = chunk.reference_positions[segment[matched]] + aligned[matched]
         # The position to which each position is aligned; the additional last one stands for all beyond the end.
-        self._link = np.full(chunk.size + 1, -1)
+        self._link = np.full(len(chunk.positions.codes) + 1, -1)
         self._link[matched] = other
         self._link[other] = matched
         self._occurrences = [_Occurrences(*ngrams, split) for ngrams in ngram_ids(chunk.positions, max_order)]
@@ -706,7 +706,7 @@ def _match(tasks: Sequence[_Task], max_order: int, texts: _Texts, batch: tuple[C
         tally.add(intervals, classes, rewarded)
         made = (intervals.first <= task.at) & (task.at < intervals.end)
         codes = chunk.positions.codes
-        sides = zip(*intervals.chosen(made).ngrams(codes), strict=True)
+        sides = intervals.chosen(made).pairs(codes)
         weights = zip(sides, classes[made].tolist(), intervals.matched[made].tolist(), strict=True)
         for (one, other), verdict, weight in weights:
             words, met = ([texts.words[code] for code in side] for side in (one, other))

@@ -350,12 +350,12 @@ def count_ngrams(chunk: Chunk, matcher: Matcher, vectors: Vectors | None, order:
         # Candidate positions are the same in both chunks, so starts align and identify the ids.
         first = np.flatnonzero(ngrams.occurrence == 0)
         ids = ngrams.ids[first]
-        candidate = np.bincount(ngrams.ids, minlength=chunk.size)[ids]
+        candidate = np.bincount(ngrams.ids, minlength=len(chunk.positions.codes))[ids]
         reference = ngrams.counts[ids]
         if matched is None:
             total = SCALE * np.minimum(candidate, reference)
         else:
-            sums = np.bincount(ngrams.ids, matched[n].matched, chunk.size)
+            sums = np.bincount(ngrams.ids, matched[n].matched, len(chunk.positions.codes))
             total = sums[ids].astype(np.int64)
         source = in_source.counts[in_source.ids[first]]
         units = chunk.positions.segment[ngrams.starts[first]]

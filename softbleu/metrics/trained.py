@@ -437,7 +437,7 @@ def _pieces(single: Chunk, words: WordTable) -> Iterator[tuple[Floats, Floats, F
 def _words(single: Chunk, words: WordTable) -> Iterator[tuple[Floats, Floats, Floats, float]]:
     """Similarities of the words of each pair, 1 of equal ones, and the mean vectors."""
     vectors, places = words.vectors.unit(single, by_frequency=False)
-    rows, codes = vectors.rows[places], single.codes
+    rows, codes = vectors.rows[places], single.positions.codes
     split = len(single.candidates.codes)
     bounds = pairwise(single.candidates.offsets.tolist()), pairwise((single.references.offsets + split).tolist())
     for (start, end), (first, last) in zip(*bounds, strict=True):
