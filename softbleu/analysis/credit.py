@@ -14,7 +14,7 @@ from softbleu.corpora.corpus import Against, Corpus, References, Texts, make_cor
 from softbleu.engine.notes import note_corpus
 from softbleu.engine.plan import GivenMetric, Plan, make_plan, requirements_of
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
-from softbleu.engine.worker import MINI_BATCH
+from softbleu.engine.worker import MINI_BATCH, MOST_TOGETHER
 from softbleu.errors import InputError
 from softbleu.io.arguments import several
 from softbleu.io.platform import single_threaded_blas
@@ -280,9 +280,9 @@ def _match(prepared: PreparedCorpus, metric: Any, grid: Sequence[float], progres
     ]
     with single_threaded_blas():
         for block in prepared.blocks():
-            for tally, chunk in zip(tallies, block.chunks(), strict=True):
-                for piece in chunk.pieces(MINI_BATCH):
-                    part = compared(metric, piece)
+            for start, end in block.cuts(MINI_BATCH, MOST_TOGETHER):
+                for tally, chunk in zip(tallies, block.chunks(start, end), strict=True):
+                    part = compared(metric, chunk)
                     for matches in match_each(matchers, part, words.vectors, order, 0):
                         soft = matches.differ(part)
                         equal, some = matches.chosen(~soft), matches.chosen(soft)

@@ -224,8 +224,9 @@ def _open_in_memory(location: KeyedVectorsLike | Mapping[str, ArrayLike] | Vecto
 
 def _find_named(name: str) -> Path | None:
     """Find the store of vectors with a name: a bundled one, or one of the user."""
-    if name in bundled_names():
-        return find_resource(_FOLDER, name)
+    bundled = find_resource(_FOLDER, name, VECTORS) if name == Path(name).name else None
+    if bundled is not None:
+        return bundled.parent
     installed = find_installed(name)
     return installed if installed is not None and (installed / VECTORS).exists() else None
 

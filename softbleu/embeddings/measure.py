@@ -125,7 +125,7 @@ class WordMeasure(Declared):
 
     def check(self) -> None:
         """Normalise the spelling of components to remove, for signatures."""
-        if self.removes:
+        if self.vectors_postprocess != "none":
             object.__setattr__(self, "vectors_postprocess", str(Postprocess.parse(self.vectors_postprocess)))
 
     @property

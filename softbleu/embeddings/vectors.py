@@ -166,17 +166,16 @@ class Selection:
         self.take: Callable[[bytes, None], int | None] = self.open_forms.pop
         self.tolerant = False
         self.full = False
-        self._written = self._slots(words)
-        self._lowered = self._slots(map(str.lower, words)) if case == "fallback" else self._written
+        slot = self.open_forms.setdefault
+        spellings = words, map(str.lower, words) if case == "fallback" else words
+        # Lone surrogates, from text read with surrogateescape, match nothing, but must not raise.
+        self._written, self._lowered = (
+            np.fromiter((slot(word.encode("utf-8", "surrogatepass"), len(self.open_forms)) for word in some), np.intp)
+            for some in spellings
+        )
         self._location = np.full(len(self.open_forms), -1, dtype=np.intp)
         self._parts: list[NDArray[np.float32]] = []
         self._count = 0
-
-    def _slots(self, words: Iterable[str]) -> NDArray[np.intp]:
-        slot = self.open_forms.setdefault
-        # Lone surrogates, from text read with surrogateescape, match nothing, but must not raise.
-        forms = (word.encode("utf-8", "surrogatepass") for word in words)
-        return np.fromiter((slot(form, len(self.open_forms)) for form in forms), np.intp)
 
     def add(self, slots: Sequence[int], rows: NDArray[np.float32]) -> None:
         """Store the rows of slots: (slots, dimension)."""
@@ -519,9 +518,18 @@ class StoreSource:
 
     def select(self, words: Sequence[str], case: VectorCase = "fallback") -> WordVectors:
         """Return the vectors of words; see `VectorSource.select`. Other rows are not checked."""
-        selection = Selection(words, case)
-        # Sorted, since rows are read in the order of the file.
-        if places := sorted(self._places(selection)):
+        selection, vocabulary = Selection(words, case), self.directory / VOCABULARY
+        if (self.directory / LOOKUP).exists():
+            forms, numbers = list(selection.open_forms), list(selection.open_forms.values())
+            found = find_rows(map_vectors(self.directory / LOOKUP), vocabulary, forms)
+            # Sorted, since rows are read in the order of the file.
+            places = sorted((row, numbers[place]) for place, row in found)
+        else:
+            take = selection.take
+            with vocabulary.open("rb") as handle:
+                lines = ((row, take(line.rstrip(b"\n"), None)) for row, line in enumerate(handle))
+                places = [(row, slot) for row, slot in lines if slot is not None]
+        if places:
             rows, slots = zip(*places, strict=True)
             selection.add(slots, self._rows(np.array(rows)))
         return selection.finish(self.dimension, self.name, self.fingerprint)
@@ -544,20 +552,6 @@ class StoreSource:
                 end = min(start + _ROWS_AT_ONCE, wanted)
                 words = [line.rstrip(b"\n").decode("utf-8", "replace") for line in islice(handle, end - start)]
                 yield words, self._rows(np.arange(start, end))
-
-    def _places(self, selection: Selection) -> Iterator[tuple[int, int]]:
-        """Yield the rows and slots of the words found."""
-        if (self.directory / LOOKUP).exists():
-            forms, slots = list(selection.open_forms), list(selection.open_forms.values())
-            table = map_vectors(self.directory / LOOKUP)
-            yield from ((row, slots[place]) for place, row in find_rows(table, self.directory / VOCABULARY, forms))
-            return
-        take = selection.take
-        with (self.directory / VOCABULARY).open("rb") as handle:
-            for row, line in enumerate(handle):
-                slot = take(line.rstrip(b"\n"), None)
-                if slot is not None:
-                    yield row, slot
 
     def _rows(self, places: NDArray[np.intp]) -> NDArray[np.float32]:
         """Read rows by ascending number as floats."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -33,6 +32,7 @@ from softbleu.text.parts import WORD_PARTS
 from softbleu.text.tokens import TextTokenizer, Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
+    from softbleu.corpora.corpus import Preceding
     from softbleu.metrics.chinese import Merging
     from softbleu.metrics.requirements import Requirements
     from softbleu.types import Array, Integers
@@ -200,7 +200,7 @@ class Coder:
         if new:
             whole = self._compiled is not None and not self._splits
             split = (lambda word: (word,)) if whole else self.tokenizer.line_splitter
-            self._parts = self._parts.followed_by(WordParts.of(new, split, self.vocabulary))
+            self._parts = WordParts.of(new, split, self.vocabulary, behind=self._parts)
         return words.spread(self._parts)
 
     def table(self, kinds: Iterable[str]) -> WordTable:
@@ -212,7 +212,7 @@ class Coder:
             known = len(parts.bounds) - 1
             new = self._compiled.words(known) if whole and self._compiled else self.vocabulary.since(known)
             if new:
-                parts = parts.followed_by(WordParts.of(new, WORD_PARTS[part], codes))
+                parts = WordParts.of(new, WORD_PARTS[part], codes, behind=parts)
                 self._features[part] = parts, codes
             found |= {part: parts.codes, f"{part}_bounds": parts.bounds}
         return WordTable(TokenVectors(np.zeros((0, 0), np.float32), np.zeros(0)), found)
@@ -329,20 +329,22 @@ class CodedBlock:
         offsets = np.zeros(len(segments) + 1, np.int64)
         np.cumsum([len(texts) for texts in references], out=offsets[1:])
         gold = segments.gold if needed.gold else None
-        return cls(
+        coded = cls(
             tuple(coder.encode(texts) for texts in segments.candidates.values()),
             coder.tokenizer.coded_references(list(chain.from_iterable(references)), coder),
             offsets,
             coder.encode(segments.source) if needed.source and segments.source is not None else None,
             None if gold is None else [edits.coded(coder.words) for edits in gold],
             edits_of(segments, coder.split, needed.language, needed.merging) if needed.edits else (),
-        )._in_documents(segments, coder, needed)
+        )
+        if segments.before is None or not needed.context:
+            return coded
+        return coded._in_documents(segments, segments.before, coder, needed)
 
-    def _in_documents(self, segments: Segments, coder: Coder, needed: Requirements) -> CodedBlock:
+    def _in_documents(
+        self, segments: Segments, before: Preceding[Segments], coder: Coder, needed: Requirements
+    ) -> CodedBlock:
         """Put lines behind as many lines of their documents as are `needed`."""
-        before = segments.before
-        if before is None or not needed.context:
-            return self
         earlier, together = None, [segments]
         if before.block is not None:
             last = before.block.part(max(len(before.block) - needed.context, 0), len(before.block))
@@ -533,9 +535,9 @@ class TaskBatch:
     def __len__(self) -> int:
         return len(self.block) if self.part is None else self.part[1] - self.part[0]
 
-    def coded(self, coder: Coder) -> Iterator[CodedBlock]:
+    def coded(self, coder: Coder) -> CodedBlock:
         """Code the texts."""
-        yield coder.code(self.block) if self.part is None else coder.code(self.block, again=True).part(*self.part)
+        return coder.code(self.block) if self.part is None else coder.code(self.block, again=True).part(*self.part)
 
 
 def task_batches(
@@ -552,7 +554,9 @@ def task_batches(
     start, total, workers = skip, len(corpus), 0 if executor is None else count_workers(executor)
     most, block, first = _LINES // (len(corpus.systems) + 1), None, 0  # `first`: segments before the block
     while start < total:
-        size = _aim(total - start, total, workers, most)
+        size = 1
+        if workers:
+            size = max(1, min(most, max((total - start) // _SHARE, total // _LEAST_SHARE) // workers))
         if step is None:
             block = corpus.block(start, -(-size // BLOCK))
             yield TaskBatch(block, first=start)
@@ -564,20 +568,3 @@ def task_batches(
         stop = min(start + step * max(1, min(size // step, _SLOW)), first + len(block))
         yield TaskBatch(block, (start - first, stop - first), start)
         start = stop
-
-
-def with_sizes(batches: Iterable[TaskBatch]) -> tuple[Iterator[TaskBatch], Iterator[int]]:
-    """Yield batches, and beside it the sizes of those that are taken; `tee` would keep the texts of 57 batches."""
-    sizes = deque[int]()
-
-    def noted() -> Iterator[TaskBatch]:
-        for batch in batches:
-            sizes.append(len(batch))
-            yield batch
-
-    return noted(), iter(sizes.popleft, None)
-
-
-def _aim(left: int, total: int, workers: int, most: int) -> int:
-    """Count the segments that a worker is given at once."""
-    return max(1, min(most, max(left // _SHARE, total // _LEAST_SHARE) // workers)) if workers else 1

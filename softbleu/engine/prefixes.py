@@ -99,20 +99,18 @@ class _PrefixWorker:
         """Compute the statistics of a batch."""
         (task,) = self.worker.tasks
         metric = replace(task.metric, partial=False)  # Its references are cut here
-        worker, first = self.worker, batch.first
+        worker, parts = self.worker, list[PrefixRows]()
         kernels, coder = choose_kernels(worker.kernels), worker.coder or worker.own_coder()
-        parts = []
-        for block in batch.coded(coder):
-            words = None if task.table is None else self.worker.loaded(coder)[task.table]
-            for start, end in block.cuts(_TOGETHER, MOST_TOGETHER):
-                for system, chunk in enumerate(block.chunks(start, end)):
-                    owner, tokens = self.cuts.cut(chunk.candidates.lengths)
-                    some = prefixes(chunk, owner, tokens, metric.tokenizer)
-                    rows = checked_rows(metric, some, words, kernels)
-                    offsets = np.arange(len(some) + 1) if len(rows) == len(some) else some.segment_offsets
-                    lengths = chunk.candidates.lengths[owner]
-                    parts.append(PrefixRows(system, first + start, owner, tokens, lengths, rows, offsets))
-            first += len(block)
+        block = batch.coded(coder)
+        words = None if task.table is None else worker.loaded(coder)[task.table]
+        for start, end in block.cuts(_TOGETHER, MOST_TOGETHER):
+            for system, chunk in enumerate(block.chunks(start, end)):
+                owner, tokens = self.cuts.cut(chunk.candidates.lengths)
+                some = prefixes(chunk, owner, tokens, metric.tokenizer)
+                rows = checked_rows(metric, some, words, kernels)
+                offsets = np.arange(len(some) + 1) if len(rows) == len(some) else some.segment_offsets
+                lengths = chunk.candidates.lengths[owner]
+                parts.append(PrefixRows(system, batch.first + start, owner, tokens, lengths, rows, offsets))
         return parts
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -66,7 +66,9 @@ class WordCounts:
         """Count the words of references in blocks, which this vocabulary codes; lines with each, too, if `needed`."""
         for block in blocks:
             # With room for more: most blocks bring some new words.
-            self._grow(self.counts.shape[1])
+            known, room = self.counts.shape[1], len(self.vocabulary)
+            if room > known:
+                self.counts = np.concatenate((self.counts, np.zeros((2, room), np.int64)), axis=1)
             np.add.at(self.counts[0], block.references.codes, 1)
             if needed.idf == "references":
                 np.add.at(self.counts[1], once_a_line(block.references, len(self.vocabulary)), 1)
@@ -87,20 +89,16 @@ class WordCounts:
     def add(self, other: WordCounts) -> None:
         """Add counts from elsewhere."""
         codes = np.fromiter(map(self.vocabulary.__getitem__, other.vocabulary), np.int64, len(other.vocabulary))
-        self._grow()
-        self.counts[:, codes] += other.counts
-        self.references += other.references
-
-    def _grow(self, room: int = 0) -> None:
-        new = len(self.vocabulary) - self.counts.shape[1]
-        if new > 0:
-            self.counts = np.concatenate((self.counts, np.zeros((2, new + room), np.int64)), axis=1)
+        counts = np.zeros((2, len(self.vocabulary)), np.int64)
+        counts[:, : self.counts.shape[1]] = self.counts
+        counts[:, codes] += other.counts
+        self.counts, self.references = counts, self.references + other.references
 
 
 def count_words(batch: TaskBatch, tokenizer: Tokenizer, needed: Requirements, kernels: KernelName) -> WordCounts:
     """Count the words of some blocks, in a worker; nothing else travels back."""
     words = WordCounts()
-    words.count(batch.coded(Coder(tokenizer, needed, kernels, words.vocabulary)), needed)
+    words.count([batch.coded(Coder(tokenizer, needed, kernels, words.vocabulary))], needed)
     return words
 
 
@@ -188,10 +186,6 @@ class CorpusWords:
         """Name the vectors, and count tokens of each system that are `known`, see `Rows`; None without vectors."""
         counts = (Coverage(a, b, c, d, self.zero_words) for a, b, c, d in known.tolist())
         return self.identity, None if self.identity == NO_VECTORS else tuple(counts)
-
-    def with_features(self, features: Mapping[str, Array]) -> CorpusWords:
-        """Return the words with their other properties: arrays by name, for `WordTable.feature`."""
-        return replace(self, words=replace(self.words, features=features))
 
 
 @dataclass(frozen=True)
@@ -283,10 +277,12 @@ class PreparedCorpus:
         where = choice.key if requires.vectors else None
         if requires.weights and choice.map is not None and not choice.in_context:
             features["map_weights"] = once(self._made, ("map", choice.key), lambda: self._map_weights(choice))
-        asked = requires.frequency, requires.pieces, requires.idf, requires.parts, requires.weights
-        return once(
-            self._made, ("table", where, *asked), lambda: self._compared(choice, requires).with_features(features)
-        )
+        key = "table", where, requires.frequency, requires.pieces, requires.idf, requires.parts, requires.weights
+        if key not in self._made:
+            made = self._compared(choice, requires)
+            self._made[key] = replace(made, words=replace(made.words, features=features))
+        table: CorpusWords = self._made[key]
+        return table
 
     def _compared(self, choice: VectorChoice, requires: Requirements) -> CorpusWords:
         """Make the values by which words are compared."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -19,7 +20,7 @@ from softbleu.corpora.validation import Blank, usual_blank
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.encoders.opened import note_memory
 from softbleu.engine.checkpoint import Checkpoint
-from softbleu.engine.encode import Coder, ListCorpus, TaskBatch, task_batches, with_sizes
+from softbleu.engine.encode import Coder, ListCorpus, TaskBatch, task_batches
 from softbleu.engine.notes import note_corpus, note_thresholds
 from softbleu.engine.plan import GivenMetrics, Plan, make_plan, requirements_of
 from softbleu.engine.prepare import CorpusWords, PreparedCorpus, prepare_corpus
@@ -221,13 +222,18 @@ class Runner:
         """
         if progress is not None and done == len(corpus):
             progress(done, done)
-        batches = task_batches(corpus, self.executor, step if step < BLOCK else None, skip=done)
-        todo, sizes = with_sizes(batches)
-        results = run_in_order(work, todo, self.executor, together=isinstance(corpus, ListCorpus))
+        sizes = deque[int]()  # Of batches that are taken; `tee` would keep their texts
+
+        def noted() -> Iterator[TaskBatch]:
+            for batch in task_batches(corpus, self.executor, step if step < BLOCK else None, skip=done):
+                sizes.append(len(batch))
+                yield batch
+
+        results = run_in_order(work, noted(), self.executor, together=isinstance(corpus, ListCorpus))
         with single_threaded_blas() if quiet else nullcontext():
-            for result, size in zip(results, sizes, strict=False):
+            for result in results:
                 yield result
-                done += size
+                done += sizes.popleft()
                 if progress is not None:
                     progress(done, len(corpus))
 
@@ -272,8 +278,8 @@ def running(
     """
     lists, metrics = isinstance(corpus, ListCorpus), plan.metrics
     # What compares words takes longer: being compiled pays for less text.
-    slowness = 4 if any(metric.requires.vectors for metric in metrics) else 1
-    name = choose_kernels(options.kernels, slowness * corpus.bytes).NAME
+    compares = any(metric.requires.vectors for metric in metrics)
+    name = choose_kernels(options.kernels, (4 if compares else 1) * corpus.bytes).NAME
     threads = name == "numba" and all(metric.tokenizer.by_word and not metric.requires.table for metric in metrics)
     tasks = len(corpus) if lists else -(-len(corpus) // segments_at_once(metrics, cast("Corpus", corpus)))
     with ExitStack() as stack:
@@ -288,7 +294,8 @@ def running(
             runner.decide_blank()
         if not lists and options.notes:
             note_corpus(cast("Corpus", corpus), plan)
-        stack.callback(note_memory)
+        if compares:
+            stack.callback(note_memory)
         yield runner
         if not lists and options.notes:
             note_thresholds(plan)  # Beside scores, not beside an error

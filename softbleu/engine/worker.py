@@ -60,11 +60,9 @@ class Worker:
 
     def __call__(self, batch: TaskBatch) -> list[Rows]:
         """Count the segments of a batch, by every metric."""
-        coder, first, parts = self.coder or self.own_coder(), batch.first, list[list[Rows]]()
-        for block in batch.coded(coder):
-            parts += self.of_block(block, first, self.loaded(coder))
-            first += len(block)
-        return joined_rows(self.tasks, parts)
+        coder = self.coder or self.own_coder()
+        block = batch.coded(coder)
+        return joined_rows(self.tasks, self.of_block(block, batch.first, self.loaded(coder)))
 
     def compare(self, batch: TaskBatch) -> list[Integers]:
         """Compute the statistics of all pairs of texts of each list of a batch, by the first metric.
@@ -72,8 +70,7 @@ class Worker:
         They have the shape (candidates, references, k).
         """
         kernels, coder = choose_kernels(self.kernels), self.coder or self.own_coder()
-        coded = batch.coded(coder)
-        return [rows for lists in coded for rows in self._of_lists(lists, self.loaded(coder), kernels)]
+        return self._of_lists(batch.coded(coder), self.loaded(coder), kernels)
 
     def loaded(self, coder: Coder) -> list[WordTable]:
         """Load the tables; the last has parts of the words that the coder knows, where metrics take no others."""

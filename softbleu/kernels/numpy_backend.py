@@ -18,7 +18,7 @@ from softbleu.kernels.letters import LetteredTexts
 from softbleu.text.coded import TokenPairs, Tokens, WordParts, chosen_places
 
 if TYPE_CHECKING:
-    from softbleu.types import Array, Flags, Floats, Integers
+    from softbleu.types import Array, Floats, Integers
 
 
 NAME: Final = "numpy"
@@ -138,8 +138,10 @@ def ngram_ids(positions: Positions, order: int, *, shared: bool = False) -> Iter
     for n in range(2, order + 1):
         fits = positions.remaining[starts] >= n
         if shared:
-            ends = np.zeros(len(positions.codes) + 1, bool)
-            ends[starts] = begins = _on_both_sides(positions, starts, ids)
+            cut = int(np.searchsorted(starts, positions.split))
+            ours, others, ends = np.zeros((3, len(positions.codes) + 1), bool)
+            ours[ids[:cut]], others[ids[cut:]] = True, True
+            ends[starts] = begins = (ours & others)[ids]
             fits &= begins & ends[starts + 1]
         starts = starts[fits]
         sizes = height * width
@@ -150,14 +152,6 @@ def ngram_ids(positions: Positions, order: int, *, shared: bool = False) -> Iter
         yield starts, ids
         if n < order:
             numbers, height = _numbered_in_segments(positions, starts, ids, numbers, compact)
-
-
-def _on_both_sides(positions: Positions, starts: Integers, ids: Integers) -> Flags:
-    """Return a mask of the n-grams that occur in both candidates and references of their segment."""
-    cut = int(np.searchsorted(starts, positions.split))
-    ours, others = np.zeros((2, len(positions.codes)), bool)
-    ours[ids[:cut]], others[ids[cut:]] = True, True
-    return (ours & others)[ids]
 
 
 def _numbered_in_segments(
@@ -216,19 +210,12 @@ def clipped_counts(candidates: Tokens, references: Tokens, segment_offsets: Inte
                 counts[segment] = clipped_counts_of_long(text, texts, order)
             continue
         positions = Positions.of(ours.codes, ours.lengths, others.codes, others.lengths, np.diff(lines))
-        counts[start:stop] = _clipped_counts_of_batch(positions, order)
-    return counts
-
-
-def _clipped_counts_of_batch(positions: Positions, order: int) -> Integers:
-    segments, total = len(positions.sizes), len(positions.codes)
-    counts = np.zeros((segments, order), np.int64)
-    owner = np.repeat(np.arange(segments), positions.sizes)
-    for n, (starts, ids) in enumerate(ngram_ids(positions, order, shared=True)):
-        cut = int(np.searchsorted(starts, positions.split))
-        in_candidate = np.bincount(ids[:cut], minlength=total)
-        in_reference = reference_counts(positions, starts[cut:], ids[cut:])
-        counts[:, n] = np.bincount(owner, np.minimum(in_candidate, in_reference), segments)
+        owner = np.repeat(np.arange(stop - start), positions.sizes)
+        for n, (starts, ids) in enumerate(ngram_ids(positions, order, shared=True)):
+            cut = int(np.searchsorted(starts, positions.split))
+            in_candidate = np.bincount(ids[:cut], minlength=len(owner))
+            in_reference = reference_counts(positions, starts[cut:], ids[cut:])
+            counts[start:stop, n] = np.bincount(owner, np.minimum(in_candidate, in_reference), stop - start)
     return counts
 
 

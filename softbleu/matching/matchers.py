@@ -351,7 +351,7 @@ def soft_sums(rules: Rules, chunk: Chunk, vectors: Vectors, kernels: Kernels) ->
         chunk.candidates,
         chunk.references,
         chunk.segment_offsets,
-        vectors.weighted(by_frequency=rules.composition.by_frequency).arrays,
+        (vectors.weighted() if rules.composition.by_frequency else vectors).arrays,
         np.array([[m in pool_orders for m in orders] for pool_orders in rules.pool_orders]),
         rules.threshold,
         rules.unit,

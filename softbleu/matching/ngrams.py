@@ -350,10 +350,8 @@ class TokenVectors(Vectors):
         """Return a mask of the tokens that have a vector."""
         return self.norms[tokens.codes] > 0
 
-    def weighted(self, *, by_frequency: bool) -> TokenVectors:
-        """Weight words, if `by_frequency`, by a / (a + p), where p is a word's relative frequency."""
-        if not by_frequency:
-            return self
+    def weighted(self) -> TokenVectors:
+        """Weight words by a / (a + p), where p is a word's relative frequency."""
         weights = frequency_weights(self.frequencies)
         return replace(self, weights=weights if self.weights is None else weights * self.weights)
 
@@ -364,7 +362,7 @@ class TokenVectors(Vectors):
 
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
         """Return unit vectors of the distinct words of a chunk, and the row of each position."""
-        return self.weighted(by_frequency=by_frequency).of_words(chunk.positions.codes)
+        return (self.weighted() if by_frequency else self).of_words(chunk.positions.codes)
 
     def of_words(self, codes: NDArray[np.int32]) -> tuple[UnitVectors, Integers]:
         """Return unit vectors of the distinct words among coded tokens, and the row of each token."""

@@ -257,21 +257,18 @@ class WordParts:
 
     @classmethod
     def of(
-        cls, words: Iterable[str], parts: Callable[[str], Sequence[str]], vocabulary: Vocabulary | None = None
+        cls,
+        words: Iterable[str],
+        parts: Callable[[str], Sequence[str]],
+        vocabulary: Vocabulary | None = None,
+        behind: WordParts | None = None,
     ) -> WordParts:
-        """Code the parts of words, in order of appearance or by `vocabulary`."""
+        """Code the parts of words, in order of appearance or by `vocabulary`; `behind` are those of words before."""
         known = Vocabulary() if vocabulary is None else vocabulary
         rest = iter(words)
         # A block at a time: parts take many times more memory as strings than as codes.
-        blocks = [known.encode([])]
+        blocks = [known.encode([]) if behind is None else Tokens(behind.codes, behind.bounds)]
         while some := [parts(word) for word in islice(rest, _BLOCK)]:
             blocks.append(known.encode(some))
         lines = Tokens.joined(blocks)
         return cls(lines.codes, lines.offsets)
-
-    def followed_by(self, other: WordParts) -> WordParts:
-        """Append the words of `other`."""
-        return WordParts(
-            np.concatenate((self.codes, other.codes)),
-            np.concatenate((self.bounds, self.bounds[-1] + other.bounds[1:])),
-        )

@@ -360,9 +360,8 @@ def test_weights_by_frequency_need_frequencies() -> None:
     case = Case([["cat"], []], [[[]], [[]]], {"cat": [1.0]}, order=2, options={"composition": "sif"})
     assert case.masses() == [[0.0, 0.0], [0.0, 0.0]]
     vectors = TokenVectors(np.ones((1, 2), np.float32), np.ones(1))
-    assert vectors.weighted(by_frequency=False) is vectors
     with pytest.raises(InputError, match="frequencies"):
-        vectors.weighted(by_frequency=True)
+        vectors.weighted()
     shares = np.array([0.5, 0.0])
     vectors = TokenVectors(np.ones((2, 2), np.float32), np.ones(2), np.array([3.0, 2.0]), frequencies=shares)
-    assert vectors.weighted(by_frequency=True).weights == pytest.approx([3 * 0.001 / 0.501, 2.0])
+    assert vectors.weighted().weights == pytest.approx([3 * 0.001 / 0.501, 2.0])
