@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, cast, get_args
 
 from softbleu.config.earlier import warn_unused
@@ -206,7 +205,7 @@ in sacrebleu; pass the references segment by segment, e.g. list(zip(*references)
     def block(self, start: int, count: int = 1) -> Segments:
         """Return at most so many consecutive blocks as one, from segment `start` on, which begins a block."""
         part = self.part(start, min(start + count * BLOCK, len(self)))
-        return part if self.documents is None else _in_documents(part, self.documents, self.part, start)
+        return part if self.documents is None else _in_documents(self, part, start)
 
     def part(self, start: int, stop: int) -> Segments:
         """Return the segments from `start` up to `stop`."""
@@ -248,13 +247,12 @@ in sacrebleu; pass the references segment by segment, e.g. list(zip(*references)
         return self
 
 
-def _in_documents(
-    block: AnyBlock, documents: Documents, part: Callable[[int, int], AnyBlock], start: int
-) -> AnyBlock:
-    """Add the context of a block in documents, which begins at `start`; `part` returns a range of segments."""
-    lines = documents.lines_before(start, start + len(block))
+def _in_documents(corpus: Corpus, block: AnyBlock, start: int) -> AnyBlock:
+    """Add the context of a block that begins at `start`, in a corpus with documents."""
+    lines = cast("Documents", corpus.documents).lines_before(start, start + len(block))
     goes_on = any(before > place for place, before in enumerate(lines))
-    return replace(block, before=Preceding(part(start - BLOCK, start) if goes_on else None, lines))
+    alone: Any = replace(corpus, documents=None)
+    return replace(block, before=Preceding(alone.block(start - BLOCK) if goes_on else None, lines))
 
 
 @dataclass(frozen=True)
@@ -381,7 +379,6 @@ class ParallelFiles:
         roles = [*["candidate"] * len(named), *["reference"] * len(looked), "source"][: len(names)]
         check_stdin([*names, gold])
         folder = TemporaryFolder()
-        place = Path(folder.name)
         try:
             sentences, essays = (
                 ([], [])
@@ -390,24 +387,24 @@ class ParallelFiles:
             )
             edits = None if gold is None else tuple(sentences)
             edited = {look.name: read_m2(look.name, encoding) for look in looks[: len(named)] if has_edits(look.name)}
-            drafts = write_drafts(place, edited, encoding) if edited else {}
+            drafts = write_drafts(folder, edited, encoding) if edited else {}
             edited = {file: split_essays(segments)[0] for file, segments in edited.items()}
             encoding, looks = encoding_of(encoding), [drafts.get(look.name, look) for look in looks]
             files = [
-                opened(look, encoding, place, role, block=BLOCK) for look, role in zip(looks, roles, strict=True)
+                opened(look, encoding, folder, role, block=BLOCK) for look, role in zip(looks, roles, strict=True)
             ]
             of_references, labelled = slice(len(named), len(named) + len(looked)), None
             if blank_references is None and any(file.from_table for file in files[of_references]):
                 blank_references = "missing"
             if resegment or any(file.heading or file.keys is not None for file in files):
-                files, labelled = align_files(files, of_references, edited, place, resegment=resegment)
+                files, labelled = align_files(files, of_references, edited, folder, resegment=resegment)
             of_gold = Documents.of(essays, "essays") if essays else None
             if labelled is not None and of_gold is not None and labelled.fingerprint != of_gold.fingerprint:
                 raise InputError(f"{gold} and {names[0]}: other essays, in another order or of other lengths")
             documents = documents or labelled or of_gold
             if edits:
                 as_text = {at: name for at, (name, look) in enumerate(named.items()) if look.name not in edited}
-                split_as_gold(files, as_text, edits, place)
+                split_as_gold(files, as_text, edits, folder)
             check_lines(files, of_references, gold, len(sentences))
             if documents is not None:
                 documents.fitting(files[0].lines)
@@ -469,14 +466,14 @@ class ParallelFiles:
 
     def written(self, outputs: Iterable[Sequence[str]], name: str) -> tuple[TextFile, ...]:
         """Write outputs of all systems, segment by segment, to files that take the place of the candidates."""
-        places = [Path(self._folder.name) / f"{name}-{number}" for number in range(len(self.systems))]
+        places = [self._folder.path / f"{name}-{number}" for number in range(len(self.systems))]
         with ExitStack() as stack:
             files = [stack.enter_context(place.open("w", encoding="utf-8", newline="\n")) for place in places]
             for texts in outputs:
                 for file, text in zip(files, texts, strict=True):
                     file.write(f"{text}\n")
         looks = [Look(file.name, str(place), form="") for file, place in zip(self.candidates, places, strict=True)]
-        return tuple(opened(look, "utf-8", Path(self._folder.name), block=BLOCK) for look in looks)
+        return tuple(opened(look, "utf-8", self._folder, block=BLOCK) for look in looks)
 
     def blocks(self) -> Iterator[FileBlock]:
         """Read blocks of a fixed number of segments."""
@@ -484,11 +481,7 @@ class ParallelFiles:
 
     def block(self, start: int, count: int = 1) -> FileBlock:
         """Read at most so many consecutive blocks as one, from segment `start` on, which begins a block."""
-        part = self._part(start, min(start + count * BLOCK, len(self)))
-        return part if self.documents is None else _in_documents(part, self.documents, self._part, start)
-
-    def _part(self, start: int, stop: int) -> FileBlock:
-        """Read the segments from `start` up to `stop`, which are whole blocks."""
+        stop = min(start + count * BLOCK, len(self))
         number, count, part = start // BLOCK, -(-(stop - start) // BLOCK), slice(start, stop)
         candidates, references = (
             tuple(file.read(number, count) for file in files) for files in (self.candidates, self.references)
@@ -497,17 +490,10 @@ class ParallelFiles:
         gold = None if self.gold is None else self.gold[part]
         if self.source is not None and source is not None and gold is not None:
             check_source(lines_of(source), gold, self.source.name, start + 1)
-        return FileBlock(
-            self.systems,
-            candidates,
-            references,
-            source,
-            stop - start,
-            gold,
-            {name: segments[part] for name, segments in self.edits.items()},
-            self.blank,
-            self.blank_references,
-        )
+        edits = {name: segments[part] for name, segments in self.edits.items()}
+        of_block = self.systems, candidates, references, source, stop - start, gold, edits
+        block = FileBlock(*of_block, self.blank, self.blank_references)
+        return block if self.documents is None else _in_documents(self, block, start)
 
 
 Corpus = Segments | ParallelFiles

@@ -11,7 +11,7 @@ from operator import attrgetter, itemgetter, ne
 from typing import Literal, get_args, overload
 
 from softbleu.corpora.files import essay_heading, numbered_lines
-from softbleu.corpora.targets import begins_targets
+from softbleu.corpora.rows import begins_targets
 from softbleu.errors import InputError, Parameter, counted, known_name
 from softbleu.io.arguments import Limit
 from softbleu.io.progress import note

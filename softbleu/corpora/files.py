@@ -21,9 +21,8 @@ import numpy as np
 from softbleu.config.declare import split_name
 from softbleu.corpora.markup import SegmentKey, TestSets, parse_markup
 from softbleu.corpora.rows import HEAD, form_of, parse_rows
-from softbleu.corpora.targets import parse_targets
 from softbleu.errors import InputError, Parameter, without_secrets
-from softbleu.io.files import hash_files
+from softbleu.io.files import TemporaryFolder, hash_files
 from softbleu.io.progress import note
 from softbleu.io.reading import (
     STDIN,
@@ -75,7 +74,7 @@ class Look:
         """List the texts of a role in a file with markup that has several; none of any other file, or of one text."""
         if self.label is not None or self.form not in ("markup", "targets"):
             return []
-        labels = _read_sets(self, encoding_of(encoding)).labels(role)
+        labels = _test_sets(self, None, encoding_of(encoding)).labels(role)
         named = [label or role for label in labels if len(labels) > 1]
         return [replace(self, name=f"{self.name}:{label}", label=label) for label in named]
 
@@ -145,10 +144,11 @@ class TextFile:
             raise InputError(f"{self.name}: changed while it was read: leave it as it is, and start again")
         return text
 
-    def with_lines(self, lines: Iterable[str], place: Path) -> TextFile:
-        """Write other lines to `place`, and return them as a file of the same name."""
+    def with_lines(self, lines: Iterable[str], folder: TemporaryFolder) -> TextFile:
+        """Write other lines to a folder, and return them as a file of the same name."""
+        place = _new_place(folder)
         place.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8", newline="\n")
-        return opened(Look(self.name, str(place), form=""), "utf-8", place.parent, block=self.block)
+        return opened(Look(self.name, str(place), form=""), "utf-8", folder, block=self.block)
 
     def all_lines(self) -> Iterator[str]:
         """Read all lines, block by block."""
@@ -163,7 +163,7 @@ def lines_of(text: bytes) -> list[str]:
     return [line.removesuffix("\r") for line in lines] if "\r" in decoded else lines
 
 
-def opened(look: Look, encoding: str, folder: Path, role: str | None = None, *, block: int) -> TextFile:
+def opened(look: Look, encoding: str, folder: TemporaryFolder, role: str | None = None, *, block: int) -> TextFile:
     """Open any source of text, and count its lines.
 
     Parameters
@@ -186,7 +186,7 @@ def opened(look: Look, encoding: str, folder: Path, role: str | None = None, *, 
         if look.form:
             sets = _test_sets(look, stream, encoding)
             text = sets.choose(role, look.label)
-            place = folder / f"{len(list(folder.iterdir()))}.txt"
+            place = _new_place(folder)
             place.write_text("".join(f"{line}\n" for line in text.values()), encoding="utf-8", newline="\n")
             made = opened(Look(name, str(place), form=""), "utf-8", folder, block=block)
             keys = {key: sets.places[key] for key in text} if sets.has_ids else None
@@ -204,13 +204,17 @@ def opened(look: Look, encoding: str, folder: Path, role: str | None = None, *, 
             if place is not None and first[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
                 raise InputError(f"{name}: text in UTF-16, not UTF-8: give ", Parameter("encoding", "utf-16"))
         if place is None or encoding not in UTF8:
-            place = folder / f"{len(list(folder.iterdir()))}.txt"
+            place = _new_place(folder)
             copy = stack.enter_context(place.open("wb"))
         head = first.removeprefix(codecs.BOM_UTF8)[:HEAD].decode(errors="replace").lstrip()
         line = head.partition("\n")[0].rstrip()
         heading = line if line.startswith("#") and essay_heading(line) is not None else ""
         lines, ends = _line_ends(name, chain([first], pieces), block, copy)
         return TextFile(name, place, lines, block, ends, heading)
+
+
+def _new_place(folder: TemporaryFolder) -> Path:
+    return folder.path / f"{len(list(folder.path.iterdir()))}.txt"
 
 
 def _line_ends(name: str, pieces: Iterator[bytes], block: int, copy: IO[bytes] | None) -> tuple[int, tuple[int, ...]]:
@@ -276,15 +280,10 @@ def open_text(name: str, encoding: str = "utf-8", role: str | None = None) -> Ge
             yield from text_lines(stream, name, encoding)
 
 
-def _test_sets(look: Look, stream: io.BufferedReader[Any], encoding: str) -> TestSets:
-    """Read the texts of a file with markup, from the stream if it is no file of this machine."""
-    if not is_url(look.path) and Path(look.path).is_file():
-        return _read_sets(look, encoding)
-    return _parse_sets(stream, look, encoding)
-
-
-def _read_sets(look: Look, encoding: str) -> TestSets:
-    """Read the texts of a file; those of the last two files are kept as long as these stay as they are."""
+def _test_sets(look: Look, stream: io.BufferedReader[Any] | None, encoding: str) -> TestSets:
+    """Read the texts of a file with markup; those of the last two are kept as long as these files do not change."""
+    if stream is not None and (is_url(look.path) or not Path(look.path).is_file()):
+        return _parse_sets(stream, look, encoding)
     state = Path(look.path).stat()
     return _kept_sets(replace(look, name=look.path, label=None), encoding, state.st_size, state.st_mtime_ns)
 
@@ -298,8 +297,7 @@ def _kept_sets(look: Look, encoding: str, *_state: int) -> TestSets:
 def _parse_sets(stream: io.BufferedReader[Any], look: Look, encoding: str) -> TestSets:
     if stream.peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) and encoding in UTF8:
         encoding = "utf-16"  # As spreadsheets write tables
-    form = look.form or ""
-    parse = {"markup": parse_markup, "targets": parse_targets}.get(form, partial(parse_rows, form=form))
+    parse = parse_markup if look.form == "markup" else partial(parse_rows, form=look.form or "")
     return parse(text_lines(stream, look.path, encoding), look.path)
 
 

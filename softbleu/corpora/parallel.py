@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
-from pathlib import Path
 
 from softbleu.corpora.blanks import cut_as_gold, needs_cut
 from softbleu.corpora.edits import OLD_LINE_ENDS, GoldSegment
@@ -15,6 +14,7 @@ from softbleu.corpora.markup import SegmentKey
 from softbleu.corpora.resegment import aligned_essays, cut_texts, note_groups, resegment
 from softbleu.corpora.validation import count_blank, write_edited
 from softbleu.errors import InputError, Parameter, counted
+from softbleu.io.files import TemporaryFolder
 from softbleu.io.progress import note
 from softbleu.io.reading import STDIN, without_packing
 
@@ -27,9 +27,11 @@ def has_edits(name: str) -> bool:
     return without_packing(str(name)).endswith(".m2")
 
 
-def write_drafts(folder: Path, edited: Mapping[str, Sequence[GoldSegment]], encoding: str) -> dict[str, Look]:
+def write_drafts(
+    folder: TemporaryFolder, edited: Mapping[str, Sequence[GoldSegment]], encoding: str
+) -> dict[str, Look]:
     """Write the texts that edits of systems produce to files, by the name of the file of edits."""
-    places = {name: folder / f"edited-{number}" for number, name in enumerate(edited)}
+    places = {name: folder.path / f"edited-{number}" for number, name in enumerate(edited)}
     for name, place in places.items():
         lines, _ = write_edited(edited[name], name)
         place.write_text("".join(f"{line}\n" for line in lines), encoding=encoding)
@@ -73,7 +75,7 @@ def _resegmented(files: Sequence[TextFile], references: slice, edited: Collectio
 
 
 def align_files(
-    files: list[TextFile], references: slice, edited: Collection[str], folder: Path, *, resegment: bool
+    files: list[TextFile], references: slice, edited: Collection[str], folder: TemporaryFolder, *, resegment: bool
 ) -> tuple[list[TextFile], Documents | None]:
     """Align files of essays, with other line breaks or with markup; return them with the documents that they define.
 
@@ -90,8 +92,7 @@ def align_files(
     elif any(file.keys is not None for file in files):
         made, documents = _in_order(files, references)
     changed = [
-        file if lines is None else file.with_lines(lines, folder / f"made-{number}")
-        for number, (file, lines) in enumerate(zip(files, made, strict=True))
+        file if lines is None else file.with_lines(lines, folder) for file, lines in zip(files, made, strict=True)
     ]
     return changed, documents
 
@@ -143,12 +144,14 @@ def _check_segments(name: str, other: str, wanted: Iterable[SegmentKey], keys: C
             raise InputError(f"{name}: no segment {segment}{of}, which {other} has")
 
 
-def split_as_gold(files: list[TextFile], texts: Mapping[int, str], gold: Sequence[GoldSegment], folder: Path) -> None:
+def split_as_gold(
+    files: list[TextFile], texts: Mapping[int, str], gold: Sequence[GoldSegment], folder: TemporaryFolder
+) -> None:
     """Split files into the words of gold edits where needed; `texts` maps file numbers to names of systems."""
     for number, name in texts.items() if needs_cut(gold) else ():
         lines = list(files[number].all_lines())
         if (cut := cut_as_gold(name, lines, gold)) is not lines:
-            files[number] = files[number].with_lines(cut, folder / f"cut-{number}")
+            files[number] = files[number].with_lines(cut, folder)
 
 
 def count_blank_lines(references: Sequence[TextFile]) -> int:

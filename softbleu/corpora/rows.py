@@ -1,4 +1,4 @@
-"""Files of rows, not of lines of text: tables (CSV, TSV, JSON), whose columns are texts, and other forms."""
+"""Files of rows, not of lines of text: tables (CSV, TSV, JSON), whose columns are texts, targets, and other forms."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import re
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import count
 from typing import Any
 
 from softbleu.corpora.markup import SegmentKey, TestSets, begins_markup
-from softbleu.corpora.targets import begins_targets
-from softbleu.errors import InputError
+from softbleu.errors import InputError, counted
+from softbleu.io.progress import note
 from softbleu.io.reading import NotJsonError, check_columns, parse_json, read_rows
 from softbleu.types import Json
 
@@ -59,6 +60,8 @@ _NUMBER = re.compile(r"0*(\d+)(?:\.0+)?")  # Of a row; spreadsheets add zeros
 _SUFFIX = re.compile(r"\.(csv|tsv)(?:\.\w+)?(?::|$)", re.IGNORECASE)  # Also of a packed file, and before a column
 _LINES = re.compile(r"\.(?:jsonl|ndjson)(?:\.\w+)?(?::|$)", re.IGNORECASE)
 _SEPARATOR = re.compile(r"sep=([,;\t])", re.IGNORECASE)  # First line by which a spreadsheet says its delimiter
+_TARGETS = re.compile(r"(\d{1,9})\t[^\t]*\S[^\t]*(?:\t[^\t]*\S[^\t]*)+\r?")
+_NO_ERROR, _NOT_CORRECTED = "没有错误", "无法标注"  # Stand for a target that is the source, or that nobody could give
 _LINE_ENDS = re.compile(r"\s*[\r\n]+\s*")  # In a cell
 _Row = tuple[str, dict[str, str]]  # Place, and cells by column
 
@@ -160,6 +163,8 @@ def parse_rows(lines: Iterable[str], name: str, form: str) -> TestSets:
     >>> table.choose("candidate", "target")
     {('', '7'): 'Der Hund', ('', '8'): 'Ja, gern'}
     """
+    if form == "targets":
+        return _parse_targets(lines, name)
     if form != "JSON" and form not in "\t;,":
         raise InputError(f"{name}: {form}, not text: write a line per segment, or a column of CSV (FILE.csv:COLUMN)")
     columns, rows = _json_rows([*lines], name) if form == "JSON" else _split_rows([*lines], name, form)
@@ -272,3 +277,52 @@ def _ids_of(columns: Sequence[str], rows: Sequence[_Row]) -> list[SegmentKey]:
     ids = [number[1] for number in numbers if number] if all(numbers) else ids
     within = document if len({*ids}) < len(ids) else ""
     return [(cells.get(within, ""), text) for (_, cells), text in zip(rows, ids, strict=True)]
+
+
+def begins_targets(head: bytes) -> bool:
+    r"""Whether a file begins with rows of a number of their own, a source and one target or more, between tabs.
+
+    >>> begins_targets("7\t我去了\t我去过\n2\t书\t书\t一本书\n".encode()), begins_targets(b"1\ta cat\n2\ta dog\n")
+    (True, False)
+    """
+    lines = head.removeprefix(b"\xef\xbb\xbf").decode(errors="replace").split("\n")
+    rows = [_TARGETS.fullmatch(line) for line in lines[: max(1, len(lines) - 1)]]
+    return len({int(row[1]) for row in rows if row is not None}) == len(rows)
+
+
+def _parse_targets(lines: Iterable[str], name: str) -> TestSets:
+    r"""Read rows of a number, a source and targets: the source, and the targets as references 1, 2 and so on.
+
+    If every row has one target, it may be read as a candidate, too. `没有错误` (no error) stands for the source. A
+    target `无法标注` (cannot be corrected) is missing; a note counts rows without another one. Raises `InputError`: a
+    row that is no such row, or a number that is there twice.
+
+    >>> sets = parse_rows(["1\tI goes\tI go\tI went", "2\tA cat\t没有错误"], "dev.para", "targets")
+    >>> [(role, label, list(texts.values())) for (role, label), texts in sets.texts.items()]
+    [('source', '', ['I goes', 'A cat']), ('reference', '1', ['I go', 'A cat']), ('reference', '2', ['I went'])]
+    """
+    source, targets = dict[SegmentKey, str](), list[dict[SegmentKey, str]]()
+    single, open_rows = True, 0
+    for number, line in zip(count(1), lines, strict=False):
+        where = f"{name}, line {number}"
+        if not line.strip():
+            continue
+        cells = line.rstrip("\r").split("\t")
+        if len(cells) < 3:
+            raise InputError(f"{where}: {counted(len(cells), 'cell')}: write number, source and targets between tabs")
+        key = ("", cells[0].strip())
+        if key in source:
+            raise InputError(f"{where}: a second row {key[1]}: number each row by itself")
+        source[key] = cells[1]
+        given = [cells[1] if text == _NO_ERROR else text for text in cells[2:] if text and text != _NOT_CORRECTED]
+        single, open_rows = single and len(cells) == 3, open_rows + (not given)
+        targets += [{} for _ in range(len(given) - len(targets))]
+        for texts, text in zip(targets, given, strict=False):
+            texts[key] = text
+    if open_rows:
+        note(f"{name}: {counted(open_rows, 'sentence')} that could not be corrected")
+    found = {("source", ""): source}
+    found |= {("reference", str(number)): texts for number, texts in enumerate(targets, start=1)}
+    if single and targets:
+        found["candidate", ""] = targets[0]
+    return TestSets(name, {key: place for place, key in enumerate(source)}, found)

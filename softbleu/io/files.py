@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Self
 
 from softbleu.errors import InputError, VectorError
-from softbleu.io.platform import exchange, lock
+from softbleu.io.platform import cached_property, exchange, lock
 from softbleu.io.reading import (
     check_plain,
     file_name,
@@ -258,23 +258,35 @@ def _left_behind(folder: Path, names: str) -> Iterator[tuple[Path, re.Match[str]
                 yield left, match
 
 
-class TemporaryFolder(tempfile.TemporaryDirectory[str]):
-    """A temporary folder; folders that killed processes of this user left are removed first."""
+class TemporaryFolder:
+    """A temporary folder, made when first asked for; those that killed processes of this user left go before."""
 
-    def __init__(self) -> None:
+    _made: tempfile.TemporaryDirectory[str] | None = None
+
+    @cached_property
+    def path(self) -> Path:
+        """Place of the folder."""
         with _guard:
             for left, _ in _left_behind(Path(tempfile.gettempdir()), rf"softbleu-{_HOST}-(\d{{1,9}})-.*"):
                 # Anyone may put a link or a folder of this name there.
                 with suppress(OSError):
                     if not left.is_symlink() and (os.name == "nt" or left.stat().st_uid == os.getuid()):
                         shutil.rmtree(left, ignore_errors=True)
-            super().__init__(prefix=f"softbleu-{_HOST}-{os.getpid()}-")
-            _mine.add(Path(self.name))
+            self._made = tempfile.TemporaryDirectory(prefix=f"softbleu-{_HOST}-{os.getpid()}-")
+            _mine.add(path := Path(self._made.name))
+        return path
+
+    def __enter__(self) -> Path:
+        return self.path
+
+    def __exit__(self, *_: object) -> None:
+        self.cleanup()
 
     def cleanup(self) -> None:
-        """Remove the folder."""
-        super().cleanup()
-        _mine.discard(Path(self.name))
+        """Remove the folder, if it was made."""
+        if self._made is not None:
+            self._made.cleanup()
+            _mine.discard(self.path)
 
 
 def remove_unfinished() -> None:

@@ -336,23 +336,14 @@ def text_lines(stream: IO[bytes] | io.BufferedIOBase, name: str, encoding: str) 
                 raise not_utf8(name, number, error.start + 1, line[error.start]) from None
             yield text if number > 1 else text.removeprefix("\ufeff")
         return
+    longest = longest_line()
     with text_reader(stream, name, encoding) as reader:
-        for number, text in enumerate(_lines(name, reader)):
+        for number, piece in enumerate(iter(partial(reader.readline, longest + 2), "")):
+            text = piece.removesuffix("\n")
+            if len(text) > longest:
+                refuse_line(name, longest)
+            text = text.removesuffix("\r")
             yield text if number else text.removeprefix("\ufeff")
-
-
-def _lines(name: str, reader: io.TextIOWrapper) -> Iterator[str]:
-    """Cut at newlines only, unlike `str.splitlines`."""
-    rest, longest = "", longest_line()
-    while block := reader.read(BLOCK_SIZE):
-        lines = (rest + block).split("\n")
-        rest = lines.pop()
-        if max(map(len, [*lines, rest])) > longest:
-            refuse_line(name, longest)
-        for line in lines:
-            yield line.removesuffix("\r")
-    if rest:
-        yield rest.removesuffix("\r")
 
 
 class NotJsonError(InputError):

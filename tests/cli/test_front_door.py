@@ -422,7 +422,7 @@ class Interrupted:
         sum(range(1000))
 
 def run(arguments):
-    folder = TemporaryFolder()
+    TemporaryFolder().path
     Interrupted()
     print("went on")
 

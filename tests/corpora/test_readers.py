@@ -168,13 +168,13 @@ class TestLines:
         for name in ("-", written(data, "c.txt")):
             monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
             with pytest.raises(InputError) as caught:
-                list(opened(look_at(name), "utf-8", tmp_path, block=2).all_lines())
+                list(opened(look_at(name), "utf-8", SimpleNamespace(path=tmp_path), block=2).all_lines())
             said.append(str(caught.value).removeprefix(name))
         assert said[0] == said[1]
 
     @pytest.mark.parametrize("changed", [b"", b"a\nb\nc", b"a\nb\nc\nddd"])
     def test_a_file_that_changes_while_it_is_read_is_refused(self, changed, written, tmp_path):
-        file = opened(look_at(written(b"a\nb\nc\nd\ne\n", "c.txt")), "utf-8", tmp_path, block=2)
+        file = opened(look_at(written(b"a\nb\nc\nd\ne\n", "c.txt")), "utf-8", SimpleNamespace(path=tmp_path), block=2)
         Path(file.name).write_bytes(changed)
         refused(InputError, "c.txt: changed while it was read", lambda: list(file.all_lines()))
 
