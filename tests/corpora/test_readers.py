@@ -24,7 +24,7 @@ import softbleu
 from softbleu.corpora import ParallelFiles, Segments, name_files, read_m2, read_segments
 from softbleu.corpora import files as corpus_files
 from softbleu.corpora.edits import Annotation, Edit, GoldReferences, GoldSegment, _tokenized, write_m2
-from softbleu.corpora.files import look_at, open_text, opened
+from softbleu.corpora.files import look_at, look_at_systems, open_text, opened
 from softbleu.corpora.generate import read_aligned
 from softbleu.corpora.grammar import parse_grammar
 from softbleu.corpora.judgements import read_assessments, read_rankings, read_scores, read_spans
@@ -171,6 +171,15 @@ class TestLines:
                 list(opened(look_at(name), "utf-8", SimpleNamespace(path=tmp_path), block=2).all_lines())
             said.append(str(caught.value).removeprefix(name))
         assert said[0] == said[1]
+
+    def test_a_file_is_looked_at_once(self, written, monkeypatch):
+        """From the names of systems to their texts."""
+        seen, form_of = [], corpus_files.form_of
+        monkeypatch.setattr(corpus_files, "form_of", lambda head, name: seen.append(name) or form_of(head, name))
+        names = [written(TEXT, "c.txt"), written(TEXT, "r.txt")]
+        with ParallelFiles.open(look_at_systems(names[:1]), names[1:]) as corpus:
+            assert loaded(corpus)[0] == {"c": TEXT}
+        assert seen == names
 
     @pytest.mark.parametrize("changed", [b"", b"a\nb\nc", b"a\nb\nc\nddd"])
     def test_a_file_that_changes_while_it_is_read_is_refused(self, changed, written, tmp_path):
