@@ -187,6 +187,6 @@ def test_samples_are_those_of_the_official_seeds_and_near_the_expectation() -> N
     assert 1e-6 < abs(numbers(Gleu(seed=1)).score - official.score) < 0.1
     assert 1e-6 < abs(numbers(Gleu(iterations=20)).score - official.score) < 0.5
     rows, offsets = gleu_statistics(*SYSTEMS).rows[0], gleu_statistics(*SYSTEMS).offsets
-    pooled = Gleu(multi="mean").aggregation.pooled(rows, offsets)
+    pooled = Gleu().score(Gleu(multi="mean").aggregation.summed(rows, offsets))
     assert official.matches == pytest.approx(pooled.matches, rel=2e-3)
     assert official.score == pytest.approx(pooled.score, rel=0, abs=0.1)

@@ -97,7 +97,7 @@ class Set:
         KEPT.mkdir(parents=True, exist_ok=True)
         # What takes no tokenizer has none to set; 13a is the default of what takes one.
         settings = {} if self.tokenize == "13a" else {"tokenize": self.tokenize}
-        metrics = [fit_metric(text, settings).metric for text in new]
+        metrics = [fit_metric(text, settings) for text in new]
         start = time.process_time()
         statistics = collect_statistics(self.texts, metrics, RunOptions(), keep_rows=True)
         for text, scored in zip(new, statistics, strict=True):

@@ -111,7 +111,7 @@ def scored(
     unescape: bool = False,
 ) -> list[list[Any]]:
     """Score the systems of a set."""
-    measures = {key: fit_metric(each, settings).metric for key, each in read_metrics(metrics).items()}
+    measures = {key: fit_metric(each, settings) for key, each in read_metrics(metrics).items()}
     with TextInputs(**texts, unescape=unescape).open() as corpus:
         tables, firsts = make_score_tables(corpus, measures)
     return [
@@ -133,9 +133,7 @@ def make_accuracies() -> None:
             )
     for pair in LANGUAGES:
         file = str(WMT17 / f"testset_{pair}.tsv")
-        measures = {
-            key: fit_metric(each, {"tokenize": "none"}).metric for key, each in read_metrics(OF_OUTPUTS).items()
-        }
+        measures = {key: fit_metric(each, {"tokenize": "none"}) for key, each in read_metrics(OF_OUTPUTS).items()}
         answer = metaeval("accuracy", metrics=measures, assessments=file, unescape=True)
         found.append((f"WMT17 into English: {pair}", answer.records()))
     answer = metaeval(

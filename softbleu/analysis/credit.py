@@ -21,9 +21,9 @@ from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import SCALE
 from softbleu.matching.kinds import MATCH_KINDS, KindFinder, equal_in_place
 from softbleu.matching.matchers import SoftMatcher
+from softbleu.matching.partial import begun
 from softbleu.matching.sweep import match_each
 from softbleu.metrics.declared import data_language
-from softbleu.metrics.guards import compared
 from softbleu.metrics.protocols import BleuFormula, matcher_of
 from softbleu.metrics.settings import MAX_ORDER
 from softbleu.tables import Records, Tabular, Value
@@ -282,7 +282,7 @@ def _match(prepared: PreparedCorpus, metric: Any, grid: Sequence[float], progres
         for block in prepared.blocks():
             for start, end in block.cuts(MINI_BATCH, MOST_TOGETHER):
                 for tally, chunk in zip(tallies, block.chunks(start, end), strict=True):
-                    part = compared(metric, chunk)
+                    part = begun(chunk, metric.tokenizer) if metric.partial else chunk
                     for matches in match_each(matchers, part, words.vectors, order, 0):
                         soft = matches.differ(part)
                         equal, some = matches.chosen(~soft), matches.chosen(soft)

@@ -178,7 +178,7 @@ def _planned(
     files = [*direction.scores, *(file.replace("{direction}", direction.name) for file in scores)]
     spoken = language or direction.language
     named: Keywords = {"language": spoken} if spoken else {}
-    computed = [fit_metric(metric, named).metric for metric in metrics or ([] if files else ["bleu"])]
+    computed = [fit_metric(metric, named) for metric in metrics or ([] if files else ["bleu"])]
     outside = read_outside(files, (), encoding, direction.name)
     known = {metric.called for metric in outside}
     outside = [replace(metric, lower=True) if metric.called in lower else metric for metric in outside]

@@ -10,7 +10,7 @@ from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Scoring
 from softbleu.corpora import ParallelFiles, name_files
 from softbleu.corpora.records import read_lists
-from softbleu.engine.notes import note_corpus, note_thresholds
+from softbleu.engine.notes import note_corpus, note_threshold
 from softbleu.errors import InputError
 from softbleu.report.scores import matrix_records, text_pair_records
 from softbleu.results.pairs import PairScores, pair_systems, score_pairs, score_systems, score_with_source
@@ -63,7 +63,8 @@ def matrix(options: MatrixOptions) -> None:
             if references:
                 names[1] = list(name_files([file.name for file in corpus.references]))
             note_corpus(corpus, plan)
-            note_thresholds(plan)
+            for threshold in plan.recommended:
+                note_threshold(threshold)
             requires = plan.only.requires
             if options.source and requires.source and not requires.gold:
                 scored = score_with_source(corpus, names, plan, level, **run)

@@ -64,11 +64,10 @@ def corpus_notes(corpus: Corpus, plan: Plan) -> Iterator[Note]:
         yield ("no documents are named, so that the context of a line is whatever stands before it",)
 
 
-def note_thresholds(plan: Plan) -> None:
-    """Note thresholds that were taken where none was given."""
-    for threshold in plan.recommended:
-        why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
-        note(f"threshold {threshold:g} ({why}; ", Parameter("threshold"), " sets it)")
+def note_threshold(threshold: float) -> None:
+    """Note a threshold that was taken where none was given."""
+    why = "the default" if threshold == DEFAULT_THRESHOLD else "what the vectors recommend"
+    note(f"threshold {threshold:g} ({why}; ", Parameter("threshold"), " sets it)")
 
 
 def text_notes(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[Note]:

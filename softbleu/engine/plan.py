@@ -16,7 +16,7 @@ from softbleu.matching.matchers import SoftMatcher
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.declared import fitted
 from softbleu.metrics.protocols import ReadsData, ReadsRows, matcher_of
-from softbleu.metrics.reading import Chosen, ReadMetric, begun
+from softbleu.metrics.reading import Chosen, ReadMetric, read_given
 from softbleu.metrics.requirements import Requirements, lacking
 from softbleu.metrics.settings import DEFAULT_ENCODER
 
@@ -123,11 +123,13 @@ def fit_metrics(
     unused: list[set[str]] = []
     whole: list[str] = []  # Metrics of whole outputs that were asked for unfinished ones
     for wanted in metrics:
-        metric, settings = begun(wanted, chosen)
+        metric, settings = read_given(wanted, chosen)
         if metric is wanted and "threshold" in settings and threshold_of(metric) is not None:
             # What is given is no quantile of the signature's.
             metric = with_threshold(metric, 0.0)
-        metric, idle = fitted(metric, settings, whole=needed is not None and len(metrics) == 1)
+        idle: set[str] = set()
+        if settings:
+            metric, idle = fitted(metric, settings, whole=needed is not None and len(metrics) == 1)
         whole += [metric.called or metric.name] * bool("partial" in idle and settings["partial"])
         if needed is None and not metric.requires.vectors:
             idle |= {setting.name for setting in all_settings(VectorChoice)}

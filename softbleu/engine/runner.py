@@ -21,7 +21,7 @@ from softbleu.embeddings.choice import VectorChoice
 from softbleu.encoders.opened import note_memory
 from softbleu.engine.checkpoint import Checkpoint
 from softbleu.engine.encode import Coder, ListCorpus, TaskBatch, task_batches
-from softbleu.engine.notes import note_corpus, note_thresholds
+from softbleu.engine.notes import note_corpus, note_threshold
 from softbleu.engine.plan import GivenMetrics, Plan, make_plan, requirements_of
 from softbleu.engine.prepare import CorpusWords, PreparedCorpus, prepare_corpus
 from softbleu.engine.statistics import Rows, RowTotals, Statistics
@@ -298,7 +298,8 @@ def running(
             stack.callback(note_memory)
         yield runner
         if not lists and options.notes:
-            note_thresholds(plan)  # Beside scores, not beside an error
+            for threshold in plan.recommended:  # Beside scores, not beside an error
+                note_threshold(threshold)
 
 
 def _note_blank(blank: int, way: Blank, names: Sequence[str]) -> None:

@@ -24,8 +24,8 @@ from softbleu.engine.worker import MINI_BATCH, MOST_TOGETHER
 from softbleu.errors import InputError
 from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import LARGE, choose_kernels
-from softbleu.matching.partial import prefixes
-from softbleu.metrics.guards import checked_rows, compared, is_ours
+from softbleu.matching.partial import begun, prefixes
+from softbleu.metrics.guards import checked_rows, is_ours
 from softbleu.metrics.protocols import CountsTexts, at_level
 from softbleu.text.tokens import Tokenizer
 
@@ -264,7 +264,7 @@ class SegmentScorer:
 
     def rows(self, chunk: Chunk, words: WordTable | None, *, cut: bool = False) -> Integers:
         """Compute the rows of a chunk; `words` is the table of its words, `cut` says that its references are cut."""
-        chunk = chunk if cut else compared(self.metric, chunk)
+        chunk = begun(chunk, self.metric.tokenizer) if self.metric.partial and not cut else chunk
         # Several threads of a library may round otherwise than those of a corpus, and do not bear forks.
         with nullcontext() if words is None else single_threaded_blas():
             rows = checked_rows(self._whole, chunk, words, self._kernels)

@@ -46,8 +46,6 @@ class Rows:
     @classmethod
     def joined(cls, metric: Metric, parts: Sequence[Rows], *, keep: bool) -> Rows:
         """Put parts one behind the other with `keep`, else add them up, in their order."""
-        if len(parts) == 1:
-            return parts[0]
         rows, counts = [part.rows for part in parts], parts[0].counts
         check_widths(metric, rows)
         if keep:
@@ -90,12 +88,12 @@ class RowTotals:
                 self.kept.add(part.rows, part.counts)
             part = replace(part, rows=part.rows[:, :0], counts=part.counts[:0])
         self._parts.append(part)
-        if self.stream is not None or not self._keep:
-            self._parts = [self.taken(keep=False)]
+        if len(self._parts) > 1 and (self.stream is not None or not self._keep):
+            self._parts = [Rows.joined(self._metric, self._parts, keep=False)]
 
-    def taken(self, *, keep: bool = True) -> Rows:
+    def taken(self) -> Rows:
         """Put all together."""
-        return Rows.joined(self._metric, self._parts, keep=keep)
+        return self._parts[0] if len(self._parts) == 1 else Rows.joined(self._metric, self._parts, keep=True)
 
 
 class KeptRows:
@@ -247,17 +245,13 @@ class Statistics:
         in_context = self.metric.requires.vectors and self.metric.vector_choice.context
         if self.documents is not None and self.documents.count > 1 and (in_context or level == "document"):
             counted["documents"] = str(self.documents)
-        metric = self._scorer(level)
+        metric = at_level(self.metric, "corpus" if level == "document" else level)
         return metric.signature(short=short, vectors=self.vectors, level=level, **counted, **more)
-
-    def _scorer(self, level: Level) -> Metric:
-        """The metric as it scores at a level; documents are scored as corpora."""
-        return at_level(self.metric, "corpus" if level == "document" else level)
 
     def results(self, level: Level = "corpus") -> list[Result]:
         """Score every system; for levels see `softbleu.score`."""
         # All numbers of a run are scored alike, and signed once: if segments have numbers, by their signature.
-        scorer, offsets = self._scorer(level), self.offsets
+        scorer, offsets = at_level(self.metric, "corpus" if level == "document" else level), self.offsets
         signature, short = (self.signature(level, short=short) for short in (False, True))
         aggregation = scorer.aggregation
         documents = self._document_scores() if level == "document" else None
@@ -272,7 +266,7 @@ class Statistics:
                 score = self.scores[number]
             elif macro:
                 scores = [score.score for score in aggregation.segment_scores(rows, offsets)]
-                score = replace(aggregation.pooled(rows, offsets), score=_mean(scores))
+                score = replace(aggregation.metric.score(aggregation.summed(rows, offsets)), score=_mean(scores))
             else:
                 with nullcontext() if aggregation.sum_is_enough else single_threaded_blas():
                     score = aggregation.score(rows, offsets)

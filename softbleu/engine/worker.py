@@ -61,8 +61,8 @@ class Worker:
     def __call__(self, batch: TaskBatch) -> list[Rows]:
         """Count the segments of a batch, by every metric."""
         coder = self.coder or self.own_coder()
-        block = batch.coded(coder)
-        return joined_rows(self.tasks, self.of_block(block, batch.first, self.loaded(coder)))
+        parts = [*self.of_block(batch.coded(coder), batch.first, self.loaded(coder))]
+        return parts[0] if len(parts) == 1 else joined_rows(self.tasks, parts)
 
     def compare(self, batch: TaskBatch) -> list[Integers]:
         """Compute the statistics of all pairs of texts of each list of a batch, by the first metric.

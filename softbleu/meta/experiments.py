@@ -135,7 +135,7 @@ class Definition:
             try:
                 head, settings = read_settings(str(text))
                 settings = common | self._located(f"metrics.{name}", settings)
-                metrics[name] = fit_metric(head, settings).metric
+                metrics[name] = fit_metric(head, settings)
             except InputError as error:
                 raise InputError(f"{self.path}, [metrics]: {name!r}: {error}") from error
         return metrics

@@ -442,7 +442,7 @@ def read_metrics(metrics: Metrics, language: str | None = None, signed: Signed |
     settings: Keywords = {} if language is None else {"language": language}
     for label, text in metrics.items() if isinstance(metrics, Mapping) else pairs:
         signature = str(text) if isinstance(text, str) and ":" in text.partition("(")[0] else None
-        metric = fit_metric(text, settings).metric if signature is None else metric_from_signature(signature)
+        metric = fit_metric(text, settings) if signature is None else metric_from_signature(signature)
         matcher = matcher_of(metric)
         soft = f" {matcher.name}" if matcher is not None and matcher.name != "exact" else ""
         name = label or f"{metric.name}{soft}"

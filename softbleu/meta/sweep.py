@@ -98,7 +98,7 @@ def sweep_points(
     for label, options in (variants or {"": {}}).items():
         for values in product(*map(dict.fromkeys, vary.values())):
             settings = {"metric": "bleu", **base, **options, **dict(zip(vary, values, strict=True))}
-            metric = fit_metric(settings.pop("metric"), settings).metric
+            metric = fit_metric(settings.pop("metric"), settings)
             # Vectors in memory cannot be hashed, nor always compared.
             points[label, key_of(metric)] = SweepPoint(label, metric)
     return list(points.values())

@@ -71,13 +71,9 @@ class Aggregation(ABC):
         total: Integers = rows[self.chosen(rows, offsets)].sum(axis=0)
         return total
 
-    def pooled(self, rows: Integers, offsets: Integers) -> Score:
-        """Score the sum of all segments, even if a corpus score is another one; for parameters see `chosen`."""
-        return self.metric.score(self.summed(rows, offsets))
-
     def score(self, rows: Integers, offsets: Integers) -> Score:
         """Score a corpus, all of whose rows are there."""
-        return self.pooled(rows, offsets)
+        return self.metric.score(self.summed(rows, offsets))
 
     def stream(self) -> RowStream:
         """Score a corpus whose rows come block by block, with the same digits."""
@@ -129,6 +125,11 @@ class SumOfRows(Aggregation):
     def chosen(self, rows: Integers, offsets: Integers) -> Integers:
         """Choose all rows."""
         return np.arange(len(rows))
+
+    def summed(self, rows: Integers, offsets: Integers) -> Integers | Floats:
+        """Add up all rows."""
+        total: Integers = rows.sum(axis=0)
+        return total
 
     def reference_scores(self, rows: Integers, offsets: Integers) -> list[ReferenceScore]:
         """Raise InputError: rows are of segments, not of references."""

@@ -205,8 +205,6 @@ def fitted(metric: _M, settings: Fields, *, plain: bool = False, whole: bool = F
     With `whole`, it must have all, and a preset of other metrics is none of those that it lacks. Raises
     `UnknownNameError` and `InputError` for names that no metric has, and for wrong values.
     """
-    if not settings:
-        return metric, set()
     settings = dict(settings)
     if "called" in settings:
         metric = replace(metric, called=settings.pop("called"))

@@ -66,11 +66,6 @@ def rows_of_pairs(
     return np.stack([checked_rows(metric, chunk, words, kernels) for chunk in chunks])
 
 
-def compared(metric: Any, chunk: Chunk) -> Chunk:
-    """Return the chunk that `metric` compares: with `partial`, references end where candidates have come to."""
-    return begun(chunk, metric.tokenizer) if metric.partial else chunk
-
-
 def checked_rows(
     metric: Any,
     chunk: Chunk,
@@ -101,7 +96,8 @@ def checked_rows(
 
     def compute(some: Chunk) -> Integers:
         known = some is chunk and matched is not None
-        some = some if known else compared(metric, some)
+        # References of unfinished outputs end where these have come to.
+        some = begun(some, metric.tokenizer) if metric.partial and not known else some
         rows: Integers = metric.statistics_of(some, matched) if known else metric.statistics(some, words, kernels)
         return rows
 

@@ -37,14 +37,7 @@ def read_metric(text: str | Metric = "bleu", **settings: object) -> Metric:
     >>> read_metric("bleu(matcher=vleu, threshold=0.8)") == read_metric("vleu", threshold=0.8)
     True
     """
-    return changed(*begun(text, lambda *_: settings))
-
-
-class Fitted(NamedTuple):
-    """A metric, and the names of settings that it does not have."""
-
-    metric: Metric
-    idle: set[str]
+    return changed(*read_given(text, lambda *_: settings))
 
 
 class ReadMetric(NamedTuple):
@@ -54,16 +47,17 @@ class ReadMetric(NamedTuple):
     settings: Keywords
 
 
-def fit_metric(metric: str | Metric, settings: Keywords) -> Fitted:
+def fit_metric(metric: str | Metric, settings: Keywords) -> Metric:
     """Make a metric from an expression or a value with the settings in `settings` that it has.
 
     >>> fit_metric("chrf", {"char_order": 4, "threshold": 0.8})
-    Fitted(metric=chrf(char_order=4), idle={'threshold'})
+    chrf(char_order=4)
     """
-    return Fitted(*fitted(*begun(metric, lambda *_: settings)))
+    made, _ = fitted(*read_given(metric, lambda *_: settings))
+    return made
 
 
-def begun(metric: str | ReadMetric | Metric, chosen: Chosen) -> tuple[Metric, Keywords]:
+def read_given(metric: str | ReadMetric | Metric, chosen: Chosen) -> tuple[Metric, Keywords]:
     """Make the metric of an expression, whose settings join those `chosen`; a value stays as it is."""
     if isinstance(metric, str):
         metric = read_settings(metric)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from itertools import chain, islice, repeat
+from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
 
 from softbleu import results as library
@@ -124,10 +124,12 @@ def score_corpus(
     plan = make_plan(metrics).over(corpus, level=level, keep_rows=level in ("macro", "reference", "document"))
     with running(corpus, plan, RunOptions(jobs, executor, kernels, checkpoint, progress)) as runner:
         statistics = runner.collect(plan.metrics)
-    results = Results(result for scored in statistics for result in scored.results(level))
-    by_metric = chain.from_iterable(repeat(scored.metric, len(scored.systems)) for scored in statistics)
-    note_impossible((result.name, metric, result.score) for result, metric in zip(results, by_metric, strict=True))
-    note_coverage((result.name, result.label, result.coverage) for result in results)
+    by_metric = [(scored.metric, scored.results(level)) for scored in statistics]
+    results = Results(result for _, found in by_metric for result in found)
+    if any(metric.requires.gold for metric in plan.metrics):
+        note_impossible((result.name, metric, result.score) for metric, found in by_metric for result in found)
+    if plan.compares_words:
+        note_coverage((result.name, result.label, result.coverage) for result in results)
     return results
 
 

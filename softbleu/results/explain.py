@@ -13,7 +13,7 @@ from softbleu.config.earlier import also_named
 from softbleu.corpora.corpus import Against, Corpus, References, Segments, Texts, make_corpus, pick_segments
 from softbleu.corpora.edits import Annotation, GoldSegment
 from softbleu.corpora.judgements.spans import MAJOR, MINOR, MarkedOutput, MarkedSpan, SpanTable
-from softbleu.engine.notes import note_corpus, note_thresholds
+from softbleu.engine.notes import note_corpus, note_threshold
 from softbleu.engine.plan import GivenMetric, Plan, make_plan, requirements_of
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics, running
@@ -25,9 +25,9 @@ from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import SCALE
 from softbleu.kernels.prefixes import reached
 from softbleu.language.values import Finding
+from softbleu.matching.partial import begun
 from softbleu.metrics.base import Metric
 from softbleu.metrics.edits import SAME_EDIT, JudgedEdit, JudgedEdits, touch
-from softbleu.metrics.guards import compared
 from softbleu.metrics.protocols import (
     ClosestPath,
     EditPlan,
@@ -335,7 +335,8 @@ def explain_corpus(
         return Explanations()
     plan = make_plan(metrics)
     note_corpus(corpus, plan)
-    note_thresholds(plan)
+    for threshold in plan.recommended:
+        note_threshold(threshold)
     explanations = _explained(corpus, plan, segments, progress)
     if plan.only.partial:
         picked = pick_segments(corpus, segments)
@@ -407,7 +408,8 @@ def _explained(corpus: Corpus, plan: Plan, segments: Sequence[int], progress: Pr
                 for system, chunk in enumerate(block.chunks(number - 1 - start, number - start)):
                     name = prepared.systems[system]
                     _LIMIT.check_sum(**chunk.sizes)
-                    explanation = explainer(metric, prepared, name, segment, compared(metric, chunk))
+                    chunk = begun(chunk, metric.tokenizer) if metric.partial else chunk
+                    explanation = explainer(metric, prepared, name, segment, chunk)
                     if scores is not None:
                         explanation = replace(explanation, score=float(scores[system, number - 1]))
                     by_place[place, system] = explanation
@@ -692,7 +694,8 @@ def unmatched_spans(
 def _matched_words(metric: Metric, chunk: Chunk, words: WordTable | None, least: float) -> Iterator[Flags]:
     """Whether each word of each candidate is matched."""
     for start in range(0, len(chunk), MINI_BATCH):
-        piece = compared(metric, chunk.part(start, min(start + MINI_BATCH, len(chunk))))
+        piece = chunk.part(start, min(start + MINI_BATCH, len(chunk)))
+        piece = begun(piece, metric.tokenizer) if metric.partial else piece
         lengths = piece.candidates.lengths
         matched = np.zeros(int(lengths.sum()), bool)
         ends = np.cumsum(lengths)

@@ -26,6 +26,7 @@ from softbleu.matching import make_matcher
 from softbleu.metrics import METRICS, Metric
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.chrf import Chrf
+from softbleu.metrics.declared import fitted
 from softbleu.metrics.reading import fit_metric, read_metric
 from softbleu.metrics.signatures import metric_from_signature
 
@@ -172,7 +173,8 @@ IDLE: list[tuple[dict[str, Any], list[str]]] = [
 def test_idle_settings_are_named_and_checked() -> None:
     for chosen, idle in IDLE:
         settings = {"metric": "bleu", **chosen}
-        assert fit_metric(settings.pop("metric"), settings).idle == {*idle}, chosen
+        metric = read_metric(settings.pop("metric"))
+        assert fitted(metric, settings)[1] == {*idle}, chosen
     for name, value in (("threshold", 7.0), ("matcher", "mleu"), ("matcher", 5), ("multi", "most")):
         refused(InputError, name, fit_metric, "softbleu", {name: value})
     message = "^bleu over 'exact' has no setting 'threshold'; it has: matcher, order, "
