@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypedDict, Unpack, cast, overload
 
@@ -189,7 +189,14 @@ class MatcherMetric(Metric, MatcherFields):
         return Requirements(vectors=vectors, frequency=vectors and self.matching.needs_frequencies(self.order))
 
 
-class EditMetric(Metric):
+@dataclass(frozen=True, kw_only=True, repr=False)
+class WholeMetric(Metric):
+    """A metric of whole outputs, or of no text: it has no setting `partial`."""
+
+    partial: bool = field(default=False, init=False, repr=False)
+
+
+class EditMetric(WholeMetric):
     """A metric of edits, which are given, or else found in the texts by the rules of its `language`."""
 
     language: str | None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -177,7 +177,6 @@ class ChunkMetric(KindMetric):
         "running", "Each segment's reference: best for the score of all so far (running), or for its own (best)"
     )
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
-    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     by_bounds: ClassVar[bool] = False
     also_rewards: ClassVar[str] = "all edits of all systems"
 

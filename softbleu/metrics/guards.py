@@ -74,6 +74,7 @@ def checked_rows(
     *,
     matched: Integers | None = None,
     first: int | None = None,
+    where: str = "",
 ) -> Integers:
     """Compute the rows of a chunk; check that each segment or reference has a row, of numbers that add up.
 
@@ -87,47 +88,37 @@ def checked_rows(
         The matches of the chunk, where these are known.
     first
         Segments of the corpus before the chunk; None where segments have no numbers.
+    where
+        Where the chunk is, for errors.
 
     Raises
     ------
     InputError
         The rows are others, or a metric of another package fails: the message says where.
     """
-
-    def compute(some: Chunk) -> Integers:
-        known = some is chunk and matched is not None
-        # References of unfinished outputs end where these have come to.
-        some = begun(some, metric.tokenizer) if metric.partial and not known else some
-        rows: Integers = metric.statistics_of(some, matched) if known else metric.statistics(some, words, kernels)
-        return rows
-
-    if is_ours(type(metric)):
-        return compute(chunk)
-    rows, wrong, cause = _tried(metric, chunk, compute)
-    if not wrong:
-        return rows
-    where = ""
-    if first is not None:
-        where = f" in segments {first + 1} to {first + len(chunk)}"
-        for place in range(len(chunk)):
-            _, alone, error = _tried(metric, chunk.part(place, place + 1), compute)
-            if alone:
-                where, wrong, cause = f" in segment {first + 1 + place}", alone, error
-                break
-    raise failure_of(metric, wrong, where) from cause
-
-
-def _tried(
-    metric: object, chunk: Chunk, compute: Callable[[Chunk], Integers]
-) -> tuple[Integers, str, BaseException | None]:
-    """Compute the rows of a chunk; name their fault, and the error that was raised."""
+    ours, cause = is_ours(type(metric)), None
     try:
-        rows = compute(chunk)
+        if matched is None:
+            # References of unfinished outputs end where these have come to.
+            seen = begun(chunk, metric.tokenizer) if metric.partial else chunk
+            rows: Integers = metric.statistics(seen, words, kernels)
+        else:
+            rows = metric.statistics_of(chunk, matched)
+        wrong = "" if ours else _wrong(rows, chunk)
     except (SoftbleuError, MemoryError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        return np.zeros((0, 0), np.int64), f"{type(error).__name__}: {error}", error
-    return rows, _wrong(rows, chunk), None
+        if ours:
+            raise
+        wrong, cause = f"{type(error).__name__}: {error}", error
+    if not wrong:
+        return rows
+    if first is not None:
+        for place in range(len(chunk)):
+            single = f" in segment {first + 1 + place}"
+            checked_rows(metric, chunk.part(place, place + 1), words, kernels, where=single)
+        where = f" in segments {first + 1} to {first + len(chunk)}"
+    raise failure_of(metric, wrong, where) from cause
 
 
 def _wrong(rows: object, chunk: Chunk) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
@@ -18,7 +18,7 @@ from softbleu.lattices.lattice import ARC_KINDS, WordNetwork
 from softbleu.lattices.rules import LatticeLines, NetworkRules, arc_words, lattices_of, network_tokenizer
 from softbleu.matching.ngrams import Chunk, WordTable
 from softbleu.metrics.aggregation import best_rows, keep_best
-from softbleu.metrics.base import Metric
+from softbleu.metrics.base import WholeMetric
 from softbleu.metrics.protocols import ClosestPath, EditStep
 from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.score import Score, ScoreColumns, column
@@ -48,7 +48,7 @@ class HyterScore(Score):
 
 
 @dataclass(frozen=True, repr=False)
-class Hyter(Metric):
+class Hyter(WholeMetric):
     """HyTER (Dreyer & Marcu 2012) over networks of references, given or made by rules.
 
     The score is the least ratio, over all paths, of the cost of edits (insertions, deletions, substitutions) from the
@@ -88,7 +88,6 @@ class Hyter(Metric):
     rarity: float = setting(1.0, "Power of the words' idf weights; 0 gives all the same weight", least=0, most=4)
     rules: NetworkRules = setting(factory=NetworkRules)
     tokenizer: Tokenizer = tokenizer_setting(Tokenizer13a(lowercase=True))
-    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "hyter"
     label: ClassVar[str] = "HyTER"
     higher_is_better: ClassVar[bool] = False

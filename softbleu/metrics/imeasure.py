@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,7 +16,7 @@ from softbleu.config.declare import setting
 from softbleu.io.arguments import Limit
 from softbleu.kernels import Kernels, choose_kernels
 from softbleu.metrics.aggregation import BestReference, best_rows
-from softbleu.metrics.base import Metric
+from softbleu.metrics.base import WholeMetric
 from softbleu.metrics.edits import common_ends
 from softbleu.metrics.protocols import CANDIDATE, REFERENCE, SOURCE, Mark
 from softbleu.metrics.requirements import Requirements, needed
@@ -51,7 +51,7 @@ class IMeasureScore(Score):
 
 
 @dataclass(frozen=True, repr=False)
-class IMeasure(Metric):
+class IMeasure(WholeMetric):
     """Improvement over the source (Felice & Briscoe 2015), with the numbers of the official program (`-nomix`).
 
     Source, candidate and reference are aligned word by word. The weighted accuracy of the candidate, in which
@@ -69,7 +69,6 @@ class IMeasure(Metric):
     """
 
     weight: float = setting(2.0, "Weight of changed tokens", least=1e-6, most=1e6, flags=("--lambda",))
-    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "imeasure"
     also_rewards: ClassVar[str] = "the source left as it is"
     requires: ClassVar[Requirements] = Requirements(source=True)

@@ -8,7 +8,7 @@ words of a source text. A lag is that behind an ideal translator that gives its 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -17,7 +17,7 @@ from softbleu.config.declare import setting
 from softbleu.config.languages import is_unspaced
 from softbleu.corpora.corpus import Corpus, Segments
 from softbleu.errors import InputError, counted
-from softbleu.metrics.base import Metric
+from softbleu.metrics.base import WholeMetric
 from softbleu.metrics.requirements import Requirements, lacking
 from softbleu.metrics.score import Score, ScoreColumns, column
 
@@ -153,7 +153,7 @@ class YaalScore(LatencyScore):
 
 
 @dataclass(frozen=True, repr=False)
-class Latency(Metric):
+class Latency(WholeMetric):
     """A latency of each segment of a log, of which a corpus has the mean; less is better.
 
     The length of the reference is counted in words or in characters, as the delays of the log are. As in SimulEval
@@ -162,7 +162,6 @@ class Latency(Metric):
     """
 
     computation_aware: bool = setting(False, "Add the time of computing to delays", signed_if_set=True)
-    partial: bool = field(default=False, init=False, repr=False)  # It looks at no text
     higher_is_better: ClassVar[bool] = False
     requires: ClassVar[Requirements] = Requirements(references=False, delays=True)
     documents: ClassVar[Sequence[str]] = ()

@@ -6,7 +6,7 @@ import math
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -29,7 +29,7 @@ from softbleu.language.values import (
     open_language,
 )
 from softbleu.matching.ngrams import Chunk, WordTable
-from softbleu.metrics.base import Metric
+from softbleu.metrics.base import WholeMetric
 from softbleu.metrics.meteor import STAGES, Meteor, MeteorWords
 from softbleu.metrics.protocols import CANDIDATE, SOURCE, Mark
 from softbleu.metrics.requirements import Requirements, needed
@@ -239,7 +239,7 @@ class ReflessScore(Score):
 
 
 @dataclass(frozen=True, repr=False)
-class Refless(Metric):
+class Refless(WholeMetric):
     """Grammaticality, fluency and meaning of corrections, without references (Asano, Mizumoto and Inui 2017).
 
     The score is alpha G + beta F + gamma M, divided by the sum of the weights, and times M / `least_meaning` where M
@@ -308,7 +308,6 @@ class Refless(Metric):
         metavar="FILE",
         unset="those that come with the model",
     )
-    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "refless"
     also_rewards: ClassVar[str] = "errors added to the source (up to 15% of sentences)"
     language: ClassVar[str] = "en"  # type: ignore[misc]  # it has no other

@@ -20,7 +20,7 @@ from softbleu.errors import InputError, Parameter, SoftbleuError, UnknownNameErr
 from softbleu.io.progress import note
 from softbleu.matching.matchers import MATCHERS
 from softbleu.metrics.aggregation import SumOfRows
-from softbleu.metrics.base import METRICS, Level, Metric
+from softbleu.metrics.base import METRICS, Level, Metric, WholeMetric
 from softbleu.metrics.protocols import at_level
 from softbleu.metrics.reading import read_metric
 from softbleu.metrics.requirements import Requirements, lacking
@@ -70,7 +70,7 @@ def one_table(text: str) -> ScoreTable | None:
 
 
 @dataclass(frozen=True, repr=False)
-class Scores(Metric):
+class Scores(WholeMetric):
     """Scores of segments that another program gave, such as COMET, MetricX or an LLM judge.
 
     A corpus has the mean (or the median, or the sum) of its segments. Where a file of softbleu has their statistics,
@@ -102,7 +102,6 @@ class Scores(Metric):
     [('A', 0.5), ('B', 0.75)]
     """
 
-    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "scores"
     called: str = field(default="", repr=False, kw_only=False)
     table: ScoreTable | Mapping[str, Sequence[float | None]] | str | None = setting(

@@ -30,7 +30,7 @@ from softbleu.language import DEFAULT_LANGUAGE, Finding
 from softbleu.language.values import WordList, split_words
 from softbleu.matching.ngrams import Chunk, WordTable
 from softbleu.metrics.aggregation import best_rows
-from softbleu.metrics.base import Metric
+from softbleu.metrics.base import Metric, WholeMetric
 from softbleu.metrics.bertscore import PARTS, agreement, match_lines
 from softbleu.metrics.meteor import equal_lines
 from softbleu.metrics.protocols import ReadsData
@@ -227,7 +227,7 @@ class TrainedScore(Score):
 
 
 @dataclass(frozen=True, repr=False)
-class Trained(Metric):
+class Trained(WholeMetric):
     """Distances between candidate and reference, each at a price learned from human judgements (`heads/recipe/`).
 
     A segment has 100 points minus the costs of its distances (`softbleu.metrics.trained`: `FEATURES`, `POWERS`), at
@@ -266,7 +266,6 @@ class Trained(Metric):
     )
     tokenizer: Tokenizer = tokenizer_setting(Whitespace())
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
-    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     learned: VectorMap | None = field(default=None, repr=False)  # The map of the vectors, for workers
     name: ClassVar[str] = "trained"
     label: ClassVar[str] = "trained"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from math import prod
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -96,7 +96,6 @@ class Uot(EditMetric):
     language: str | None = edit_language()
     merging: Merging | None = edit_merging()
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
-    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "uot"
     also_rewards: ClassVar[str] = (
         "errors added to the source (65% of sentences); with beta 4 all edits of all systems, above the best"

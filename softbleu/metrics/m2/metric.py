@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import accumulate, chain, repeat
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -16,7 +16,7 @@ from softbleu.kernels import SCALE, Kernels, choose_kernels
 from softbleu.matching.matchers import threshold_setting
 from softbleu.matching.ngrams import Chunk, WordTable, products_of_pairs, threshold_in_millionths
 from softbleu.metrics.aggregation import BestReference, running_choice
-from softbleu.metrics.base import Metric
+from softbleu.metrics.base import WholeMetric
 from softbleu.metrics.edits import JudgedEdits, judge_by_links, placed
 from softbleu.metrics.m2.lattice import EditCredit, EditTables, Excerpt, LatticeTooLargeError, Span, match_edits
 from softbleu.metrics.requirements import Requirements, needed
@@ -46,7 +46,7 @@ class M2Score(Score):
 
 
 @dataclass(frozen=True, repr=False)
-class M2(Metric):
+class M2(WholeMetric):
     """MaxMatch (Dahlmeier & Ng 2012), with the numbers of the official scorer, version 3.2.
 
     Parameters
@@ -84,7 +84,6 @@ class M2(Metric):
         "equal edits only",
     )
     characters: float = setting(0.0, "Weight of the similarity of spellings", least=0, most=1, metavar="0..1")
-    partial: bool = field(default=False, init=False, repr=False)  # It scores whole outputs only
     name: ClassVar[str] = "m2"
 
     @property
