@@ -444,10 +444,6 @@ class VectorChoice(Declared):
         return MappedSource(source, self.map)
 
     @property
-    def _opened(self) -> Encoder | VectorSource:
-        return self.encoder if self.in_context else self.source
-
-    @property
     def language(self) -> str | None:
         """Code of the language of the vectors, if known.
 
@@ -458,7 +454,8 @@ class VectorChoice(Declared):
         """
         if self.without_vectors or self.of_extra:
             return None
-        language = getattr(self._opened, "meta", {}).get("language")
+        opened = self.encoder if self.in_context else self.source
+        language = getattr(opened, "meta", {}).get("language")
         return language if isinstance(language, str) else None
 
     def resolved(self) -> VectorChoice:
@@ -515,7 +512,8 @@ class VectorChoice(Declared):
         """Return the threshold that the vectors recommend, if any; raise VectorError if they cannot be read."""
         if self.without_vectors:
             return None
-        return getattr(self._opened, "threshold", None) if self.map is None else self.map.threshold
+        opened = self.encoder if self.in_context else self.source
+        return getattr(opened, "threshold", None) if self.map is None else self.map.threshold
 
     def threshold_at(self, quantile: str) -> float:
         """Return the similarity at a quantile such as `p99.9`, at least 0.

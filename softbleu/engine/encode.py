@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, count, repeat
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -103,6 +103,15 @@ def _ends(texts: Iterable[Sequence[str]]) -> Integers:
     return np.cumsum([0, *map(len, texts)])
 
 
+@dataclass
+class _KnownLines:
+    """Lines that a coder has coded."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+    tokens: Tokens = Tokens(_NO_PARTS.codes, _NO_PARTS.bounds)
+    made: dict[str, Any] = field(default_factory=dict)  # What else was made of them, such as networks
+
+
 class Coder:
     """Codes text by a tokenizer, each distinct word and line once; it forgets them when there are too many.
 
@@ -125,19 +134,15 @@ class Coder:
         self._kernels: KernelName | None = kernels if plain else None
         self._forget()
 
+    _last: tuple[object, CodedBlock | None]  # The block that was asked for last, where it may be again
+
     def _forget(self, words: WordCoder | None = None) -> None:
         """Begin anew, with `words` as a compiled coder numbers them."""
         self.vocabulary = Vocabulary() if self._given is None else self._given
         self._compiled, self._words = words, Vocabulary()
         self._parts = _NO_PARTS  # Tokens of words
         self._features: dict[str, tuple[WordParts, Vocabulary]] = {}
-        self._forget_lines()
-
-    def _forget_lines(self) -> None:
-        self._numbers: dict[str, int] = {}
-        self._known = Tokens(_NO_PARTS.codes, _NO_PARTS.bounds)
-        self._made: dict[str, Any] = {}
-        self._last: tuple[object, CodedBlock | None] = (None, None)
+        self._lines, self._last = _KnownLines(), (None, None)
 
     def code(self, block: Segments | FileBlock | ListCorpus, *, again: bool = False) -> CodedBlock:
         """Code a block; with `again`, one that is asked for several times in a row is coded once."""
@@ -159,14 +164,14 @@ class Coder:
             coded = CodedBlock((lines,), references, offsets, bounds=bounds)
         else:
             coded = CodedBlock.of(block.load(), self, self._needed)
-        if len(self._known.codes) + sum(map(len, self._made.values())) > MOST_KEPT:
-            self._forget_lines()
+        if len(self._lines.tokens.codes) + sum(map(len, self._lines.made.values())) > MOST_KEPT:
+            self._lines = _KnownLines()
         self._last = (block, coded) if again else (None, None)
         return coded
 
     def encode(self, texts: Sequence[str]) -> Tokens:
         """Code lines, beside their text where that is needed or the tokenizer keeps it."""
-        known = self._numbers
+        lines, known = self._lines, self._lines.numbers
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
             if self._by_word:
@@ -174,8 +179,8 @@ class Coder:
             else:
                 tokens = self.vocabulary.encode([*map(self.split, new)])
             known.update(zip(new, count(len(known)), strict=False))
-            self._known = Tokens.joined((self._known, tokens))
-        tokens = self._known.chosen(np.fromiter(map(known.__getitem__, texts), np.int64, len(texts)))
+            lines.tokens = Tokens.joined((lines.tokens, tokens))
+        tokens = lines.tokens.chosen(np.fromiter(map(known.__getitem__, texts), np.int64, len(texts)))
         as_text = isinstance(self.tokenizer, TextTokenizer)
         if not (as_text or self._needed.written):
             return tokens
@@ -219,9 +224,10 @@ class Coder:
 
     def once(self, text: str, make: Callable[[str], Any]) -> Any:
         """Return the result of `make` for a text, such as a network, made once for as long as lines are known."""
-        if text not in self._made:
-            self._made[text] = make(text)
-        return self._made[text]
+        made = self._lines.made
+        if text not in made:
+            made[text] = make(text)
+        return made[text]
 
     def words(self, text: str) -> tuple[int, ...]:
         """Codes of the words of a short text that is no line."""
@@ -232,8 +238,8 @@ class Coder:
         self._given = self.vocabulary = vocabulary
         self._parts = replace(self._parts, codes=codes[self._parts.codes])
         self._features = {}
-        self._known = replace(self._known, codes=codes[self._known.codes])
-        self._last = None, None
+        lines = self._lines.tokens
+        self._lines.tokens, self._last = replace(lines, codes=codes[lines.codes]), (None, None)
 
 
 def edits_of(
@@ -462,9 +468,8 @@ class CodedBlock:
 
     def cuts(self, segments: int, tokens: int) -> Iterator[tuple[int, int]]:
         """Bounds of pieces of at most so many segments, and of so many tokens unless one segment has more."""
-        numbers = np.arange(len(self) + 1)
-        lines = [*([numbers] * len(self.candidates)), self.offsets, numbers]
-        before = sum(text.offsets[line] for text, line in zip(self.lines, lines, strict=False))
+        others = [*self.candidates, *([] if self.source is None else [self.source])]
+        before = sum((text.offsets for text in others), self.references.offsets[self.offsets])
         start = 0
         while start < len(self):
             fitting = int(np.searchsorted(before, before[start] + tokens, side="right")) - 1

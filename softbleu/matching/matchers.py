@@ -88,12 +88,15 @@ class Matches:
     partner_orders: Integers  # Order of the matched reference n-gram; 0 for none
 
     @classmethod
-    def exact(cls, ngrams: Ngrams, order: int) -> Matches:
-        """Make the exact matches of n-grams of an order."""
+    def first(cls, ngrams: Ngrams, order: int, rules: Rules | None = None) -> Matches:
+        """Make the matches of an order that precede approximate ones: exact matches, if the rules say so."""
+        exact = ngrams.exact
+        if rules is not None and rules.pool_orders[order - 1] and not rules.exact_first:
+            exact = np.zeros(len(exact), bool)
         first = np.empty(len(ngrams.counts), np.int64)
         first[ngrams.pool_ids[::-1]] = ngrams.pool_starts[::-1]
-        partners = np.where(ngrams.exact, first[ngrams.ids], -1)
-        return cls(ngrams.starts, ngrams.exact * SCALE, partners, np.where(ngrams.exact, order, 0))
+        partners = np.where(exact, first[ngrams.ids], -1)
+        return cls(ngrams.starts, exact * SCALE, partners, np.where(exact, order, 0))
 
 
 def read_threshold(text: str) -> float | str | None:
@@ -133,7 +136,7 @@ class Matcher(Declared):
         `vectors` are the vectors of the words of the corpus, or None unless `needs_vectors`. All systems of a chunk
         share its references.
         """
-        return [Matches.exact(ngrams, n) for n, ngrams in enumerate(chunk.ngrams(max_order), start=1)]
+        return [Matches.first(ngrams, n) for n, ngrams in enumerate(chunk.ngrams(max_order), start=1)]
 
     def matched(self, chunk: Chunk, vectors: Vectors | None, max_order: int, kernels: Kernels) -> Integers:
         """Sum the matches of each candidate and order, in millionths of an n-gram: (lines, `max_order`).
@@ -235,7 +238,7 @@ class SoftMatcher(Matcher):
         MATCHED_WORDS.check_sum(**chunk.sizes)
         rules, given, (chunk, places) = self.rules(max_order, vectors), chunk, chunk.in_order()
         pools = [Pool.of(ngrams, chunk, rules) for ngrams in chunk.ngrams(max_order, instances=rules.in_context)]
-        matches = [pool.start(order, rules) for order, pool in enumerate(pools, start=1)]
+        matches = [Matches.first(pool.ngrams, order, rules) for order, pool in enumerate(pools, start=1)]
         text = WeighedText.of(chunk, vectors, rules.composition.by_frequency, rules.deepest)
         for batch in batches(chunk):
             if batch.is_long:
@@ -538,13 +541,6 @@ class Pool:
         pool_ids = np.append(self.ngrams.pool_ids, -2)[self.pool_index[reference]]
         same: Flags = ids[:, :, None] == pool_ids[:, None, :]
         return same
-
-    def start(self, order: int, rules: Rules) -> Matches:
-        """Make the matches of an order that precede approximate ones: exact matches, if the rules say so."""
-        if rules.exact_first or not rules.pool_orders[order - 1]:
-            return Matches.exact(self.ngrams, order)
-        empty = np.zeros(len(self.ngrams.starts), np.int64)
-        return Matches(self.ngrams.starts, empty, empty - 1, empty.copy())
 
 
 @dataclass(frozen=True)

@@ -585,35 +585,26 @@ class UnitVectors:
 
         `codes`, (tokens,), are rows of vectors. Results have tokens + 1 entries, 0 where no n-gram starts.
         """
-        by_order = [np.zeros(len(codes) + 1) for _ in range(order)]
+        by_order, squares = [np.zeros(len(codes) + 1) for _ in range(order)], np.zeros(0)
         for start in range(0, len(codes), _TOKENS_AT_ONCE):
             some = codes[start : start + _TOKENS_AT_ONCE + order - 1]
-            bands = self._bands(some, order)
-            for n, norms in enumerate(by_order[: len(bands)], start=1):
-                if n == 1:
-                    squares = bands[0]
-                else:
-                    # Norm of the n-gram without its last word, plus the products of that word
-                    squares = squares[:-1] + bands[0][n - 1 :]
-                    for distance in range(1, n):
-                        squares += 2 * bands[distance][n - 1 - distance :]
+            rows = self.rows[some]
+            bands: list[Floats] = []  # Weighted products of tokens at distances 0, 1, …
+            for n, norms in enumerate(by_order[: len(some)], start=1):
+                left, right = some[: len(some) - n + 1], some[n - 1 :]
+                band = np.ones(len(left))
+                if n > 1:
+                    band = self._neighbours(rows, n - 1, some)
+                    self._relate(band, left, right)
+                bands.append(band if self.weights is None else band * self.weights[left] * self.weights[right])
+                # Norm of the n-gram without its last word, plus the products of that word
+                squares = bands[0] if n == 1 else squares[:-1] + bands[0][n - 1 :]
+                for distance in range(1, n):
+                    squares += 2 * bands[distance][n - 1 - distance :]
                 inverse = norms[start : start + len(squares)]
                 inverse[:] = 0
                 np.divide(1, np.sqrt(np.maximum(squares, 0)), out=inverse, where=squares > ZERO_NORM)
         return by_order
-
-    def _bands(self, codes: Integers, order: int) -> list[Floats]:
-        """Compute weighted products of tokens at distances 0, 1, …, order - 1: (tokens - distance,) each."""
-        rows = self.rows[codes]
-        bands = []
-        for distance in range(min(order, len(codes))):
-            left, right = codes[: len(codes) - distance], codes[distance:]
-            band = np.ones(len(left))
-            if distance:
-                band = self._neighbours(rows, distance, codes)
-                self._relate(band, left, right)
-            bands.append(band if self.weights is None else band * self.weights[left] * self.weights[right])
-        return bands
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,7 @@ class ThresholdSweep:
         self.pools = [
             Pool.of(ngrams, chunk, self.rules) for ngrams in chunk.ngrams(max_order, instances=self.rules.in_context)
         ]
-        exact = [pool.start(order, self.rules) for order, pool in enumerate(self.pools, start=1)]
+        exact = [Matches.first(pool.ngrams, order, self.rules) for order, pool in enumerate(self.pools, start=1)]
         sums = np.column_stack([chunk.sums(some.starts, some.matched) for some in exact])
         self.matched = np.tile(sums, (len(thresholds), 1, 1))
 
@@ -241,7 +241,7 @@ def _swept(
     sweep = ThresholdSweep(matcher, list(thresholds), chunk, max_order, vectors)
     first = None if chunk is given or sweep.rules.in_context else given.first_of_equals(max_order)
     for order, pool in enumerate(sweep.pools, start=1):
-        made = MatchIntervals.of(pool.start(order, sweep.rules), order, 0, len(thresholds))
+        made = MatchIntervals.of(Matches.first(pool.ngrams, order, sweep.rules), order, 0, len(thresholds))
         yield replace(made, partner_starts=places_in(originals, first, made.partner_starts, made.partner_orders))
     text = WeighedText.of(chunk, vectors, sweep.by_frequency, sweep.rules.deepest)
     for batch in batches(chunk, _cells(kernels)):
