@@ -216,14 +216,16 @@ def compare_words(
     (0.83, True)
     """
     measure = measure or WordMeasure()
-    words = list(dict.fromkeys((one, other)))
+    codes = Vocabulary()
+    chunk = Chunk(codes.encode([[one]]), codes.encode([[other]]), np.array([0, 1]))
+    words = list(codes)
     measured = measure_words(source, words, case, measure)
     for word, known in zip(words, measured.selected.known, strict=True):
         if not known:
             raise VectorError(f"{source.name}: no vector for the word {word!r}; try another spelling")
     vectors: Any = CorpusWords.of(measured, len(words), normalize=True).words.vectors
-    unit, codes = vectors.of_words(np.arange(len(words), dtype=np.int32))
-    _, products = unit.products(codes[None, :1], codes[None, -1:])
+    unit, rows = vectors.unit(chunk, by_frequency=False)
+    _, products = unit.products(rows[None, :1], rows[None, 1:])
     similarity = float(products[0, 0, 0])
     random = random_similarities(source, measure)
     return WordSimilarity(one, other, similarity, float((random < similarity).mean() * 100))

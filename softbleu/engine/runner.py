@@ -278,8 +278,8 @@ def running(
     """
     lists, metrics = isinstance(corpus, ListCorpus), plan.metrics
     # What compares words takes longer: being compiled pays for less text.
-    compares = any(metric.requires.vectors for metric in metrics)
-    name = choose_kernels(options.kernels, (4 if compares else 1) * corpus.bytes).NAME
+    slowness = 4 if any(metric.requires.vectors for metric in metrics) else 1
+    name = choose_kernels(options.kernels, slowness * corpus.bytes).NAME
     threads = name == "numba" and all(metric.tokenizer.by_word and not metric.requires.table for metric in metrics)
     tasks = len(corpus) if lists else -(-len(corpus) // segments_at_once(metrics, cast("Corpus", corpus)))
     with ExitStack() as stack:
@@ -294,7 +294,7 @@ def running(
             runner.decide_blank()
         if not lists and options.notes:
             note_corpus(cast("Corpus", corpus), plan)
-        if compares:
+        if any(metric.requires.vectors and metric.vector_choice.in_context for metric in metrics):
             stack.callback(note_memory)
         yield runner
         if not lists and options.notes:

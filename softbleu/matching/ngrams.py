@@ -362,17 +362,13 @@ class TokenVectors(Vectors):
 
     def unit(self, chunk: Chunk, *, by_frequency: bool) -> tuple[UnitVectors, Integers]:
         """Return unit vectors of the distinct words of a chunk, and the row of each position."""
-        return (self.weighted() if by_frequency else self).of_words(chunk.positions.codes)
-
-    def of_words(self, codes: NDArray[np.int32]) -> tuple[UnitVectors, Integers]:
-        """Return unit vectors of the distinct words among coded tokens, and the row of each token."""
-        distinct, codes_there = np.unique(codes, return_inverse=True)
-        rows = self.rows[distinct].astype(np.float64)
-        norms = self.norms[distinct]
+        distinct, places = np.unique(chunk.positions.codes, return_inverse=True)
+        rows, norms = self.rows[distinct].astype(np.float64), self.norms[distinct]
         rows *= np.divide(1, norms, out=np.zeros(len(norms)), where=norms > 0)[:, None]
-        weights = None if self.weights is None else self.weights[distinct]
+        weights = self.weighted().weights if by_frequency else self.weights
+        weights = None if weights is None else weights[distinct]
         self_only = None if self.self_only is None else self.self_only[distinct]
-        return UnitVectors(rows, distinct, weights, self_only, self.allowed_pairs, len(self.norms)), codes_there
+        return UnitVectors(rows, distinct, weights, self_only, self.allowed_pairs, len(self.norms)), places
 
 
 @dataclass(frozen=True)
