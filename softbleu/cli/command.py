@@ -102,7 +102,7 @@ class Options(Declared):
 
     def declared(self, kind: type[_Kind]) -> _Kind:
         """Make a declared value with the settings that are given."""
-        return kind().revised({option.setting.name: value for option, value in self.chosen})
+        return kind().replaced(**{option.setting.name: value for option, value in self.chosen})
 
     def progress(self, what: str = "scoring", many: int = MANY) -> ProgressBar:
         """Make a progress bar; while it is open, notes are shown, unless quiet is asked for."""

@@ -123,4 +123,4 @@ def _paraphrase_settings(options: GenerateOptions) -> ParaphraseSettings:
     chosen = {name: value for name, value in {**named, "noise": tuple(noise) or None}.items() if value is not None}
     if chosen and options.pairing != "paraphrase":
         raise InputError(f"--{next(iter(chosen))} needs --pairing paraphrase")
-    return ParaphraseSettings().revised(chosen)
+    return ParaphraseSettings().replaced(**chosen)
