@@ -11,6 +11,7 @@ from softbleu import score
 from softbleu.cli.inputs import open_sample
 from softbleu.config.declare import parse_signature, signature_of
 from softbleu.embeddings.convert import convert_vectors
+from softbleu.engine.plan import make_plan
 from softbleu.errors import InputError
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.gleu import Gleu
@@ -128,3 +129,10 @@ def test_a_signature_of_a_setting_that_is_gone_names_the_version_that_has_it() -
 def test_short_signatures_of_earlier_versions_left_out_the_defaults_of_then() -> None:
     metric: Any = metric_from_signature("metric:gleu|matcher:vleu|level:corpus|nrefs:1|version:0.1.0")
     assert (metric.threshold, metric.tokenizer.name, metric.penalty) == (0.0, "none", "exact")
+
+
+def test_a_threshold_that_is_given_is_no_quantile() -> None:
+    resolved: Any = make_plan("vleu", threshold="p99.9").only
+    assert resolved.vector_choice.quantile == "p99.9"
+    made: Any = make_plan(resolved, threshold=0.8).only
+    assert (made.threshold, made.vector_choice.quantile) == (0.8, None)
