@@ -9,21 +9,16 @@ from dataclasses import dataclass, field, replace
 from softbleu.config.declare import Setting, check_given, format_value
 from softbleu.errors import InputError
 
-NUMBERS: dict[type, tuple[str, str]] = {int: ("a whole number", "N"), float: ("a number", "X")}
-
-
-def number_kind(option: Setting) -> type | None:
-    """Return the kind of number that an option takes, `int` or `float`; None if it takes no number alone."""
-    single = option.types[0] if len(option.types) == 1 and not option.choices else None
-    return single if single in NUMBERS else None
+# By the types of an option without choices: what its number is called, and how help shows it.
+NUMBERS: dict[tuple[type, ...], tuple[str, str]] = {(int,): ("a whole number", "N"), (float,): ("a number", "X")}
 
 
 def metavar_of(option: Setting) -> str:
     """Return what help shows in place of a value; nothing for a flag."""
     if option.types == (bool,):
         return ""
-    kind = number_kind(option)
-    usual = NUMBERS[kind][1] if kind else "NAME" if option.choices or option.complete else "TEXT"
+    named = option.choices or (option.complete and option.types not in NUMBERS)
+    usual = "NAME" if named else NUMBERS.get(option.types, ("", "TEXT"))[1]
     return (option.metavar or ("FILE" if option.file else usual)) + "…" * option.several
 
 

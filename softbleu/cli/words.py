@@ -11,7 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from softbleu.cli.settings import NUMBERS, flags_of, metavar_of, number_kind
+from softbleu.cli.settings import NUMBERS, flags_of, metavar_of
 from softbleu.errors import InputError
 from softbleu.io.arguments import read_number
 
@@ -70,19 +70,13 @@ def _habits() -> dict[str, str]:
     return {name: what for names, what in said.items() for name in names.split(", ")}
 
 
-def habit(option: str, value: str | None = None) -> str:
-    """Return the option to write for one of another program, optionally with its value; empty if it is unknown.
+def habit(option: str) -> str:
+    """Return the option to write for one of another program; empty if it is unknown.
 
-    >>> habit("--num_workers"), habit("-s", "exp"), habit("-s")
-    ('write --jobs N (-j)', 'write --smooth NAME', '')
+    >>> habit("--num_workers"), habit("-s")
+    ('write --jobs N (-j)', '')
     """
-    if value is None:
-        spelt = option.lower().replace("_", "-") if option.startswith("--") else option
-        return _habits().get(spelt, "")
-    there = Path(value).is_file()
-    uses = (spelling.partition(" ")[::2] for spelling in _habits() if spelling.startswith(f"{option} "))
-    fits = (use for _, use in uses if (there if use == "FILE" else not there and fnmatchcase(value, use)))
-    return next((_habits()[f"{option} {use}"] for use in fits), "")
+    return _habits().get(option.lower().replace("_", "-") if option.startswith("--") else option, "")
 
 
 def _check_habits(words: Sequence[str]) -> None:
@@ -92,8 +86,11 @@ def _check_habits(words: Sequence[str]) -> None:
         return
     if len(letters) > 2 and (hint := habit(letters)) and not Path(letters[2:]).exists():
         raise InputError(f"No such option: {letters}; {hint}")
-    if len(letters) == 2 and len(words) > 1 and (hint := habit(letters, words[1])):
-        raise InputError(f"{letters} {words[1]} means something else here; {hint}")
+    beside = len(letters) == 2 and len(words) > 1
+    for spelling in [each for each in _habits() if beside and each.startswith(f"{letters} ")]:
+        use, there = spelling.partition(" ")[2], Path(words[1]).is_file()
+        if there if use == "FILE" else not there and fnmatchcase(words[1], use):
+            raise InputError(f"{letters} {words[1]} means something else here; {_habits()[spelling]}")
 
 
 def meant(option: str, flags: Iterable[str]) -> list[str]:
@@ -155,13 +152,12 @@ def _value_of(option: Setting, spelling: str, word: str, see: str) -> object:
     """Make the value of an option of a word."""
     if option.types == (bool,):
         return not any(spelling in flag.split("/")[1:] for flag in flags_of(option))
-    single = number_kind(option)
-    if single is None:
+    if option.choices or option.types not in NUMBERS:
         return word
     try:
-        return read_number(single, word)
+        return read_number(option.types[0], word)
     except ValueError:
-        said = f"{' / '.join(map(repr, flags_of(option)))}: {word!r} is not {NUMBERS[single][0]}"
+        said = f"{' / '.join(map(repr, flags_of(option)))}: {word!r} is not {NUMBERS[option.types][0]}"
         raise InputError(f"Invalid value for {said}{see}") from None
 
 

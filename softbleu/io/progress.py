@@ -89,7 +89,8 @@ def keeping_notes(call: Callable[_P, _R]) -> Callable[_P, _R]:
         notes: dict[str, None] = {} if outer is None else outer
         token = _kept.set(notes)
         try:
-            return _with_notes(call(*given, **named), notes)
+            result = call(*given, **named)
+            return _with_notes(result, notes) if notes else result
         finally:
             _kept.reset(token)
 
@@ -97,8 +98,6 @@ def keeping_notes(call: Callable[_P, _R]) -> Callable[_P, _R]:
 
 
 def _with_notes(result: _R, notes: dict[str, None]) -> _R:
-    if not notes:
-        return result
     if isinstance(result, list):
         return type(result)(_with_notes(one, notes) for one in result)
     noted: Any = result
