@@ -86,11 +86,12 @@ def _check_habits(words: Sequence[str]) -> None:
         return
     if len(letters) > 2 and (hint := habit(letters)) and not Path(letters[2:]).exists():
         raise InputError(f"No such option: {letters}; {hint}")
-    beside = len(letters) == 2 and len(words) > 1
-    for spelling in [each for each in _habits() if beside and each.startswith(f"{letters} ")]:
-        use, there = spelling.partition(" ")[2], Path(words[1]).is_file()
+    if len(letters) != 2 or len(words) == 1:
+        return
+    for use in [each.removeprefix(f"{letters} ") for each in _habits() if each.startswith(f"{letters} ")]:
+        there = Path(words[1]).is_file()
         if there if use == "FILE" else not there and fnmatchcase(words[1], use):
-            raise InputError(f"{letters} {words[1]} means something else here; {_habits()[spelling]}")
+            raise InputError(f"{letters} {words[1]} means something else here; {habit(f'{letters} {use}')}")
 
 
 def meant(option: str, flags: Iterable[str]) -> list[str]:

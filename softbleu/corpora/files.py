@@ -281,7 +281,7 @@ def open_text(name: str, encoding: str = "utf-8", role: str | None = None) -> Ge
 
 
 def _test_sets(look: Look, stream: io.BufferedReader[Any] | None, encoding: str) -> TestSets:
-    """Read the texts of a file with markup; those of the last two are kept as long as these files do not change."""
+    """Read the texts of a file with markup; the last two local files are cached until they change."""
     if stream is not None and (is_url(look.path) or not Path(look.path).is_file()):
         return _parse_sets(stream, look, encoding)
     state = Path(look.path).stat()

@@ -185,8 +185,8 @@ class MatcherMetric(Metric, MatcherFields):
     @cached_property
     def requires(self) -> Requirements:
         """Inputs that the matcher looks at."""
-        vectors = self.matching.needs_vectors(self.order)
-        return Requirements(vectors=vectors, frequency=vectors and self.matching.needs_frequencies(self.order))
+        needs = self.matching.needs_vectors(self.order), self.matching.needs_frequencies(self.order)
+        return Requirements(vectors=needs[0], frequency=needs[1])
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

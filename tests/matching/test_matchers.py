@@ -19,9 +19,10 @@ from softbleu.corpora import Segments
 from softbleu.embeddings import open_vectors
 from softbleu.kernels import choose_kernels
 from softbleu.matching import SoftMatcher, make_matcher
-from softbleu.matching.matchers import VleuMatcher
+from softbleu.matching.matchers import Exact, VleuMatcher
 from softbleu.matching.ngrams import Chunk, TokenVectors
 from softbleu.matching.sweep import match_intervals, matched_by_all
+from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.reading import read_metric
 from softbleu.results.api import score_corpus
 from softbleu.text.coded import Vocabulary
@@ -250,3 +251,12 @@ def test_the_own_order_is_exact_where_only_others_are_soft(assignment, long, mon
         monkeypatch.setattr("softbleu.matching.matchers.LONG_CELLS", 0)
     found = masses(Shorter(assignment=assignment), "the cat cat", "the cat dog")
     assert found == [2, 2], "'the cat' is equal to one; 'cat cat' is as good as 'cat', and better than 'dog'"
+
+
+def test_a_matcher_may_need_frequencies_and_no_vectors() -> None:
+    class Weighted(Exact):
+        def needs_frequencies(self, max_order: int) -> bool:
+            return True
+
+    requires = Bleu(matcher=Weighted()).requires
+    assert (requires.vectors, requires.frequency) == (False, True)
