@@ -62,6 +62,7 @@ class Lines:
     marked: Mapping[str, float] = field(default_factory=dict)  # Places on the x axis, by the text at each
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Texts at the points of a line, by its name; empty for points without one."""
+    ticks: Sequence[str] = ()  # Names of the places 1, 2, ... on the x axis
     note: str = ""  # Written below the title
 
 
@@ -387,6 +388,8 @@ def _draw_lines(axes: Axes, picture: Lines, style: _Style) -> None:
             if text:
                 near: Keywords = {"textcoords": "offset points", "fontsize": "x-small", "parse_math": False}
                 axes.annotate(text, place, (4, 4), color=style.of(name)["color"], **near)
+    if picture.ticks:
+        axes.set_xticks(range(1, len(picture.ticks) + 1), picture.ticks, rotation=30, ha="right", parse_math=False)
     for text, at in picture.marked.items():
         axes.axvline(at, color=_GREY, linewidth=1, linestyle=":")
         edge: Keywords = {"rotation": 90, "fontsize": "x-small", "color": "#555555", "parse_math": False}

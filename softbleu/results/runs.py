@@ -1,8 +1,8 @@
-"""Runs that were kept: promises of a signature, and differences between two runs: settings, scores, lines."""
+"""Runs that were kept: promises of a signature, differences between two runs, and the history of several."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -14,7 +14,7 @@ from softbleu.corpora.judgements.programs.own import scored_rows
 from softbleu.errors import InputError, Parameter
 from softbleu.io.reading import parse_score
 from softbleu.metrics.base import METRICS
-from softbleu.tables import Tabular
+from softbleu.tables import Records, Tabular, Value
 from softbleu.types import Cells
 
 
@@ -126,15 +126,8 @@ def diff_runs(one: Mapping[str, RunOfMetric], two: Mapping[str, RunOfMetric]) ->
     compared = 0
     for metric, first, second in _paired(one, two):
         settings = list(_settings(metric, first, second))
-        others = [change for change in settings if change.kind != "version"]
-        if not first.signature or not second.signature:
-            incomparable[metric] = "a run has no signature (json has it)"
-        elif others:
-            told = (
-                f"{change.name} is {change.one or 'missing'} in one, {change.two or 'missing'} in the other"
-                for change in others
-            )
-            incomparable[metric] = "; ".join(told)
+        if (why := _incomparable(first, second, settings)) is not None:
+            incomparable[metric] = why
         comparable = metric not in incomparable
         changes += settings
         changes += _scores("score", metric, _keyed(first.systems), _keyed(second.systems), comparable)
@@ -163,6 +156,18 @@ def _settings(metric: str, one: RunOfMetric, two: RunOfMetric) -> Iterator[Chang
             yield Change(kind, metric, "", key, before, after)
 
 
+def _incomparable(one: RunOfMetric, two: RunOfMetric, changes: Sequence[Change]) -> str | None:
+    """Return why scores of two runs cannot be compared; None if they can."""
+    if not one.signature or not two.signature:
+        return "a run has no signature (json has it)"
+    told = (
+        f"{change.name} is {change.one or 'missing'} in one, {change.two or 'missing'} in the other"
+        for change in changes
+        if change.kind != "version"
+    )
+    return "; ".join(told) or None
+
+
 def _keyed(systems: Mapping[str, float]) -> dict[tuple[str, str], float]:
     return {(name, ""): score for name, score in systems.items()}
 
@@ -183,6 +188,44 @@ def _scores(
         elif abs(after - before) > _SAME:
             changes.append(Change(kind, metric, *key, before, after, after - before if comparable else None))
     return sorted(changes, key=lambda change: -abs(change.difference or 0.0))
+
+
+def run_history(runs: Mapping[str, Mapping[str, RunOfMetric]]) -> Records:
+    """Follow the scores of systems over runs, by the name of each, in their order: a row per run, metric and system.
+
+    The difference is that from the run before which has the system by this metric; there is none where settings or
+    resources changed, and `changed` says which.
+
+    >>> mon, tue = ({"bleu": RunOfMetric({"metric": "bleu"}, {"A": score})} for score in (20.0, 21.5))
+    >>> run_history({"mon": mon, "tue": tue}).records()[1]
+    {'run': 'tue', 'metric': 'bleu', 'system': 'A', 'score': 21.5, 'difference': 1.5, 'changed': ''}
+    """
+    one_each = all(len(by_metric) == 1 for by_metric in runs.values())
+    joined = " / ".join(dict.fromkeys(name for by_metric in runs.values() for name in by_metric))
+    before: dict[tuple[str, str], tuple[RunOfMetric, float]] = {}
+    rows: list[list[Value]] = []
+    for run, by_metric in runs.items():
+        for name, found in by_metric.items():
+            metric = joined if one_each else name
+            for system, score in found.systems.items():
+                last, earlier = before.get((metric, system), (found, score))
+                changes = list(_settings(metric, last, found))
+                difference = score - earlier if _incomparable(last, found, changes) is None else None
+                told = "; ".join(f"{each.name} {each.one or 'none'} → {each.two or 'none'}" for each in changes)
+                if (metric, system) not in before:
+                    difference = None
+                before[metric, system] = found, score
+                rows.append([run, metric, system, score, difference, told])
+    return Records(["run", "metric", "system", "score", "difference", "changed"], rows)
+
+
+def read_history(names: Sequence[str], encoding: str = "utf-8") -> Records:
+    """Read files of scores, in an encoding, and follow them in the order of their `names`; see `run_history`."""
+    stems = [Path(name).stem for name in names]
+    shown = [stem if stems.count(stem) == 1 else name for stem, name in zip(stems, names, strict=True)]
+    if len(set(shown)) < len(shown):
+        raise InputError(f"{next(name for name in shown if shown.count(name) > 1)} is named twice")
+    return run_history({name: read_run(file, encoding) for name, file in zip(shown, names, strict=True)})
 
 
 def diff_files(one: str | Path, two: str | Path, encoding: str = "utf-8") -> RunDifference:

@@ -232,6 +232,25 @@ def test_text_shows_the_most_changed_lines(command, files):
     assert "nothing differs" in command("diff", "monday.json", "monday.json").out
 
 
+def test_more_than_two_runs_are_a_history(command, files):
+    runs = [("monday", "candidate.txt", "2"), ("tuesday", "second.txt", "2"), ("friday", "second.txt", "1")]
+    for name, text, beta in runs:
+        given = ("-c", f"ours={text}", "-r", "reference.txt", "-m", "chrf", "--beta", beta, "-o", f"{name}.json")
+        assert command("score", *given).code == 0
+    names = [f"{name}.json" for name, *_ in runs]
+    done = command("diff", *names, "--plot", "week.svg")
+    assert (done.code, done.err) == (0, "")
+    assert [line.split()[0] for line in done.out.splitlines()[2:5]] == ["monday", "tuesday", "friday"]
+    assert done.out.splitlines()[4].endswith("beta 2.0 → 1.0")
+    assert "beta 2.0 → 1.0" in Path("week.svg").read_text(encoding="utf-8")
+    rows = json.loads(command("diff", *names, "-f", "json").out)["rows"]
+    assert [row["difference"] for row in rows] == [None, rows[1]["score"] - rows[0]["score"], None]
+    told = [command("diff", *wrong) for wrong in (names[:1], [*names, names[0]])]
+    assert [done.code for done in told] == [2, 2]
+    assert "name two, or more for a history" in told[0].err
+    assert "monday.json is named twice" in told[1].err
+
+
 def test_scores_of_other_programs_are_a_metric(command, files):
     files.lay("comet.tsv three.txt")
     both = ["--scores", "comet.tsv:COMET,errors", "--lower", "errors"]
