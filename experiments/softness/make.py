@@ -46,7 +46,7 @@ from softbleu.embeddings import open_vectors
 from softbleu.embeddings.convert import convert_vectors
 from softbleu.meta.pooling import bounds_of, pool
 from softbleu.report.plots import Scatter, draw
-from softbleu.results.significance import correct
+from softbleu.resample import correct
 
 GOOGLENEWS = DATA / "googlenews-26k" / "googlenews-26k-300d.bin"
 POOLED = {  # Families of sets that are pooled, by the name of the pool

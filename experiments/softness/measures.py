@@ -14,15 +14,15 @@ from cells import PLAIN
 from sets import HERE, KEPT, Metric, Set
 
 from softbleu.corpora.judgements import Comparisons
-from softbleu.meta.accuracy import JudgedPairs, flip_p_values
-from softbleu.meta.agreement import draw_batches
+from softbleu.meta.accuracy import JudgedPairs
+from softbleu.resample import bootstrap, flip_p_values
 
 SAMPLES, DRAWN_BY = 1000, 12345
 
 
 def weights(things: int) -> np.ndarray:
     """How often each thing is drawn: (1 + samples, things); first each once."""
-    return np.concatenate([np.ones((1, things)), *draw_batches(things, SAMPLES, DRAWN_BY)])
+    return np.concatenate([np.ones((1, things)), *bootstrap(things, SAMPLES, DRAWN_BY)])
 
 
 def _moments(first: np.ndarray, second: np.ndarray) -> np.ndarray:

@@ -22,15 +22,9 @@ from softbleu.engine.plan import GivenMetrics, make_plan
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import SCALE
+from softbleu.resample import ALIKE, bootstrap_p_values, correct, ends, exchanged_sums, resampled_sums
 from softbleu.results.explain import check_edits
-from softbleu.results.significance import (
-    ALIKE,
-    SignificanceSettings,
-    correct,
-    exchanged_sums,
-    paired_bootstrap,
-    resampled_sums,
-)
+from softbleu.results.significance import SignificanceSettings
 from softbleu.tables import Tabular
 
 if TYPE_CHECKING:
@@ -260,10 +254,11 @@ class _Tested:
     def of(cls, counts: KindCounts, systems: int, base: int, beta: float, settings: SignificanceSettings) -> Self:
         """Score, resample and test the kinds of every system."""
         samples, documents = settings.samples or 0, settings.documents
+        units = None if documents is None else documents.fitting(counts.segments)
         whole = counts.plain(0, 1)[:, 0]
         scores = _f_of(whole, beta)
         resampled, added = np.empty((2, *scores.shape, samples))
-        for start, stop, sums in resampled_sums(counts, counts.segments, samples, settings.seed, documents):
+        for start, stop, sums in resampled_sums(counts, counts.segments, samples, settings.seed, units):
             resampled[..., start:stop] = np.moveaxis(_f_of(sums, beta), 1, -1)
             added[:, 1:, start:stop] = np.moveaxis(contributions(sums, sums[[base]], beta), 1, -1)
         added[:, 0] = resampled[:, 0] - resampled[base, 0]
@@ -274,9 +269,9 @@ class _Tested:
         for part in (slice(0, 1), slice(1, None)):
             known = ~np.isnan(p_values[:, part])
             corrected[:, part][known] = correct(p_values[:, part][known].tolist(), settings.correction)
-        units = [counts.units([number], documents) for number in range(systems)]
+        of_one = [counts.units([number], documents) for number in range(systems)]
         of_both = [counts.units([number, base], documents) for number in range(systems)]
-        return cls(base, scores, resampled, shares, added, p_values, corrected, units, of_both)
+        return cls(base, scores, resampled, shares, added, p_values, corrected, of_one, of_both)
 
     def row(self, system: int, kind: int, score: KindScore, baseline: KindScore) -> KindRow:
         """Make the row of a system and kind, with its counts and the baseline's."""
@@ -337,7 +332,7 @@ def _ends(drawn: Floats, units: int, least: int = _LEAST) -> _Ends:
     known = drawn[~np.isnan(drawn)]
     if units < least or not known.size or not np.ptp(known):
         return None
-    low, high = np.percentile(known, [2.5, 97.5])
+    low, high = ends(known)
     return float(low), float(high)
 
 
@@ -358,14 +353,13 @@ def _p_values(
         tested[system] = ~few & ~np.isnan(scores[system] - scores[base])
     p_values = np.full(scores.shape, np.nan)
     if settings.test == "bootstrap":
-        for system, kind in np.argwhere(tested):
-            pair = resampled[[base, system], kind]
-            known = pair[:, ~np.isnan(pair).any(axis=0)]
-            p_values[system, kind] = paired_bootstrap(known, scores[[base, system], kind], 0)[1]
+        apart, observed = resampled - resampled[base], scores - scores[base]
+        p_values[tested] = bootstrap_p_values(apart[tested], observed[tested])
         return p_values
     trials, exceeding = settings.trials or 0, np.zeros(scores.shape)
     observed = np.abs(scores - scores[base])
-    for _, part, whole in exchanged_sums(counts, counts.segments, trials, settings.seed, settings.documents):
+    units = None if settings.documents is None else settings.documents.fitting(counts.segments)
+    for _, part, whole in exchanged_sums(counts, counts.segments, trials, settings.seed, units):
         left = whole - part
         for system in others:
             one, other = left[system] + part[base], left[base] + part[system]

@@ -24,8 +24,9 @@ from softbleu.report.corrections import KIND_WRITERS, draw_kinds
 from softbleu.report.explanations import LINE_WRITERS
 from softbleu.report.pages import make_comparison_page
 from softbleu.report.records import VIEWS
+from softbleu.resample import Correction
 from softbleu.results.api import compare_corpus
-from softbleu.results.significance import Correction, SignificanceSettings, Test, compare_runs
+from softbleu.results.significance import SignificanceSettings, Test, compare_runs
 
 _PARTS = ("length", "rarity", "coverage", "order", "document", "runs", *get_args(By))
 

@@ -14,7 +14,8 @@ from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, dr
 from softbleu.errors import InputError, known_name
 from softbleu.io.arguments import Limit
 from softbleu.io.platform import cached_property
-from softbleu.meta.agreement import Columns, Estimate, divide, draw_batches, redraw
+from softbleu.meta.agreement import Columns, Estimate, divide, redraw
+from softbleu.resample import bootstrap, flip_p_values
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers
@@ -272,7 +273,7 @@ class JudgedPairs:
             Whether each sample has the tie threshold that is best for it, or 0.
         """
         things = int(max(self.one.max(), self.other.max())) + 1
-        batches = chain.from_iterable(draw_batches(things, samples, seed))
+        batches = chain.from_iterable(bootstrap(things, samples, seed))
         drawn = (self.accuracy(counts, calibrated=calibrated) for counts in batches)
         return np.array([np.nan if accuracy is None else accuracy[0] for accuracy in drawn], np.float64)
 
@@ -405,7 +406,7 @@ def _soft(
     error, pairs = (whole.T @ np.where(known, side, 0) @ whole for side in (np.abs(judges - scores), known))
     drawn = (
         1 - divide((counts @ error * counts).sum(axis=1), (counts @ pairs * counts).sum(axis=1))
-        for counts in draw_batches(len(error), samples, seed)
+        for counts in bootstrap(len(error), samples, seed)
     )
     unsure = 1 - float(np.abs(judges[known] - 0.5).mean())
     value = 1 - float(error.sum() / pairs.sum())
@@ -484,32 +485,3 @@ def paired_differences(
     metric = np.where(shared, scores[one][:, : shared.shape[1]] - scores[other][:, : shared.shape[1]], 0.0)
     judged_ones = shared.any(axis=1)
     return np.where(shared, judges, 0.0)[judged_ones], metric[judged_ones], one[judged_ones], other[judged_ones]
-
-
-def flip_p_values(differences: Floats, trials: int, seed: int) -> Floats:
-    """Return one-sided p-values: the share of sign flips whose sum is above the observed one; ties count half.
-
-    In each trial each segment's difference changes its sign or not, the same for every pair. The program of the paper
-    counts ties wholly: there, p of a tie and the accuracy of a metric with ties depend on which system comes first.
-
-    Parameters
-    ----------
-    differences
-        Difference of the first and the second of each pair on each segment, (pairs, segments).
-    trials
-        Number of sign flips.
-    seed
-        Seed of the samples.
-
-    Examples
-    --------
-    >>> flip_p_values(np.array([[1.0, 1.0, 1.0, 1.0, 1.0], [0.0, 1.0, -1.0, 0.0, 0.0]]), 1000, 1).round(1).tolist()
-    [0.0, 0.5]
-    """
-    generator = np.random.default_rng(seed)
-    # Drawn as in the program of the paper: the same seed gives the same flips.
-    flips = 2 * np.rint(generator.random((trials, differences.shape[1]), np.float32)).astype(np.float64) - 1
-    observed, near = differences.sum(axis=1), 1e-9 * np.abs(differences).sum(axis=1)
-    sums = flips @ differences.T
-    shares: Floats = ((sums >= observed - near).mean(axis=0) + (sums > observed + near).mean(axis=0)) / 2
-    return shares

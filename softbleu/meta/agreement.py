@@ -13,51 +13,19 @@ import numpy as np
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, drawn_with
 from softbleu.corpora.judgements.spans import MAJOR, MINOR, MarkedSpan, SpanTable
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
+from softbleu.resample import bootstrap, ends, sign_p_value
 
 if TYPE_CHECKING:
     from softbleu.corpora.labels import Documents
     from softbleu.types import Floats, Integers
 
-MOST_SAMPLES = 100_000
-INTERVAL = (2.5, 97.5)  # Percentiles
-_AT_ONCE = 1 << 19  # Points of samples that are processed at once
+_AT_ONCE = 1 << 19  # Pairs of points that are processed at once
 _NOISE = 1e-12  # Smaller differences count as none
-
-
-def check_samples(samples: int, seed: int) -> None:
-    """Raise InputError for an invalid number of samples or seed."""
-    if not 1 <= samples <= MOST_SAMPLES:
-        raise InputError(f"the number of samples must lie between 1 and {MOST_SAMPLES:,}, not {samples:,}")
-    if seed < 0:
-        raise InputError(f"the seed must be at least 0, not {seed}")
 
 
 def divide(above: Floats | Integers, below: Floats | Integers) -> Floats:
     """Divide arrays, `above` by `below`; NaN where the divisor is not positive."""
     return np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
-
-
-def draw_batches(things: int, samples: int, seed: int, rows: int | None = None) -> Iterator[Integers]:
-    """Yield how often each thing is drawn in samples of the same size: (samples, things), in batches.
-
-    The size of the batches does not change the samples. There may be 0 samples.
-
-    Parameters
-    ----------
-    things
-        Number of things.
-    samples, seed
-        How many samples, and the seed of the draws.
-    rows
-        Number of rows that belong to the things, if greater; batches are smaller then.
-    """
-    check_samples(samples or 1, seed)
-    generator = np.random.default_rng(seed)
-    step = max(1, _AT_ONCE // max(things, rows or 0))
-    for start in range(0, samples, step):
-        size = min(step, samples - start)
-        drawn = generator.integers(things, size=(size, things)) + np.arange(size)[:, None] * things
-        yield np.bincount(drawn.reshape(-1), minlength=size * things).reshape(size, things)
 
 
 def redraw(kinds: Integers, size: int, clusters: Integers, samples: int, seed: int) -> Floats:
@@ -77,7 +45,7 @@ def redraw(kinds: Integers, size: int, clusters: Integers, samples: int, seed: i
     places, numbers = np.unique(clusters, return_inverse=True)
     keys, counted = np.unique(numbers * size + kinds, return_counts=True)
     cluster, kind = np.divmod(keys, size)
-    batches = chain.from_iterable(draw_batches(len(places), samples, seed))
+    batches = chain.from_iterable(bootstrap(len(places), samples, seed))
     drawn = [np.bincount(kind, counts[cluster] * counted, size) for counts in batches]
     return np.array(drawn, np.float64).reshape(samples, size)
 
@@ -95,7 +63,7 @@ class Estimate:
         known = self.drawn[~np.isnan(self.drawn)]
         if not len(known) or 2 * len(known) < len(self.drawn):
             return None
-        low, high = np.percentile(known, INTERVAL)
+        low, high = ends(known)
         return float(low), float(high)
 
     @property
@@ -114,9 +82,6 @@ class Difference(Estimate):
 def difference(one: Estimate, other: Estimate) -> Difference:
     """Compare two numbers sample by sample.
 
-    p is twice the share of samples in which the difference is not of its sign, one added above and below, so that it
-    is below .05 where the interval leaves 0 out.
-
     >>> one, other = (Estimate(value, np.full(99, value)) for value in (0.75, 0.5))
     >>> difference(one, other).interval, difference(one, other)
     ((0.25, 0.25), Difference(value=0.25, p_value=0.02))
@@ -124,8 +89,7 @@ def difference(one: Estimate, other: Estimate) -> Difference:
     if one.value is None or other.value is None:
         raise InputError("undefined values cannot be compared")
     apart = one.drawn - other.drawn
-    least, known = min((apart <= _NOISE).sum(), (apart >= -_NOISE).sum()), (~np.isnan(apart)).sum()
-    value = Difference(one.value - other.value, apart, min(1.0, 2 * (int(least) + 1) / (int(known) + 1)))
+    value = Difference(one.value - other.value, apart, sign_p_value(apart))
     return value if value.interval is not None else replace(value, p_value=None)
 
 
@@ -185,7 +149,7 @@ def correlate(
     places, numbers = np.unique(np.arange(len(one)) if clusters is None else clusters, return_inverse=True)
     measure = COEFFICIENTS[coefficient](one, other, numbers)
     value = round(float(measure(np.ones((1, len(places))))[0]), 14)
-    drawn = [measure(counts.astype(np.float64)) for counts in draw_batches(len(places), samples, seed, len(one))]
+    drawn = [measure(counts.astype(np.float64)) for counts in bootstrap(len(places), samples, seed, 8 * len(one))]
     return Estimate(value, np.concatenate([np.zeros(0), *drawn]))
 
 
@@ -220,7 +184,7 @@ def correlate_within(
     if drawn_with is not None:
         together = np.unique(drawn_with, return_inverse=True)[1][np.unique(numbers, return_index=True)[1]]
         sums = np.stack([np.bincount(together, column) for column in sums.T], axis=1)
-    drawn = [counts @ sums for counts in draw_batches(len(sums), samples, seed)]
+    drawn = [counts @ sums for counts in bootstrap(len(sums), samples, seed)]
     one_square, products_sum, other_square = np.concatenate([sums.sum(axis=0)[None], *drawn]).T
     varied = (one_square > _NOISE * sums[:, 0].sum()) & (other_square > _NOISE * sums[:, 2].sum())
     values = divide(products_sum, np.where(varied, np.sqrt(one_square * other_square), 0))
@@ -726,7 +690,7 @@ def _of_spans(marks: Marks, predicted: SpanTable, samples: int, seed: int) -> Sp
         return_inverse=True,
     )[1]
     sums = np.stack([np.bincount(numbers, column) for column in np.array(rows).T], axis=1)
-    drawn = np.concatenate([sums.sum(axis=0)[None], *(c @ sums for c in draw_batches(len(sums), samples, seed))])
+    drawn = np.concatenate([sums.sum(axis=0)[None], *(c @ sums for c in bootstrap(len(sums), samples, seed))])
     right, guessed, marked, by_chance, spread = drawn.T
     chance = divide(2 * by_chance, (spread + marked) * (marks.texts is not None))
     shares = [divide(right, guessed), divide(right, marked), divide(2 * right, guessed + marked), chance]

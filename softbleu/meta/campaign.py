@@ -16,9 +16,10 @@ import numpy as np
 
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.reading import parse_score
-from softbleu.meta.accuracy import LITTLE, JudgedPairs, flip_p_values
+from softbleu.meta.accuracy import LITTLE, JudgedPairs
 from softbleu.meta.agreement import FEWEST_POINTS, correlate
 from softbleu.meta.evidence import Evidence, IntervalSettings
+from softbleu.resample import bits, flip_p_values, sign_sums
 from softbleu.tables import Records, Value
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 GREATEST_P = 0.05  # A metric outperforms another if p is at most this
 _NOISE = 1e-9  # Differences that are smaller by no more count as equal
-_AT_ONCE = 1 << 22  # Draws at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,15 +71,12 @@ class Permutations:
 
         The first permutation exchanges nothing.
         """
-        generator = self.generator()
-        step = max(1, _AT_ONCE // max(1, int(np.prod(shape))))
-        yield np.ones((1, *shape), np.int8)
-        for start in range(0, self.count, step):
-            yield generator.integers(0, 2, (min(step, self.count - start), *shape), np.int8)
+        return chain([np.ones((1, *shape), np.int8)], bits(shape, self.count, self.seeds, "task"))
 
-    def generator(self) -> np.random.Generator:
-        """Make the generator of the draws, from the seed and the name of the task."""
-        return np.random.default_rng([self.seed, *self.task.encode()])
+    @property
+    def seeds(self) -> list[int]:
+        """Seed of the draws, with the name of the task."""
+        return [self.seed, *self.task.encode()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,14 +203,14 @@ def tied_accuracies(judged: JudgedPoints, permutations: Permutations) -> Measure
     if permutations.exchanged == "segments":
         kept, taken = _exchanged_sums(np.array(right) * weights, segments, permutations)
         return Measured(values, _differences(kept[:, :, None] + taken[:, None]), chance)
-    generator = permutations.generator()
     sizes, kinds = np.unique(weights, return_inverse=True)
-    permuted = []
-    for one, other in combinations(right, 2):
-        # The sum of n signs is 2 B - n for B successes of n; exchanging equal verdicts changes nothing.
-        apart = np.bincount(kinds[one != other], minlength=len(sizes))
-        signs = 2 * generator.binomial(apart, 0.5, (permutations.count, len(sizes))) - apart
-        permuted.append(np.append((one - other) @ weights, signs @ sizes))
+    both = [*combinations(right, 2)]
+    # Exchanging equal verdicts changes nothing.
+    apart = (np.bincount(kinds[one != other], minlength=len(sizes)) for one, other in both)
+    drawn = sign_sums(apart, permutations.count, permutations.seeds)
+    permuted = [
+        np.append((one - other) @ weights, signs @ sizes) for (one, other), signs in zip(both, drawn, strict=True)
+    ]
     return Measured(values, np.array(permuted).reshape(-1, 1 + permutations.count), chance)
 
 

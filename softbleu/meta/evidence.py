@@ -11,9 +11,10 @@ from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, dr
 from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.arguments import several
-from softbleu.meta.agreement import FEWEST_POINTS, Columns, Marks, check_samples, join_assessments, join_systems
+from softbleu.meta.agreement import FEWEST_POINTS, Columns, Marks, join_assessments, join_systems
 from softbleu.meta.rankings import RankedSystem, play_matches, rank_by_skill, rank_by_wins, win_shares
 from softbleu.metrics.result import Result
+from softbleu.resample import check_samples
 from softbleu.tables import Value
 from softbleu.types import Progress
 

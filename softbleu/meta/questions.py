@@ -40,7 +40,7 @@ from softbleu.meta.agreement import (
 )
 from softbleu.meta.campaign import CampaignTask, measure_tasks, ranking_table, tests_table
 from softbleu.meta.evidence import Evidence, IntervalSettings
-from softbleu.results.significance import correct
+from softbleu.resample import correct
 from softbleu.tables import Records, Tabular, Value
 from softbleu.types import Cells, Fields
 

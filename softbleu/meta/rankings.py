@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.meta.agreement import check_samples, divide, redraw
-from softbleu.results.significance import rank_ranges
+from softbleu.meta.agreement import divide, redraw
+from softbleu.resample import check_samples, rank_ranges
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Comparisons

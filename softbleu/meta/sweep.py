@@ -11,8 +11,6 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-import numpy as np
-
 from softbleu.config.declare import format_value
 from softbleu.config.earlier import also_named
 from softbleu.corpora.corpus import Against, Corpus, References, Texts, make_corpus
@@ -29,6 +27,7 @@ from softbleu.metrics.declared import every_setting
 from softbleu.metrics.protocols import ReadsRows, at_level
 from softbleu.metrics.reading import fit_metric, read_settings
 from softbleu.metrics.result import Coverage, Result
+from softbleu.resample import ends
 from softbleu.results.significance import SAMPLES, SignificanceSettings, bootstrap_scores
 from softbleu.tables import Records, Tabular
 from softbleu.types import Cells, Fields, Progress
@@ -295,7 +294,7 @@ def _interval(statistics: Statistics) -> tuple[float, float] | None:
     metric, how = at_level(statistics.metric, "corpus"), SignificanceSettings()
     if not metric.aggregation.has_corpus_score:
         return None
-    low, high = np.percentile(bootstrap_scores(statistics, metric, SAMPLES, how.seed)[0], [2.5, 97.5])
+    low, high = ends(bootstrap_scores(statistics, metric, SAMPLES, how.seed)[0])
     return float(low), float(high)
 
 

@@ -37,13 +37,13 @@ from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.protocols import BleuFormula, ShowsEdits, ShowsSimilarities, at_level
 from softbleu.report.corrections import kind_rows
+from softbleu.resample import ends, rank_ranges
 from softbleu.results.significance import (
     SAMPLES,
     ComparisonTable,
     SignificanceSettings,
     bootstrap_scores,
     compare_systems,
-    rank_ranges,
     segment_numbers,
 )
 
@@ -343,7 +343,7 @@ def _intervals(
     samples, documents = significance.samples or SAMPLES, significance.documents
     resampled = bootstrap_scores(statistics, metric, samples, significance.seed, documents=documents)
     intervals: list[tuple[float, float] | None] = [
-        None if low != low else (low, high) for low, high in np.percentile(resampled, [2.5, 97.5], axis=1).T.tolist()
+        None if low != low else (low, high) for low, high in ends(resampled).T.tolist()
     ]
     if len(resampled) < 2 or None in intervals:
         return intervals, []

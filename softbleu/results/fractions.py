@@ -13,8 +13,9 @@ from softbleu.engine.plan import GivenMetric, GivenMetrics
 from softbleu.engine.prefixes import AtFractions, prefix_rows
 from softbleu.engine.runner import Runner, RunOptions, part_of, running
 from softbleu.engine.statistics import Statistics
+from softbleu.resample import correct
 from softbleu.results.prefixes import QUARTERS, chosen_rows, partial_plan
-from softbleu.results.significance import ComparisonTable, SignificanceSettings, compare_systems, correct
+from softbleu.results.significance import ComparisonTable, SignificanceSettings, compare_systems
 from softbleu.tables import Tabular
 
 if TYPE_CHECKING:

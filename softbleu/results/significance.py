@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, fields, replace
 from itertools import accumulate
 from math import comb
-from typing import TYPE_CHECKING, Literal, Protocol, Self, get_args
+from typing import TYPE_CHECKING, Literal, Self, get_args
 
 import numpy as np
 
@@ -22,6 +22,18 @@ from softbleu.io.progress import note, note_wait
 from softbleu.io.reading import parse_whole
 from softbleu.metrics.protocols import ReadsRows, at_level, in_percent
 from softbleu.metrics.result import Coverage
+from softbleu.resample import (
+    ALIKE,
+    TOGETHER,
+    Correction,
+    bootstrap_p_values,
+    check_samples,
+    correct,
+    ends,
+    exchanged_sums,
+    rank_ranges,
+    resampled_sums,
+)
 from softbleu.tables import SIGNIFICANT, Noted, Tabular, best_places, decimals_of
 
 if TYPE_CHECKING:
@@ -29,18 +41,12 @@ if TYPE_CHECKING:
     from softbleu.corpora.gating import GatedLines
     from softbleu.engine.statistics import Statistics
     from softbleu.metrics import Metric
-    from softbleu.types import Cells, Fields, Floats, Integers, Keywords, Progress
+    from softbleu.types import Cells, Fields, Floats, Keywords, Progress
 
 
 Test = Literal["randomization", "bootstrap"]
 Program = Literal["none", "sacrebleu"]
-Correction = Literal["holm", "fdr", "none"]
-LEVEL = 0.95  # Share of the samples that a range of ranks has
-ALIKE = 1e-9  # Segments whose scores differ by no more are alike
-_DRAWN_TOGETHER = 256
 _SCORED_TOGETHER = 8192  # Sums that are scored in one call: few enough for the cache
-_CELLS = 1 << 22  # Entries of the matrices that are in memory at a time; they have a column per segment
-MOST = 1_000_000
 SAMPLES, TRIALS = 1000, 10_000  # Bootstrap samples and trials, unless there are so many tests that they need more
 MOST_UNASKED = 100_000  # More than these must be asked for: after Holm they are enough for all pairs of 100 systems
 PAIRED_UNASKED = 14  # Systems whose pairs are all tested unasked: 10,000 trials are enough for them
@@ -116,8 +122,8 @@ class SignificanceSettings:
     all_pairs
         Test every pair of systems. Otherwise more than `PAIRED_UNASKED` systems are tested against the baseline only.
     compatible
-        `sacrebleu` counts as that program does (`paired_bootstrap`, `approximate_randomization`). Its bootstrap calls
-        two equally good systems different, with p < 0.05, in about 12% of cases.
+        `sacrebleu` counts as that program does (`bootstrap_p_values`, `approximate_randomization`). Its bootstrap
+        calls two equally good systems different, with p < 0.05, in about 12% of cases.
     documents
         Documents of the segments, which samples and trials draw as wholes: segments of one document are more like one
         another than others are, so that intervals by segments are too narrow. A file (``FILE:COLUMN``) or labels.
@@ -141,10 +147,7 @@ class SignificanceSettings:
         for name, known in (("test", Test), ("correction", Correction), ("compatible", Program)):
             object.__setattr__(self, name, known_name(name, getattr(self, name), get_args(known)))
         for name, value in (("samples", self.samples), ("trials", self.trials)):
-            if value is not None and not 1 <= value <= MOST:
-                raise InputError(f"the number of {name} must lie between 1 and {MOST:,}, not {value:,}")
-        if self.seed < 0:
-            raise InputError(f"the seed must be at least 0, not {self.seed}")
+            check_samples(1 if value is None else value, self.seed, name)
 
     def every_pair(self, systems: int) -> bool:
         """Whether so many systems are tested in pairs, and not only against the baseline."""
@@ -368,13 +371,14 @@ def compare_systems(
     if settings.test == "bootstrap":
         p_values = np.full((systems, systems), np.nan)
         for number in baselines:
-            p_values[number] = paired_bootstrap(resampled, scores, number, as_sacrebleu=as_sacrebleu)
+            apart = resampled - resampled[number], scores - scores[number]
+            p_values[number] = bootstrap_p_values(*apart, as_sacrebleu=as_sacrebleu)
     else:
         run: Keywords = {"progress": progress, "documents": settings.documents}
         p_values = approximate_randomization(
             statistics, metric, trials, settings.seed, baselines, as_sacrebleu=as_sacrebleu, **run
         )
-    lower, upper = np.percentile(resampled, [2.5, 97.5], axis=1)
+    lower, upper = ends(resampled)
     best, worst = rank_ranges(resampled.T if metric.higher_is_better else -resampled.T)
     differing = _Differing(statistics, scores, resampled, p_values, settings.correction)
     if settings.documents is None and isinstance(statistics.metric, ReadsRows):
@@ -448,7 +452,7 @@ class _Differing:
         return [self._pair(one, other, p) for (one, other), p in zip(chosen, corrected, strict=True)]
 
     def _pair(self, one: int, other: int, corrected: float) -> Pair:
-        low, high = np.percentile(self._resampled[one] - self._resampled[other], [2.5, 97.5])
+        low, high = ends(self._resampled[one] - self._resampled[other])
         apart = self._segments[one] - self._segments[other]
         apart = apart[~np.isnan(apart)]
         spread = float(apart.std(ddof=1)) if len(apart) > 1 else 0.0
@@ -474,44 +478,6 @@ def segment_numbers(statistics: Statistics) -> Floats:
     return np.stack([metric.aggregation.segment_numbers(rows, statistics.offsets) for rows in statistics.rows])
 
 
-def correct(p_values: Sequence[float], correction: Correction) -> list[float]:
-    """Correct p-values for their number by a `correction`: `none`, `holm` or `fdr`; see `SignificanceSettings`.
-
-    >>> correct([0.01, 0.04, 0.03], "holm"), correct([0.01, 0.04, 0.03], "none")
-    ([0.03, 0.06, 0.06], [0.01, 0.04, 0.03])
-    """
-    if correction == "none" or not p_values:
-        return list(p_values)
-    if correction == "fdr":
-        from scipy.stats import false_discovery_control
-
-        controlled: list[float] = false_discovery_control(p_values).tolist()
-        return controlled
-    order = np.argsort(p_values, kind="stable")
-    steps = np.array(p_values)[order] * np.arange(len(p_values), 0, -1)
-    adjusted = np.empty(len(p_values))
-    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1)
-    return adjusted.tolist()
-
-
-def rank_ranges(resampled: Floats) -> tuple[Integers, Integers]:
-    """Best and worst rank of each system in 95% of the samples; as many are left out at either end.
-
-    The scores have shape (samples, systems); greater is better.
-
-    >>> ranges = rank_ranges(np.array([[3.0, 2.0, 1.0], [2.0, 3.0, 1.0]]))
-    >>> ranges[0].tolist(), ranges[1].tolist()
-    ([1, 1, 3], [2, 2, 3])
-    """
-    from scipy.stats import rankdata
-
-    known = np.where(np.isnan(resampled), -np.inf, resampled)  # Without a score, last
-    ranks = np.sort(rankdata(-known, method="min", axis=1).astype(np.int64), axis=0)
-    # Rounded, for (1 - 0.95) * 1000 is a little more than 50.
-    out = int(np.ceil(round(len(ranks) * (1 - LEVEL) / 2, 9))) if len(ranks) > 2 else 0
-    return ranks[out], ranks[len(ranks) - 1 - out]
-
-
 def bootstrap_scores(
     statistics: Statistics,
     metric: Metric,
@@ -530,83 +496,13 @@ def bootstrap_scores(
     chosen = metric.aggregation.drawn([*statistics.rows], statistics.offsets)
     counted = metric.aggregation.counted(statistics.rows[0], statistics.offsets)
     columns = statistics.rows.shape[0] * statistics.rows.shape[-1]
-    for start, stop, sums in resampled_sums(chosen, segments, samples, seed, documents, counted, columns):
+    units = None if documents is None else documents.fitting(segments)
+    for start, stop, sums in resampled_sums(chosen, segments, samples, seed, units, counted, columns):
         for system, of_system in enumerate(sums):
             scores[system, start:stop] = metric.columns(of_system).score
         if progress is not None:
             progress(stop, samples)
     return scores
-
-
-class DrawnSums(Protocol):
-    """Sums of the rows of segments, such as `ChosenSums`."""
-
-    def plain(self, start: int, stop: int) -> Floats:
-        """Add up all segments in the draws `start` to `stop`."""
-
-    def weighted(self, weights: Integers, start: int) -> Floats:
-        """Add up segments times weights, (draws, segments); the first draw is number `start`."""
-
-
-def resampled_sums(
-    chosen: DrawnSums,
-    segments: int,
-    samples: int,
-    seed: int,
-    documents: Documents | None = None,
-    counted: Integers | None = None,
-    columns: int = 1,
-) -> Iterator[tuple[int, int, Floats]]:
-    """Draw segments, or documents, with replacement; yield the first sample, that after the last, and their sums.
-
-    `counted` numbers the segments that are drawn, all unless given. The more `columns`, the fewer samples at a time.
-    """
-    generator = np.random.default_rng(seed)
-    counted = np.arange(segments) if counted is None else counted
-    whole = np.arange(segments) if documents is None else documents.fitting(segments)
-    units = np.unique(whole[counted], return_inverse=True)[1]
-    size = int(units.max()) + 1
-    for start, stop in _batches(samples, max(segments, columns)):
-        drawn = generator.integers(size, size=(stop - start, size)) + np.arange(stop - start)[:, None] * size
-        weights = np.bincount(drawn.reshape(-1), minlength=(stop - start) * size).reshape(-1, size)
-        if size < segments:
-            by_unit, weights = weights, np.zeros((stop - start, segments), np.int64)
-            weights[:, counted] = by_unit[:, units]
-        yield start, stop, chosen.weighted(weights, start)
-
-
-def exchanged_sums(
-    chosen: DrawnSums, segments: int, trials: int, seed: int, documents: Documents | None = None
-) -> Iterator[tuple[int, Floats, Floats]]:
-    """Draw segments, or documents, to exchange; yield the trials done, the sums of these segments, and of all."""
-    generator = np.random.default_rng(seed)
-    units = None if documents is None else documents.fitting(segments)
-    size = segments if units is None else int(units.max()) + 1
-    for start, stop in _batches(trials, segments):
-        swapped = generator.integers(2, size=(stop - start, size))
-        swapped = swapped if units is None else swapped[:, units]
-        yield stop, chosen.weighted(swapped, start), chosen.plain(start, stop)
-
-
-def paired_bootstrap(resampled: Floats, scores: Floats, baseline: int, *, as_sacrebleu: bool = False) -> Floats:
-    """Two-sided p-values of the differences from the baseline (Koehn 2004).
-
-    The share of samples whose difference is at least as far from the mean of all samples as the observed one from 0;
-    one is added above and below, so that p is never 0. Where no difference was observed, p is 1.
-
-    `resampled`, (systems, samples), are the scores of `bootstrap_scores`, `scores`, (systems,), scores of the whole
-    corpus; `baseline` is the number of a system. With `as_sacrebleu`, as with sacrebleu's ``--paired-bs``, absolute
-    values are taken before the mean is subtracted, so that only one tail counts, and greater ones only. Where no
-    difference was observed, its p is close to 0; here it is 1.
-    """
-    differences = resampled - resampled[baseline]
-    observed = np.abs(scores - scores[baseline])[:, None]
-    if as_sacrebleu:
-        differences = np.abs(differences)
-    centred = differences - differences.mean(axis=1, keepdims=True)
-    exceeding = centred > observed if as_sacrebleu else np.abs(centred) >= observed - ALIKE
-    p_values = (exceeding.sum(axis=1) + 1) / (resampled.shape[1] + 1)
-    return np.where(observed[:, 0] == 0, 1.0, p_values)
 
 
 def approximate_randomization(
@@ -639,7 +535,8 @@ def approximate_randomization(
     for one, others in pairs:
         exceeding[one, others] = 0
     margin = 1e-12 if as_sacrebleu else -ALIKE
-    for done, *sums in exchanged_sums(chosen, segments, trials, seed, documents):
+    units = None if documents is None else documents.fitting(segments)
+    for done, *sums in exchanged_sums(chosen, segments, trials, seed, units):
         # Columns first: metrics take whole columns at a time.
         part, whole = (np.ascontiguousarray(np.moveaxis(sides, -1, 0)) for sides in sums)
         left, scores = whole - part, _scores_of(metric, whole)
@@ -661,7 +558,7 @@ def approximate_randomization(
 
 def _pairs_with(baselines: Sequence[int], systems: int) -> list[tuple[int, slice]]:
     """Each baseline with the systems behind it, or with all if it is the only one, some of them at a time."""
-    together = max(1, _SCORED_TOGETHER // _DRAWN_TOGETHER)
+    together = max(1, _SCORED_TOGETHER // TOGETHER)
     return [
         (one, slice(first, min(first + together, systems)))
         for one in baselines
@@ -672,12 +569,6 @@ def _pairs_with(baselines: Sequence[int], systems: int) -> list[tuple[int, slice
 def _scores_of(metric: Metric, sums: Floats) -> Floats:
     """Scores of sums of any shape, whose first axis has the columns."""
     return metric.columns(sums.reshape(len(sums), -1).T).score.reshape(sums.shape[1:])
-
-
-def _batches(count: int, segments: int) -> Iterator[tuple[int, int]]:
-    size = max(1, min(_DRAWN_TOGETHER, _CELLS // segments))
-    for start in range(0, count, size):
-        yield start, min(start + size, count)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from softbleu.corpora import Segments
 from softbleu.corpora.edits import Annotation, Edit, GoldSegment
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.metrics.edits import JudgedEdits
-from softbleu.results.significance import SignificanceSettings, correct
+from softbleu.resample import correct
+from softbleu.results.significance import SignificanceSettings
 
 FEW = SignificanceSettings(samples=40, trials=60, seed=3)
 

@@ -23,8 +23,8 @@ from softbleu.meta.agreement import COEFFICIENTS, Marks, correlate, join_systems
 from softbleu.meta.evidence import IntervalSettings, aggregate_scores
 from softbleu.meta.rankings import cut_clusters, expected_wins, play_matches, rank_by_skill, rank_by_wins
 from softbleu.metrics.bleu import Bleu
+from softbleu.resample import rank_ranges
 from softbleu.results.explain import unmatched_spans
-from softbleu.results.significance import rank_ranges
 
 POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, max_size=12)
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}

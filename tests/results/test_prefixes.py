@@ -13,8 +13,9 @@ from softbleu import read_metric
 from softbleu.errors import InputError
 from softbleu.report.curves import CURVE_WRITERS
 from softbleu.report.records import Layout
+from softbleu.resample import correct
 from softbleu.results.fractions import find_partings
-from softbleu.results.significance import SignificanceSettings, correct
+from softbleu.results.significance import SignificanceSettings
 
 METRICS = ("bleu", "vleu", "chrf", "ter", "gleu", "green", "meteor(stages=exact)", "softbleu(rarity=0)")
 WORDS = ("the", "cat", "dog", "sat", "on", "a", "mat", "red")

@@ -5,7 +5,7 @@ import random
 import statistics as statistics_module
 import tracemalloc
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
 from shared_data import shared
 
+from softbleu import resample
 from softbleu.corpora import Segments
 from softbleu.engine.runner import collect_statistics
 from softbleu.engine.statistics import Statistics
@@ -175,7 +176,7 @@ def test_paired_bootstrap_is_a_literal_count() -> None:
     resampled = generator.normal([[30], [30.4], [35]], 1, size=(3, 200))
     scores = np.array([30.0, 30.4, 35.0])
     for as_sacrebleu in (False, True):
-        found = significance.paired_bootstrap(resampled, scores, 0, as_sacrebleu=as_sacrebleu)
+        found = resample.bootstrap_p_values(resampled - resampled[0], scores - scores[0], as_sacrebleu=as_sacrebleu)
         for system in (1, 2):
             differences = [a - b for a, b in zip(resampled[system].tolist(), resampled[0].tolist(), strict=True)]
             if as_sacrebleu:
@@ -230,8 +231,8 @@ def null_p_values(test: str, compatible: bool, systems: int, seed: int) -> Any:
         return approximate_randomization(statistics, metric, 400, seed, as_sacrebleu=compatible)
     resampled = bootstrap_scores(statistics, metric, 400, seed)
     scores = np.array([metric.score(rows.sum(axis=0)).score for rows in statistics.rows])
-    paired = partial(significance.paired_bootstrap, resampled, scores, as_sacrebleu=compatible)
-    return np.stack([paired(baseline) for baseline in range(systems)])
+    apart = resampled[:, None] - resampled, scores[:, None] - scores
+    return resample.bootstrap_p_values(*apart, as_sacrebleu=compatible)
 
 
 @pytest.mark.slow
@@ -244,7 +245,7 @@ def test_false_alarms_between_equal_systems(test: str, compatible: bool, low: fl
     found = np.array([null_p_values(test, compatible, 2, seed)[0, 1] for seed in range(1000)])
     assert low <= (found < 0.05).mean() <= high
     families = [null_p_values(test, compatible, 5, seed)[np.triu_indices(5, 1)].tolist() for seed in range(300)]
-    alarms = np.mean([min(significance.correct(each, "holm")) < 0.05 for each in families])
+    alarms = np.mean([min(resample.correct(each, "holm")) < 0.05 for each in families])
     assert compatible or alarms <= 0.07
 
 
@@ -370,8 +371,8 @@ def test_pairs_of_many_systems_are_tested_when_asked(test: Any) -> None:
 def test_false_discovery_rate() -> None:
     """The k-th of m p-values times m / k, none greater than one that comes later."""
     values = [0.01, 0.04, 0.03, 0.5]
-    assert significance.correct(values, "fdr") == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
-    assert significance.correct([], "fdr") == []
+    assert resample.correct(values, "fdr") == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
+    assert resample.correct([], "fdr") == []
 
 
 @pytest.mark.parametrize(
@@ -412,7 +413,7 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
     for limit, small in (("_MOST_KEPT", 0), ("_MOST_CONVERTED", 0), ("_SEGMENTS", 8), ("_ITERATIONS", 3)):
         monkeypatch.setattr(resampling, limit, small)
         assert numbers() == whole
-    monkeypatch.setattr(significance, "_CELLS", 60)
+    monkeypatch.setattr(resample, "_CELLS", 60)
     assert numbers() == whole
 
 

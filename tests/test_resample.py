@@ -1,0 +1,87 @@
+"""Draws: published numbers depend on these calls of generators, on their order, and in one case on their batches."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from softbleu import resample
+from softbleu.metrics.resampling import draw_references
+
+SEED, TASK = 12345, [12345, *b"acc_eq en-de"]
+COUNTS = [np.array([9, 4]), np.array([7, 0])]
+
+
+def bits_of(stream: str, seed: Any, units: int = 5, trials: int = 3) -> Any:
+    return np.concatenate([*resample.bits((units,), trials, seed, stream)])
+
+
+def counted_draws() -> Any:
+    drawn = np.random.default_rng(SEED).integers(4, size=(3, 4))
+    return [[row.tolist().count(unit) for unit in range(4)] for row in drawn]
+
+
+def signs() -> Any:
+    generator = np.random.default_rng(TASK)
+    return np.concatenate([2 * generator.binomial(counts, 0.5, (2, 2)) - counts for counts in COUNTS])
+
+
+# What is drawn, its literal twin, and digits
+PINNED: dict[str, tuple[Callable[[], Any], Callable[[], Any], Any]] = {
+    "bootstrap": (
+        lambda: np.concatenate([*resample.bootstrap(4, 3, SEED)]),
+        counted_draws,
+        [[1, 1, 1, 1], [1, 0, 2, 1], [0, 2, 0, 2]],
+    ),
+    "exchange": (
+        lambda: bits_of("exchange", SEED),
+        lambda: np.random.default_rng(SEED).integers(2, size=(3, 5)),
+        [[1, 0, 1, 0, 0], [1, 1, 1, 1, 0], [1, 0, 1, 1, 0]],
+    ),
+    "task": (
+        lambda: bits_of("task", TASK),
+        lambda: np.random.default_rng(TASK).integers(0, 2, (3, 5), np.int8),
+        [[0, 0, 1, 1, 0], [1, 1, 0, 0, 1], [0, 0, 1, 0, 1]],
+    ),
+    "flip": (
+        lambda: bits_of("flip", SEED),
+        lambda: np.rint(np.random.default_rng(SEED).random((3, 5), np.float32)),
+        [[1, 0, 1, 0, 0], [1, 1, 1, 1, 0], [1, 0, 1, 1, 0]],
+    ),
+    "signs": (
+        lambda: np.concatenate([*resample.sign_sums(COUNTS, 2, TASK)]),
+        signs,
+        [[-1, -4], [-3, 0], [1, 0], [-1, 0]],
+    ),
+    "references": (
+        lambda: [*draw_references(np.array([2, 3, 2, 4]), range(3), 7)],
+        lambda: [np.random.RandomState([7 + 101 * k]).random_sample(4) * [2, 3, 2, 4] // 1 for k in range(3)],
+        [[0, 0, 1, 0], [0, 2, 1, 1], [1, 0, 1, 1]],
+    ),
+}
+
+
+@pytest.mark.parametrize("drawn", PINNED)
+def test_generators_are_called_as_published_numbers_need(drawn: str) -> None:
+    made, twin, digits = PINNED[drawn]
+    assert np.array_equal(made(), digits)
+    assert np.array_equal(twin(), digits)
+
+
+def test_batches_change_no_draw_but_those_of_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def drawn() -> list[Any]:
+        return [
+            np.concatenate([*resample.bootstrap(7, 9, SEED)]),
+            *(bits_of(s, SEED, 7, 9) for s in ("exchange", "flip")),
+        ]
+
+    whole = drawn()
+    monkeypatch.setattr(resample, "_CELLS", 20)
+    assert all(map(np.array_equal, drawn(), whole))
+    # A task of 2 ** 20 + 1 units draws three permutations at a time: the fourth begins with new random bits.
+    monkeypatch.undo()
+    generator = np.random.default_rng(TASK)
+    twin = np.concatenate([generator.integers(0, 2, (size, (1 << 20) + 1), np.int8) for size in (3, 2)])
+    assert np.array_equal(bits_of("task", TASK, (1 << 20) + 1, 5), twin)
+    assert twin.sum(axis=1).tolist() == [524900, 524450, 524414, 523663, 523846]
