@@ -17,7 +17,7 @@ from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.metrics.edits import JudgedEdits
 from softbleu.metrics.protocols import ShowsEdits
-from softbleu.results.significance import segment_numbers
+from softbleu.results.slices import segment_numbers
 from softbleu.tables import Tabular
 
 if TYPE_CHECKING:

@@ -26,7 +26,8 @@ from softbleu.report.pages import make_comparison_page
 from softbleu.report.records import VIEWS
 from softbleu.resample import Correction
 from softbleu.results.api import compare_corpus
-from softbleu.results.significance import SignificanceSettings, Test, compare_runs
+from softbleu.results.significance import SignificanceSettings, Test
+from softbleu.results.slices import compare_runs
 
 _PARTS = ("length", "rarity", "coverage", "order", "document", "runs", *get_args(By))
 

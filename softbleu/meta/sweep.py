@@ -28,7 +28,9 @@ from softbleu.metrics.protocols import ReadsRows, at_level
 from softbleu.metrics.reading import fit_metric, read_settings
 from softbleu.metrics.result import Coverage, Result
 from softbleu.resample import ends
-from softbleu.results.significance import SAMPLES, SignificanceSettings, bootstrap_scores
+from softbleu.results.comparison import bootstrap_scores
+from softbleu.results.significance import SignificanceSettings
+from softbleu.results.slices import whole_outputs
 from softbleu.tables import Records, Tabular
 from softbleu.types import Cells, Fields, Progress
 
@@ -291,10 +293,10 @@ def sweep_corpus(
 
 def _interval(statistics: Statistics) -> tuple[float, float] | None:
     """Bootstrap the 95% interval of one system; None where the metric has no score of the corpus."""
-    metric, how = at_level(statistics.metric, "corpus"), SignificanceSettings()
-    if not metric.aggregation.has_corpus_score:
+    if not at_level(statistics.metric, "corpus").aggregation.has_corpus_score:
         return None
-    low, high = ends(bootstrap_scores(statistics, metric, SAMPLES, how.seed)[0])
+    family = whole_outputs(statistics, statistics.systems[0], SignificanceSettings())
+    low, high = ends(bootstrap_scores(family)[0][0, 0])
     return float(low), float(high)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from softbleu import report
@@ -23,15 +23,25 @@ from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_c
 from softbleu.tables import LEAST_P, SIGNIFICANT, Records, Value, best_places, p_text
 
 if TYPE_CHECKING:
-    from softbleu.analysis.kind_differences import KindTable
     from softbleu.report.plots import Scatter
+    from softbleu.results.comparison import Comparison, Row
     from softbleu.results.runs import RunDifference
-    from softbleu.results.significance import Comparison, ComparisonTable, Pair, SignificanceSettings
+    from softbleu.results.significance import SignificanceSettings
 
 _DISAGREE = "for some systems the corpus score and the average line disagree (d has the opposite sign)"
 _OF_RUNS = ("kind", "metric", "system", "name", "one", "two", "difference")
 _CORRECTIONS = {"holm": "Holm-corrected", "fdr": "corrected by Benjamini-Hochberg"}
-_OF_PAIRS = ("difference", "lower", "upper", "p_value", "corrected", "effect", "wins", "ties", "losses")
+_COUNTED = ("effect", "wins", "ties", "losses")
+_OF_PAIRS = (
+    "system",
+    "other",
+    "difference",
+    "difference_lower",
+    "difference_upper",
+    "p_value",
+    "corrected",
+    *_COUNTED,
+)
 COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
     "rank": ["rank"],
     "ranks": ["best_rank", "worst_rank"],
@@ -58,7 +68,7 @@ _IF_CHOSEN = ("mean", "margin")  # Columns that tables show only by their names
 _MARGIN = "±: half the width of the 95% interval"
 
 
-def comparison_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
+def comparison_tables(tables: Sequence[Comparison], layout: Layout) -> list[Records]:
     """Make a table: a row per metric and system, the best first; stars mark significant differences."""
     if len(tables) == 1:
         return [_comparison_table(tables[0], layout, [signature_note(tables[0], layout)])]
@@ -87,24 +97,24 @@ def _by_system(head: str, systems: Sequence[str], cells: Sequence[str]) -> str:
     return f"{head}: {', '.join(map(' '.join, zip(systems, cells, strict=True)))}"
 
 
-def _name_in(tables: Sequence[ComparisonTable], table: ComparisonTable) -> str:
+def _name_in(tables: Sequence[Comparison], table: Comparison) -> str:
     """Name the metric of one of several tables: by its label, or in full where another has the same."""
     return table.label if [other.label for other in tables].count(table.label) == 1 else table.metric
 
 
-def matrix_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
+def matrix_tables(tables: Sequence[Comparison], layout: Layout) -> list[Records]:
     """Make the tables of `comparison_tables`, each followed by a matrix of all pairs."""
     return [made for table in tables for made in (_comparison_table(table, layout), _matrix(table, layout))]
 
 
-def _comparison_table(table: ComparisonTable, layout: Layout, notes: Sequence[str] = ()) -> Records:
+def _comparison_table(table: Comparison, layout: Layout, notes: Sequence[str] = ()) -> Records:
     chosen = layout.columns or [name for name in COMPARISON_COLUMNS if name not in _IF_CHOSEN]
     made = _table([table], chosen, layout)
     marked = [*made.marked, *((row, 0) for row, _ in made.marked)]
     return replace(made, notes=[*_baseline_notes(table, chosen), *made.notes, *notes], marked=marked)
 
 
-def summary_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
+def summary_tables(tables: Sequence[Comparison], layout: Layout) -> list[Records]:
     """Make one table for a paper: systems × metrics, the best of each metric highlighted, stars for significance."""
     first, chosen = tables[0], layout.columns or ("score",)
     made, notes = _table(tables, chosen, layout, starred="p" not in chosen), list[str]()
@@ -115,9 +125,7 @@ def summary_tables(tables: Sequence[ComparisonTable], layout: Layout) -> list[Re
     return [replace(made, notes=[*notes, *made.notes, *(signature_note(table, layout) for table in tables)])]
 
 
-def _table(
-    tables: Sequence[ComparisonTable], chosen: Sequence[str], layout: Layout, *, starred: bool = False
-) -> Records:
+def _table(tables: Sequence[Comparison], chosen: Sequence[str], layout: Layout, *, starred: bool = False) -> Records:
     """Make a row per system, the best first, with the chosen columns of each metric and notes on coverage."""
     systems = [row.name for row in _ranked(tables[0])]
     columns: dict[tuple[str, ...], list[str]] = {("", "", "system"): systems}
@@ -152,22 +160,22 @@ def _table(
     return Records([head for *_, head in columns], shown, notes=notes, text_columns=1, marked=marked)
 
 
-def summary_and_matrices(tables: Sequence[ComparisonTable], layout: Layout) -> list[Records]:
+def summary_and_matrices(tables: Sequence[Comparison], layout: Layout) -> list[Records]:
     """Make the table of `summary_tables`, followed by a matrix of all pairs for each metric."""
     return [*summary_tables(tables, layout), *(_matrix(table, layout) for table in tables)]
 
 
-def _decimals(table: ComparisonTable, layout: Layout) -> int:
+def _decimals(table: Comparison, layout: Layout) -> int:
     """Choose the decimals for scores and differences."""
     return layout.decimals((row.score for row in table.comparisons), in_percent=table.in_percent)
 
 
-def _ranked(table: ComparisonTable) -> list[Comparison]:
+def _ranked(table: Comparison) -> list[Row]:
     return sorted(table.comparisons, key=lambda row: row.rank)
 
 
 def _cells(
-    table: ComparisonTable, label: str, row: Comparison, digits: int, *, starred: bool = False
+    table: Comparison, label: str, row: Row, digits: int, *, starred: bool = False
 ) -> dict[str, dict[str, str]]:
     """Format a system's cells by head, by the names of `COMPARISON_COLUMNS`."""
     pair, (best, worst) = row.beside, row.ranks
@@ -219,7 +227,7 @@ def p_cell(p_value: float, *, at_floor: bool = False) -> str:
     return sign + p_text(p_value) + ("*" if p_value < SIGNIFICANT else " ")
 
 
-def _baseline_notes(table: ComparisonTable, chosen: Sequence[str]) -> list[str]:
+def _baseline_notes(table: Comparison, chosen: Sequence[str]) -> list[str]:
     """Explain the columns that are shown."""
     tests = len(table.comparisons) - 1
     if not tests:
@@ -238,7 +246,7 @@ def _baseline_notes(table: ComparisonTable, chosen: Sequence[str]) -> list[str]:
     ]
 
 
-def _turns(table: ComparisonTable) -> bool:
+def _turns(table: Comparison) -> bool:
     """Whether the mean difference of segments has another sign than the corpus difference, for some system."""
     pairs = [row.beside for row in table.comparisons if row.beside is not None]
     return any(pair.difference * pair.effect < 0 for pair in pairs)
@@ -253,13 +261,13 @@ def note_few(significance: SignificanceSettings, systems: int, output_format: st
         note(said)
 
 
-def corrected_text(table: ComparisonTable | KindTable, tests: int) -> str:
+def corrected_text(table: Comparison, tests: int) -> str:
     """Name the correction of so many tests."""
     how = _CORRECTIONS.get(table.significance.correction)
     return "not corrected" if how is None else f"{how}, {tests} test{'s' * (tests > 1)}"
 
 
-def _matrix(table: ComparisonTable, layout: Layout) -> Records:
+def _matrix(table: Comparison, layout: Layout) -> Records:
     """Make a matrix of all pairs by rank: p above the diagonal, below it the difference of row and column."""
     names, digits = [row.name for row in _ranked(table)], _decimals(table, layout)
     rows = []
@@ -280,30 +288,29 @@ def _matrix(table: ComparisonTable, layout: Layout) -> Records:
     return Records([table.label, *map(str, range(1, len(names) + 1))], rows, notes=notes, text_columns=1)
 
 
-def comparison_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
+def comparison_records(tables: Sequence[Comparison], layout: Layout) -> Records:
     """Make a row per system (and metric) with all numbers, in the given order."""
     columns = ["system", "score", "mean", "lower", "upper", "p_value", "rank", "best_rank", "worst_rank"]
-    columns += ["difference", "difference_lower", "difference_upper", *_OF_PAIRS[4:]]
+    columns += ["difference", "difference_lower", "difference_upper", "corrected", *_COUNTED]
     covered = any(row.coverage for table in tables for row in table.comparisons)
     rows = []
     for table in tables:
         for row in table.comparisons:
-            beside = [None] * len(_OF_PAIRS) if row.beside is None else _pair_cells(row.beside)
-            cells = [row.name, row.score, row.mean, *row.interval, row.p_value, row.rank, *row.ranks]
             counts = coverage_counts(row.coverage) if covered else {}
             counts |= {} if row.gated is None else row.gated.cells()
-            rows.append([*_named(tables, table), *cells, *beside[:3], *beside[4:], *counts.values()])
+            rows.append([*_named(tables, table), *(row[name] for name in columns), *counts.values()])
     columns += COVERAGE_COUNTS if covered else ()
     first = tables[0].comparisons[0].gated
     columns += () if first is None else first.cells()
     return _chosen(Records([*["metric"] * (len(tables) > 1), *columns], rows), layout, COMPARISON_COLUMNS)
 
 
-def pair_records(tables: Sequence[ComparisonTable], layout: Layout) -> Records:
+def pair_records(tables: Sequence[Comparison], layout: Layout) -> Records:
     """Make a row per pair of systems (and metric) with all numbers."""
     paired = [(table, pair) for table in tables for pair in table.pairs]
-    rows = [[*_named(tables, table), pair.name, pair.other, *_pair_cells(pair)] for table, pair in paired]
-    table = Records([*["metric"] * (len(tables) > 1), "system", "other", *_OF_PAIRS], rows)
+    rows = [[*_named(tables, table), *(pair[name] for name in _OF_PAIRS)] for table, pair in paired]
+    names = [name.removeprefix("difference_") for name in _OF_PAIRS]
+    table = Records([*["metric"] * (len(tables) > 1), *names], rows)
     no_scores = dict.fromkeys(("interval", "margin"), ())
     return _chosen(table, layout, {**COMPARISON_COLUMNS, **no_scores, "difference-interval": ("lower", "upper")})
 
@@ -316,16 +323,11 @@ def _chosen(records: Records, layout: Layout, named: Mapping[str, Sequence[str]]
     return with_columns(records, [records.columns.index(name) for name in names if name in records.columns])
 
 
-def _pair_cells(pair: Pair) -> list[float | str | None]:
-    numbers = [pair.difference, *pair.interval, pair.p_value, pair.corrected, pair.effect]
-    return [*numbers, pair.wins, pair.ties, pair.losses]
-
-
-def _named(tables: Sequence[ComparisonTable], table: ComparisonTable) -> list[str]:
+def _named(tables: Sequence[Comparison], table: Comparison) -> list[str]:
     return [table.metric] if len(tables) > 1 else []
 
 
-def compare_json(tables: Sequence[ComparisonTable], layout: Layout) -> Iterator[str]:
+def compare_json(tables: Sequence[Comparison], layout: Layout) -> Iterator[str]:
     """Write one JSON object, one system or pair of systems per line, with its metric if there are several."""
     several = len(tables) > 1
     signature = {} if several else {"signature": tables[0].signature}
@@ -339,19 +341,26 @@ def compare_json(tables: Sequence[ComparisonTable], layout: Layout) -> Iterator[
     pairs = (
         {"metric": table.metric, **row} if several else row
         for table in tables
-        for row in (pair_records([table], layout).records() if layout.columns else map(asdict, table.pairs))
+        for row in (pair_records([table], layout).records() if layout.columns else map(nested_pair, table.pairs))
     )
     how = {"baseline": tables[0].baseline, "correction": tables[0].significance.correction}
     return json_document(signature | how, systems=systems, pairs=pairs)
 
 
-def _system(row: Comparison) -> dict[str, object]:
-    named = {name: value for name, value in asdict(row).items() if name not in ("coverage", "gated")}
+def _system(row: Row) -> dict[str, object]:
+    names = ("name", "score", "mean", "interval", "p_value", "rank", "ranks")
     gated = {} if row.gated is None else {"gated": row.gated.as_dict()}
-    return {**named, "vector_coverage": None if row.coverage is None else row.coverage.as_dict(), **gated}
+    made = {**{name: getattr(row, name) for name in names}, "beside": row.beside and nested_pair(row.beside)}
+    return {**made, "vector_coverage": None if row.coverage is None else row.coverage.as_dict(), **gated}
 
 
-def write_distribution(tables: Sequence[ComparisonTable]) -> Iterator[str]:
+def nested_pair(pair: Row) -> dict[str, object]:
+    """Name the numbers of a pair as JSON and pages do: the interval in one cell."""
+    names = ("name", "other", "difference", "interval", "p_value", "corrected", *_COUNTED)
+    return {name: getattr(pair, name) for name in names}
+
+
+def write_distribution(tables: Sequence[Comparison]) -> Iterator[str]:
     """Write the bootstrap scores as tab-separated values, a column per system (and metric)."""
     names = [
         f"{table.metric}: {row.name}" if len(tables) > 1 else row.name
@@ -362,7 +371,7 @@ def write_distribution(tables: Sequence[ComparisonTable]) -> Iterator[str]:
     return records_tsv(Records(names, list(samples)), Layout())
 
 
-def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
+def draw_pairs(tables: Sequence[Comparison], picture_format: str) -> bytes:
     """Draw the ranked scores by each metric with their intervals; rings do not differ from the baseline."""
     panels = []
     for table in tables:
@@ -385,7 +394,7 @@ def draw_pairs(tables: Sequence[ComparisonTable], picture_format: str) -> bytes:
     return report.plots.draw(report.plots.in_rows(panels, 2), picture_format)
 
 
-def draw_latencies(tables: Sequence[Sequence[ComparisonTable]], picture_format: str) -> bytes:
+def draw_latencies(tables: Sequence[Sequence[Comparison]], picture_format: str) -> bytes:
     """Draw quality against latency with intervals, a panel per metric and latency; `tables` has both kinds."""
     qualities, latencies = tables
     return report.plots.draw(
@@ -393,7 +402,7 @@ def draw_latencies(tables: Sequence[Sequence[ComparisonTable]], picture_format: 
     )
 
 
-def _trade(quality: ComparisonTable, latency: ComparisonTable) -> Scatter:
+def _trade(quality: Comparison, latency: Comparison) -> Scatter:
     """Make the panel of a metric and a latency."""
     systems = [*zip(latency.comparisons, quality.comparisons, strict=True)]
     points = [(x.score, y.score) for x, y in systems]
@@ -402,7 +411,7 @@ def _trade(quality: ComparisonTable, latency: ComparisonTable) -> Scatter:
     return report.plots.Scatter("", latency.label, quality.label, points, names, intervals=intervals)
 
 
-def _nothing_marked(table: ComparisonTable) -> str:
+def _nothing_marked(table: Comparison) -> str:
     """Explain why no pair is significant, if none is."""
     if not table.pairs or any(pair.corrected < SIGNIFICANT for pair in table.pairs):
         return ""
@@ -415,10 +424,10 @@ def _nothing_marked(table: ComparisonTable) -> str:
     )
 
 
-COMPARERS: Writers[Sequence[ComparisonTable]] = table_writers(
+COMPARERS: Writers[Sequence[Comparison]] = table_writers(
     comparison_records, readers=comparison_tables, paper=summary_tables, json=compare_json
 )
-MATRIX_WRITERS: Writers[Sequence[ComparisonTable]] = table_writers(
+MATRIX_WRITERS: Writers[Sequence[Comparison]] = table_writers(
     pair_records, readers=matrix_tables, paper=summary_and_matrices, json=compare_json
 )
 """Formats of comparisons of all pairs of systems."""

@@ -7,17 +7,18 @@ from itertools import groupby
 
 from softbleu import report
 from softbleu.analysis.corrections import ALL
-from softbleu.analysis.kind_differences import KIND_DIFFERENCES, KindRow, KindTable, KindTables
+from softbleu.analysis.kind_differences import KIND_DIFFERENCES
 from softbleu.errors import InputError
 from softbleu.report.comparisons import corrected_text, p_cell
 from softbleu.report.records import Layout, Writers, table_writers, with_columns
 from softbleu.report.scores import signature_note
+from softbleu.results.comparison import Comparison, Row
 from softbleu.tables import SIGNIFICANT, Records, Value, best_places
 
 _DRAWN = 20  # Kinds of a picture: those that add most
 
 
-def kind_records(tables: KindTables, layout: Layout) -> Records:
+def kind_records(tables: Comparison, layout: Layout) -> Records:
     """Make a row per metric, kind and system with all numbers; differences only where there are other systems."""
     records = Records.of(tables)
     several = any(row.beside for table in tables for row in table.rows)
@@ -25,7 +26,7 @@ def kind_records(tables: KindTables, layout: Layout) -> Records:
     return with_columns(records, kept)
 
 
-def kind_tables(tables: KindTables, layout: Layout) -> Records:
+def kind_tables(tables: Comparison, layout: Layout) -> Records:
     """Make a table: a row per kind and system, the kinds that add most first; stars mark significant differences."""
     rows = [
         {"metric": table.label, **_cells(table, row, layout)} if len(tables) > 1 else _cells(table, row, layout)
@@ -38,24 +39,24 @@ def kind_tables(tables: KindTables, layout: Layout) -> Records:
     return Records(columns, cells, notes=_notes(tables, layout), text_columns=names, verbatim=columns)
 
 
-def _cells(table: KindTable, row: KindRow, layout: Layout) -> dict[str, Value]:
-    digits, score = layout.decimals(), row.score
+def _cells(table: Comparison, row: Row, layout: Layout) -> dict[str, Value]:
+    digits = layout.decimals()
 
     def number(value: float | None, ends: tuple[float, float] | None = None, sign: str = "") -> str:
         shown = [f"{each:{sign}z.{digits}f}" for each in (*([] if value is None else [value]), *(ends or ()))]
         return "" if value is None else f"{shown[0]} [{shown[1]}, {shown[2]}]" if ends else shown[0]
 
     cells: dict[str, Value] = {
-        "kind": score.kind,
-        "system": score.system,
-        "right": score.correct,
-        "proposed": score.proposed,
-        "gold": score.gold,
-        "P": number(score.precision if score.proposed else None),
-        "R": number(score.recall if score.gold else None),
-        f"F{table.beta:g} [95% CI]": number(row.f, row.interval),
+        "kind": row["kind"],
+        "system": row["system"],
+        "right": row["correct"],
+        "proposed": row["proposed"],
+        "gold": row["gold"],
+        "P": number(row["precision"]),
+        "R": number(row["recall"]),
+        f"F{row['beta']:g} [95% CI]": number(row["score"], row.interval),
     }
-    if len({each.score.system for each in table.rows}) == 1:
+    if len(table.families[0].systems) == 1:
         return cells
     if (beside := row.beside) is None:
         return {**cells, "diff [95% CI]": "baseline", "p": "", "adds [95% CI]": ""}
@@ -68,56 +69,52 @@ def _cells(table: KindTable, row: KindRow, layout: Layout) -> dict[str, Value]:
     }
 
 
-def _notes(tables: KindTables, layout: Layout) -> list[str]:
+def _notes(tables: Comparison, layout: Layout) -> list[str]:
     """Explain the columns."""
-    notes, first = list[str](), tables[0]
+    notes, first, beta = list[str](), tables[0], tables.rows[0]["beta"]
     if first.tests:
         tests = max(table.tests for table in tables)
         notes.append(f"* p < {SIGNIFICANT} against {first.baseline} · p: {corrected_text(first, tests)}")
         notes += first.significance.too_few(tests)
     if any(row.beside for row in first.rows):
-        notes.append(
-            f"adds: points of the difference of F{first.beta:g} that come from the kind; the kinds add up to all"
-        )
-    other = [table.label for table in tables if not table.is_score]
+        notes.append(f"adds: points of the difference of F{beta:g} that come from the kind; the kinds add up to all")
+    other = [table.label for table in tables if not table.rows[0]["is_score"]]
     if other:
-        notes.append(f"F{first.beta:g} is that of M2, of these counts, and not the score of {', '.join(other)}")
+        notes.append(f"F{beta:g} is that of M2, of these counts, and not the score of {', '.join(other)}")
     return [*notes, *(signature_note(table, layout) for table in tables)]
 
 
-def kind_summary(tables: KindTables, layout: Layout) -> Records:
+def kind_summary(tables: Comparison, layout: Layout) -> Records:
     """Make a table for a paper: kinds × systems with F, stars for significance, and what each kind adds."""
     rows, marked, columns = list[list[str]](), list[tuple[int, int]](), list[str]()
     digits = layout.decimals()
     for table in tables:
-        for kind, of_kind in groupby(table.rows, lambda row: row.score.kind):
+        for kind, of_kind in groupby(table.rows, lambda row: row["kind"]):
             systems = list(of_kind)
             cells: dict[str, str] = {"metric": table.label} if len(tables) > 1 else {}
             cells["kind"] = kind
             for row in systems:
                 star = "*" * (row.beside is not None and (row.beside.corrected or 1.0) < SIGNIFICANT)
-                cells[row.score.system] = "" if row.f is None else f"{row.f:z.{digits}f}{star}"
+                cells[row["system"]] = "" if row.f is None else f"{row.f:z.{digits}f}{star}"
             for row in systems:
                 if row.beside is not None:
-                    cells[f"{row.score.system} adds"] = f"{row.beside.contribution:+z.{digits}f}"
+                    cells[f"{row['system']} adds"] = f"{row.beside.contribution:+z.{digits}f}"
             columns = columns or list(cells)
             best = best_places([row.f for row in systems], digits, higher=True)
             best = best if len(best) < sum(row.f is not None for row in systems) else []
-            marked += [(len(rows), columns.index(systems[place].score.system)) for place in best]
+            marked += [(len(rows), columns.index(systems[place]["system"])) for place in best]
             rows.append(list(cells.values()))
     names = 1 + (len(tables) > 1)
     return Records(columns, rows, notes=_notes(tables, layout), text_columns=names, marked=marked, verbatim=columns)
 
 
-def kind_rows(table: KindTable) -> list[dict[str, object]]:
+def kind_rows(table: Comparison) -> list[dict[str, object]]:
     """Make the rows of a page: intervals in one cell each."""
     rows = []
     for row in table.rows:
-        score, beside = row.score, row.beside
-        cells: dict[str, object] = {
-            name: getattr(score, name) for name in ("kind", "system", "correct", "proposed", "gold")
-        }
-        cells |= {f"F{table.beta:g}": row.f, "interval": row.interval}
+        beside = row.beside
+        cells: dict[str, object] = {name: row[name] for name in ("kind", "system", "correct", "proposed", "gold")}
+        cells |= {f"F{row['beta']:g}": row.f, "interval": row.interval}
         for name in ("contribution", "contribution_interval", "difference", "interval", "corrected", "p_value"):
             key = "difference_interval" if name == "interval" else name
             cells[key] = None if beside is None else getattr(beside, name)
@@ -125,25 +122,25 @@ def kind_rows(table: KindTable) -> list[dict[str, object]]:
     return rows
 
 
-def draw_kinds(tables: KindTables, picture_format: str) -> bytes:
+def draw_kinds(tables: Comparison, picture_format: str) -> bytes:
     """Draw what the kinds add to the difference from the baseline, with intervals: a panel per metric and system."""
     panels = []
     for table in tables:
-        beside: dict[str, list[KindRow]] = {}
+        beside: dict[str, list[Row]] = {}
         for row in table.rows:
-            if row.beside is not None and row.score.kind != ALL:
-                beside.setdefault(row.score.system, []).append(row)
+            if row.beside is not None and row["kind"] != ALL:
+                beside.setdefault(row["system"], []).append(row)
         panels += [_panel(table, system, rows) for system, rows in beside.items()]
     if not panels:
         raise InputError("a picture of kinds shows differences: give two systems")
     return report.plots.draw(report.plots.in_rows(panels, 2), picture_format)
 
 
-def _panel(table: KindTable, system: str, rows: Sequence[KindRow]) -> report.plots.IntervalRows:
-    drawn = [(row.score.kind, row.beside) for row in rows[:_DRAWN] if row.beside is not None]
+def _panel(table: Comparison, system: str, rows: Sequence[Row]) -> report.plots.IntervalRows:
+    drawn = [(row["kind"], row.beside) for row in rows[:_DRAWN] if row.beside is not None]
     return report.plots.IntervalRows(
         f"{table.label}: {system} beside {table.baseline}",
-        f"points of F{table.beta:g} that the kind adds, 95% intervals",
+        f"points of F{rows[0]['beta']:g} that the kind adds, 95% intervals",
         [kind for kind, _ in drawn],
         [beside.contribution for _, beside in drawn],
         [beside.contribution_interval for _, beside in drawn],
@@ -153,5 +150,5 @@ def _panel(table: KindTable, system: str, rows: Sequence[KindRow]) -> report.plo
     )
 
 
-KIND_WRITERS: Writers[KindTables] = table_writers(kind_records, readers=kind_tables, paper=kind_summary)
+KIND_WRITERS: Writers[Comparison] = table_writers(kind_records, readers=kind_tables, paper=kind_summary)
 """Formats of comparisons of edits by kind."""

@@ -11,7 +11,8 @@ from softbleu.report.curves import fraction_tables
 from softbleu.report.html import page_section, plain_table, static_page, visible_html
 from softbleu.report.plots import COLOURS
 from softbleu.report.records import Layout
-from softbleu.results.fractions import FractionTest, FractionTests, Parting, find_partings
+from softbleu.results.comparison import Comparison, Row
+from softbleu.results.fractions import Parting, find_partings
 from softbleu.results.prefixes import QUARTERS
 
 if TYPE_CHECKING:
@@ -29,13 +30,13 @@ _WIDTH, _HEIGHT, _MARGIN = 640, 300, 48
 class CurvePage:
     """Content of a page of partial scores."""
 
-    tests: FractionTests
+    tests: Comparison
     partings: Mapping[str, Sequence[Parting]]  # By the system beside the baseline
     segments: int
     title: str = ""
 
 
-def make_curve_page(corpus: Corpus, tests: FractionTests, tokenizer: Tokenizer, title: str = "") -> CurvePage:
+def make_curve_page(corpus: Corpus, tests: Comparison, tokenizer: Tokenizer, title: str = "") -> CurvePage:
     """Make the page of tests by fraction, with the tokens at which each system parts from the baseline."""
     others = [system for system in corpus.systems if system != tests.baseline]
     partings = {other: [*find_partings(corpus, tests.baseline, other, tokenizer)] for other in others}
@@ -51,10 +52,9 @@ def write_curve_page(page: CurvePage, layout: Layout) -> Iterator[str]:
 
 def _content(page: CurvePage, layout: Layout) -> Iterator[str]:
     tests = page.tests
-    for name, table in zip(tests.tables, fraction_tables(tests, layout), strict=True):
-        label = tests.tables[name][0].label
-        rows = [row for row in tests.rows if row.metric == name]
-        yield from page_section(f"{label} by fraction of the output", [*_curve(label, rows), *_tested(table)])
+    for own, table in zip(tests, fraction_tables(tests, layout), strict=True):
+        curve = _curve(own.label, own.rows)
+        yield from page_section(f"{own.label} by fraction of the output", [*curve, *_tested(table)])
     for other, partings in page.partings.items():
         yield from page_section(f"Where {other} parts from {tests.baseline}", _partings(page, other, partings))
 
@@ -64,7 +64,7 @@ def _tested(table: Records) -> Iterator[str]:
     yield from (f'<p class="note">{visible_html(note)}</p>\n' for note in table.notes)
 
 
-def _curve(label: str, rows: Sequence[FractionTest]) -> Iterator[str]:
+def _curve(label: str, rows: Sequence[Row]) -> Iterator[str]:
     """Draw the scores of systems by fraction, with their intervals."""
     shown = [row for row in rows if row.fraction is not None]
     low, high = min(row.lower for row in shown), max(row.upper for row in shown)

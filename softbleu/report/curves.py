@@ -12,7 +12,7 @@ from softbleu.report.scores import signature_note
 from softbleu.tables import SIGNIFICANT, Records, Value
 
 if TYPE_CHECKING:
-    from softbleu.results.fractions import FractionTests
+    from softbleu.results.comparison import Comparison
     from softbleu.results.prefixes import Curve, Curves, PrefixScore
 
 _CUT = "outputs cut {}, against the beginnings of references that they have come to"
@@ -69,13 +69,13 @@ CURVE_WRITERS: Writers[Curves] = table_writers(curve_records)
 """Formats of curves for readers; programs have a row for each prefix, see `prefix_records`."""
 
 
-def fraction_tables(tests: FractionTests, layout: Layout) -> list[Records]:
+def fraction_tables(tests: Comparison, layout: Layout) -> list[Records]:
     """Make a table per metric: a row per fraction and system, with intervals, differences and p-values."""
-    return [_fraction_table(tests, name, layout) for name in tests.tables]
+    return [_fraction_table(table, layout) for table in tests]
 
 
-def _fraction_table(tests: FractionTests, name: str, layout: Layout) -> Records:
-    rows, table = [row for row in tests.rows if row.metric == name], tests.tables[name][0]
+def _fraction_table(table: Comparison, layout: Layout) -> Records:
+    rows = table.rows
     digits = layout.decimals((row.score for row in rows), in_percent=table.in_percent)
     cells: list[list[Value]] = []
     for row in rows:
@@ -92,7 +92,7 @@ def _fraction_table(tests: FractionTests, name: str, layout: Layout) -> Records:
     notes += ["whole: whole outputs against whole references"]
     if count:
         said = report.comparisons.corrected_text(table, count)
-        notes += [f"* p < {SIGNIFICANT} against {tests.baseline} · p: {said}"]
+        notes += [f"* p < {SIGNIFICANT} against {table.baseline} · p: {said}"]
         notes += table.significance.too_few(count)
     columns = ["output", "system", f"{table.label} [95% CI]", "diff [95% CI]", "p"]
     return Records(columns, cells, notes=[*notes, signature_note(table, layout)], text_columns=2, verbatim=columns)
@@ -107,25 +107,25 @@ def share_name(fraction: float | None) -> str:
     return "whole" if fraction is None else f"{fraction * 100:.4g}%"
 
 
-def fraction_records(tests: FractionTests, layout: Layout) -> Records:
+def fraction_records(tests: Comparison, layout: Layout) -> Records:
     """Make a row per metric, fraction and system with all numbers; whole outputs have no fraction."""
     return Records.of(tests)
 
 
-def draw_fractions(tests: FractionTests, picture_format: str) -> bytes:
+def draw_fractions(tests: Comparison, picture_format: str) -> bytes:
     """Draw the partial scores of systems by fraction with their intervals, a panel per metric."""
     panels = []
-    for name, tables in tests.tables.items():
+    for table in tests:
         lines: dict[str, list[tuple[float, float]]] = {}
         bands: dict[str, list[tuple[float, float]]] = {}
-        for row in tests.rows:
-            if row.metric == name and row.fraction is not None:
+        for row in table.rows:
+            if row.fraction is not None:
                 lines.setdefault(row.system, []).append((100 * row.fraction, row.score))
                 bands.setdefault(row.system, []).append((row.lower, row.upper))
-        title = f"{tables[0].label} of unfinished outputs, 95% intervals"
-        panels.append(report.plots.Lines(title, "% of the output", tables[0].label, lines, bands=bands))
+        title = f"{table.label} of unfinished outputs, 95% intervals"
+        panels.append(report.plots.Lines(title, "% of the output", table.label, lines, bands=bands))
     return report.plots.draw(report.plots.in_rows(panels, 2), picture_format)
 
 
-FRACTION_WRITERS: Writers[FractionTests] = table_writers(fraction_records, readers=fraction_tables)
+FRACTION_WRITERS: Writers[Comparison] = table_writers(fraction_records, readers=fraction_tables)
 """Formats of tests by fraction."""

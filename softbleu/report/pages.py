@@ -36,16 +36,12 @@ from softbleu.errors import InputError, Parameter
 from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.protocols import BleuFormula, ShowsEdits, ShowsSimilarities, at_level
+from softbleu.report.comparisons import nested_pair
 from softbleu.report.corrections import kind_rows
 from softbleu.resample import ends, rank_ranges
-from softbleu.results.significance import (
-    SAMPLES,
-    ComparisonTable,
-    SignificanceSettings,
-    bootstrap_scores,
-    compare_systems,
-    segment_numbers,
-)
+from softbleu.results.comparison import Comparison, bootstrap_scores
+from softbleu.results.significance import SignificanceSettings
+from softbleu.results.slices import compare_systems, segment_numbers, whole_outputs
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -135,7 +131,7 @@ class Page:
     title: str = ""
     pair: tuple[int, int] | None = None  # Numbers of the systems that the page opens side by side
     tables: Sequence[PageTable] = field(default_factory=list)
-    compared: Sequence[ComparisonTable] = ()  # Tests by each metric, of a page that compares systems
+    compared: Sequence[Comparison] = ()  # Tests by each metric, of a page that compares systems
     differences: LineDifferences | None = None
 
 
@@ -194,7 +190,7 @@ def make_comparison_page(
     with _scored(corpus, metrics, options) as (runner, statistics):
         baseline = baseline or corpus.systems[0]
         settings = significance or SignificanceSettings()
-        compared = [compare_systems(scored, baseline, settings, progress) for scored in statistics]
+        compared = compare_systems(statistics, baseline, settings, progress)
         page = _page_of(runner, statistics, "corpus", compared[0].significance, title, spans, baseline)
         others = [row for row in compared[0].comparisons if row.name != baseline]
         best = min(others, key=lambda row: row.rank, default=None)
@@ -340,8 +336,8 @@ def _intervals(
     """Bootstrap 95% intervals and ranges of ranks; None, and no ranges, where there is no score of the corpus."""
     if not metric.aggregation.has_corpus_score:
         return [None] * len(statistics.systems), []
-    samples, documents = significance.samples or SAMPLES, significance.documents
-    resampled = bootstrap_scores(statistics, metric, samples, significance.seed, documents=documents)
+    family = whole_outputs(statistics, statistics.systems[0], significance, metric=metric)
+    resampled = bootstrap_scores(family)[0][:, 0]
     intervals: list[tuple[float, float] | None] = [
         None if low != low else (low, high) for low, high in ends(resampled).T.tolist()
     ]
@@ -400,12 +396,14 @@ def _kind_tables(
 
 
 def _comparison_tables(
-    runner: Runner, statistics: Sequence[Statistics], compared: Sequence[ComparisonTable], kinds: Sequence[PageTable]
+    runner: Runner, statistics: Sequence[Statistics], compared: Sequence[Comparison], kinds: Sequence[PageTable]
 ) -> list[PageTable]:
     """Make the tables of `compare` and of its views; those of `kinds` of edits are made."""
     corpus, metric = runner.corpus, statistics[0].metric
     shown = [
-        PageTable(f"{table.label}: differences of pairs", list(map(vars, table.pairs)), _PAIRS + table.signature)
+        PageTable(
+            f"{table.label}: differences of pairs", list(map(nested_pair, table.pairs)), _PAIRS + table.signature
+        )
         for table in compared
         if table.pairs
     ]

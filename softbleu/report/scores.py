@@ -22,13 +22,12 @@ from softbleu.tables import Records, Value, best_places, spread
 
 if TYPE_CHECKING:
     from softbleu.analysis.credit import CreditSample
-    from softbleu.analysis.kind_differences import KindTable
     from softbleu.corpora.gating import GatedLines
     from softbleu.metrics import Score
     from softbleu.metrics.result import Coverage, Result
     from softbleu.metrics.score import Unit
+    from softbleu.results.comparison import Comparison
     from softbleu.results.pairs import PairScores
-    from softbleu.results.significance import ComparisonTable
 
 _STARS = {True: "*", False: ""}
 COVERAGE_COUNTS = {
@@ -335,7 +334,7 @@ def _show(value: object, unit: Unit, digits: int) -> str:
     return f"{value:,.{digits + 2 if unit == 'ratio' else 1 if unit == 'tokens' else digits}f}"
 
 
-def signature_note(result: Result | ComparisonTable | KindTable, layout: Layout) -> str:
+def signature_note(result: Result | Comparison, layout: Layout) -> str:
     """Format the short or the long signature."""
     return f"signature: {result.signature if layout.long_signature else result.short_signature}"
 

@@ -11,7 +11,7 @@ from softbleu.report.records import Layout
 from softbleu.tables import SIGNIFICANT, p_text
 
 if TYPE_CHECKING:
-    from softbleu.results.significance import ComparisonTable, Pair
+    from softbleu.results.comparison import Comparison, Row
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def _verb(verb: str, count: int) -> str:
     return f"{first}s{blank}{rest}" if count == 1 else verb
 
 
-def make_verdicts(tables: Sequence[ComparisonTable], layout: Layout) -> dict[str, SystemVerdict]:
+def make_verdicts(tables: Sequence[Comparison], layout: Layout) -> dict[str, SystemVerdict]:
     """Make the verdict of the first metric on each system beside the baseline, by name."""
     first, *more = tables
     verdicts = {}
@@ -81,7 +81,7 @@ def make_verdicts(tables: Sequence[ComparisonTable], layout: Layout) -> dict[str
     return verdicts
 
 
-def overall_verdict(table: ComparisonTable) -> str:
+def overall_verdict(table: Comparison) -> str:
     """Count the systems that are better and worse than the baseline; empty for two systems."""
     better = [_better(table, row.beside) for row in table.comparisons if row.beside is not None]
     if len(better) < 2:
@@ -92,14 +92,15 @@ def overall_verdict(table: ComparisonTable) -> str:
     return f"{len(better)} systems beside {table.baseline}: {parts}."
 
 
-def _better(table: ComparisonTable, pair: Pair) -> str:
+def _better(table: Comparison, pair: Row) -> str:
     """Name the better system of a pair; empty unless the difference is significant."""
     if pair.corrected >= SIGNIFICANT:
         return ""
-    return pair.name if (pair.difference > 0) == table.higher_is_better else pair.other
+    better: str = pair.name if (pair.difference > 0) == table.higher_is_better else pair.other
+    return better
 
 
-def _digits(table: ComparisonTable, layout: Layout) -> int:
+def _digits(table: Comparison, layout: Layout) -> int:
     return layout.decimals((row.score for row in table.comparisons), in_percent=table.in_percent)
 
 
@@ -112,7 +113,7 @@ def _signed(number: float, digits: int) -> str:
     return f"{number:+z.{digits}f}".replace("-", "−")
 
 
-def _sentence(table: ComparisonTable, pair: Pair, layout: Layout) -> str:
+def _sentence(table: Comparison, pair: Row, layout: Layout) -> str:
     better, digits = _better(table, pair), _digits(table, layout)
     if not better:
         return f"{pair.name} and {pair.other} do not differ significantly in {table.label}"
@@ -120,7 +121,7 @@ def _sentence(table: ComparisonTable, pair: Pair, layout: Layout) -> str:
     return f"{better} is better than {worse} by {abs(pair.difference):.{digits}f} {table.label}"
 
 
-def _facts(table: ComparisonTable, pair: Pair, layout: Layout) -> list[str]:
+def _facts(table: Comparison, pair: Row, layout: Layout) -> list[str]:
     digits, how = _digits(table, layout), table.significance
     difference, low, high = (_signed(number, digits) for number in (pair.difference, *pair.interval))
     drawn = f"{how.drawn():,} {'samples' if how.test == 'bootstrap' else 'trials'}"
@@ -133,11 +134,11 @@ def _facts(table: ComparisonTable, pair: Pair, layout: Layout) -> list[str]:
     ]
 
 
-def _p(pair: Pair) -> str:
+def _p(pair: Row) -> str:
     text = p_text(pair.corrected)
     return text if text.startswith("<") else f"= {text}"
 
 
-def _of_metric(table: ComparisonTable, pair: Pair, layout: Layout) -> MetricVerdict:
+def _of_metric(table: Comparison, pair: Row, layout: Layout) -> MetricVerdict:
     difference = _signed(pair.difference, _digits(table, layout))
     return MetricVerdict(table.label, difference, p_text(pair.corrected), _better(table, pair))

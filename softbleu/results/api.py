@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from softbleu.corpora.edits import GoldSegment
     from softbleu.kernels import KernelName
     from softbleu.metrics.keywords import Settings
-    from softbleu.results.significance import ComparisonTable, ComparisonTables, SignificanceSettings
+    from softbleu.results.comparison import Comparison
+    from softbleu.results.significance import SignificanceSettings
     from softbleu.types import Keywords, Progress
 
     _Texts = Iterable[str | GoldSegment]
@@ -133,14 +134,6 @@ def score_corpus(
     return results
 
 
-@overload
-def compare_corpus(  # type: ignore[overload-overlap]  # a name is no list of names
-    corpus: Corpus, metrics: GivenMetric = ..., **run: Unpack[_CorpusOptions]
-) -> ComparisonTable: ...
-@overload
-def compare_corpus(
-    corpus: Corpus, metrics: Sequence[GivenMetric] | Plan, **run: Unpack[_CorpusOptions]
-) -> ComparisonTables: ...
 @also_named(metric="metrics")
 @keeping_notes
 def compare_corpus(
@@ -153,7 +146,7 @@ def compare_corpus(
     executor: Executor | None = None,
     checkpoint: str | None = None,
     progress: Progress | None = None,
-) -> ComparisonTable | ComparisonTables:
+) -> Comparison:
     """Score every system of a corpus and test all differences; the first is the baseline unless one is named.
 
     Of several metrics there is a table each.
@@ -167,11 +160,11 @@ def compare_corpus(
     options = RunOptions(jobs, executor, checkpoint=checkpoint, progress=progress)
     statistics = collect_statistics(corpus, metrics, options, keep_rows=True)
     first = corpus.systems[0] if baseline is None else str(baseline)
-    tables = [library.significance.compare_systems(scored, first, settings, progress) for scored in statistics]
+    tables = library.slices.compare_systems(statistics, first, settings, progress)
     paired = zip(statistics, tables, strict=True)
     note_impossible((row.name, each.metric, row.score) for each, table in paired for row in table.comparisons)
     note_coverage((row.name, table.label, row.coverage) for table in tables for row in table.comparisons)
-    return library.significance.ComparisonTables(tables) if isinstance(metrics, list | tuple | Plan) else tables[0]
+    return tables if isinstance(metrics, list | tuple | Plan) else tables[0]
 
 
 @overload
@@ -302,14 +295,14 @@ def score(
 
 
 @overload
-def compare(  # type: ignore[overload-overlap]  # a name is no list of names
+def compare(
     candidates: _Systems,
     references: _References = ...,
     source: _Source = ...,
     *,
     metrics: GivenMetric = ...,
     **more: Unpack[_CompareOptions],
-) -> ComparisonTable: ...
+) -> Comparison: ...
 @overload
 def compare(
     candidates: _Systems,
@@ -318,7 +311,7 @@ def compare(
     *,
     metrics: Sequence[GivenMetric],
     **more: Unpack[_CompareOptions],
-) -> ComparisonTables: ...
+) -> Comparison: ...
 
 
 if not MYPY:
@@ -331,7 +324,7 @@ if not MYPY:
         *,
         metrics: GivenMetrics = ...,
         **more: KnownSetting,
-    ) -> ComparisonTable | ComparisonTables: ...
+    ) -> Comparison: ...
 
 
 @also_named(metric="metrics")
@@ -352,7 +345,7 @@ def compare(
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
     **settings: Unpack[Settings],
-) -> ComparisonTable | ComparisonTables:
+) -> Comparison:
     """Score several systems with intervals, and test their differences from a baseline (default: the first).
 
     Candidates are a mapping from names to texts; `significance` says how differences are tested. The other parameters
@@ -558,8 +551,9 @@ class Accumulator:
             table = compare_corpus(make_corpus(*self._texts()), self.metric, significance=settings)
         else:
             self._need_rows("an interval")
-            table = library.significance.compare_systems(self._totals.collected(), "candidate", settings)
-        return table.comparisons[0].interval
+            table = library.slices.compare_systems([self._totals.collected()], "candidate", settings)
+        row = table.rows[0]
+        return row["lower"], row["upper"]
 
     def _texts(self) -> tuple[Sequence[str], Sequence[Sequence[str]], Sequence[str] | None]:
         """Candidates, references and source of the segments that are kept."""

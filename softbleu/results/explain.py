@@ -45,7 +45,7 @@ from softbleu.metrics.protocols import (
 from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.score import Score
 from softbleu.results.fractions import common_beginning
-from softbleu.results.significance import segment_numbers
+from softbleu.results.slices import segment_numbers
 from softbleu.tables import Tabular, spread
 from softbleu.text.coded import Vocabulary
 from softbleu.text.tokens import token_places

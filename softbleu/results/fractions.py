@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -13,10 +13,10 @@ from softbleu.engine.plan import GivenMetric, GivenMetrics
 from softbleu.engine.prefixes import AtFractions, prefix_rows
 from softbleu.engine.runner import Runner, RunOptions, part_of, running
 from softbleu.engine.statistics import Statistics
-from softbleu.resample import correct
+from softbleu.results.comparison import Comparison, Family, compare
 from softbleu.results.prefixes import QUARTERS, chosen_rows, partial_plan
-from softbleu.results.significance import ComparisonTable, SignificanceSettings, compare_systems
-from softbleu.tables import Tabular
+from softbleu.results.significance import SignificanceSettings
+from softbleu.results.slices import whole_outputs
 
 if TYPE_CHECKING:
     from softbleu.metrics.keywords import Settings
@@ -25,40 +25,10 @@ if TYPE_CHECKING:
 FRACTIONS = QUARTERS[:-1]
 
 
-@dataclass(frozen=True)
-class FractionTest:
-    """A system by a metric at a fraction of the outputs, beside the baseline at the same fraction."""
-
-    metric: str
-    fraction: float | None  # None: the whole outputs, by their ordinary score
-    system: str
-    score: float
-    lower: float  # Ends of the 95% interval
-    upper: float
-    difference: float | None  # From the baseline; None for that itself
-    difference_lower: float | None
-    difference_upper: float | None
-    p_value: float | None  # Two-sided
-    corrected: float | None  # For all tests by the metric
-    signature: str
-
-
-@dataclass(frozen=True, repr=False)
-class FractionTests(Tabular):
-    """Tests at each fraction by each metric, from the same resamples of segments."""
-
-    rows: Sequence[FractionTest]
-    tables: Mapping[str, Sequence[ComparisonTable]]  # By metric: one for each fraction, then that of whole outputs
-    fractions: Sequence[float]
-    baseline: str
-
-    def records(self) -> list[dict[str, Any]]:
-        """Make a row per metric, fraction and system."""
-        return [vars(row) for row in self.rows]
-
-    def described(self) -> Mapping[str, Any]:
-        """The baseline."""
-        return {"baseline": self.baseline}
+_COLUMNS = (
+    *("metric", "fraction", "system", "score", "lower", "upper"),
+    *("difference", "difference_lower", "difference_upper", "p_value", "corrected", "signature"),
+)
 
 
 def compare_fractions(
@@ -69,7 +39,7 @@ def compare_fractions(
     baseline: str | None = None,
     significance: SignificanceSettings | None = None,
     options: RunOptions | None = None,
-) -> FractionTests:
+) -> Comparison:
     """Test systems by partial scores of their outputs, cut after shares of their tokens, and by whole outputs.
 
     All tests of a metric draw the same segments, and their p-values are corrected together.
@@ -89,7 +59,7 @@ def compare_fractions(
     options
         Workers and progress of the run.
     """
-    settings, options = significance or SignificanceSettings(), options or RunOptions()
+    how, options, families = significance or SignificanceSettings(), options or RunOptions(), list[Family]()
     cuts = AtFractions.of(fractions)
     plan = partial_plan(metrics)
     partial, count = plan.metrics, len(plan.metrics)
@@ -97,17 +67,17 @@ def compare_fractions(
     plan = plan.over(corpus, keep_rows=True)
     first = corpus.systems[0] if baseline is None else baseline
     signed = {"test-fractions": "+".join(map(repr, cuts.fractions))}
-    tables: dict[str, list[ComparisonTable]] = {}
     with running(corpus, plan, replace(options, progress=None)) as runner:
         collected = runner.collect(plan.metrics)
         for number, (scored, whole) in enumerate(zip(collected[:count], collected[count:], strict=True)):
             runner.progress = part_of(options.progress, number, count)
             cut = [*_cut_statistics(runner, scored, cuts), whole]
-            tables[str(whole.metric)] = [
-                compare_systems(replace(each, edits={**each.edits, **signed}), first, settings) for each in cut
-            ]
-    rows = [row for name, made in tables.items() for row in _rows(name, made, cuts.fractions)]
-    return FractionTests(rows, tables, cuts.fractions, first)
+            for fraction, each in zip([*cuts.fractions, None], cut, strict=True):
+                each = replace(each, edits={**each.edits, **signed})
+                family = whole_outputs(each, first, how, {"fraction": fraction})
+                facts = [[{**cells, "signature": family.signatures[0]} for cells in of] for of in family.facts]
+                families.append(replace(family, name=str(whole.metric), facts=facts))
+    return replace(compare(families, columns={name: name for name in _COLUMNS}), facts={"baseline": first})
 
 
 def _cut_statistics(runner: Runner, scored: Statistics, cuts: AtFractions) -> list[Statistics]:
@@ -128,21 +98,6 @@ def _cut_statistics(runner: Runner, scored: Statistics, cuts: AtFractions) -> li
     ]
 
 
-def _rows(name: str, tables: Sequence[ComparisonTable], fractions: Sequence[float]) -> Iterator[FractionTest]:
-    """Yield the rows of a metric, with p-values that are corrected together."""
-    p_values = [row.p_value for table in tables for row in table.comparisons if row.p_value is not None]
-    corrected = iter(correct(p_values, tables[0].significance.correction))
-    for fraction, table in zip([*fractions, None], tables, strict=True):
-        for row in table.comparisons:
-            beside: tuple[float | None, ...] = (None,) * 5
-            if row.beside is not None and row.p_value is not None:
-                pair = row.beside
-                beside = (pair.difference, *pair.interval, row.p_value, next(corrected))
-            difference, low, high, p_value, of_all = beside
-            numbers = (row.score, *row.interval, difference, low, high, p_value, of_all)
-            yield FractionTest(name, fraction, row.name, *numbers, table.signature)
-
-
 def compare_partial(
     candidates: Texts,
     references: References | None = None,
@@ -154,7 +109,7 @@ def compare_partial(
     significance: SignificanceSettings | None = None,
     jobs: int = 1,
     **settings: Unpack[Settings],
-) -> FractionTests:
+) -> Comparison:
     """Test systems at fractions of their outputs, each against the beginnings of references that it has come to.
 
     Texts and settings are as for `softbleu.score`, the other parameters as in `compare_fractions`.

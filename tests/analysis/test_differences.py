@@ -363,4 +363,4 @@ def test_rules_name_types_with_a_note_where_errant_is_missing(monkeypatch: pytes
             (table,) = compare_corrections(EDITED, APART, "errant", significance=few)
         assert "|test-by:errant|types:rules" in table.signature
         assert str(metric_from_signature(table.signature)) == table.metric
-        assert {row.score.kind for row in table.rows} == {each.kind for each in rules}
+        assert {row.kind for row in table.rows} == {each.kind for each in rules}

@@ -52,7 +52,7 @@ def test_kinds_add_up_to_the_difference_of_all(given_texts: Any, metric: str, by
     }
     base = scores["B", "all"]
     for system in "AC":
-        whole, *kinds = [row.beside for row in table.rows if row.score.system == system and row.beside]
+        whole, *kinds = [row.beside for row in table.rows if row.system == system and row.beside]
         own = scores[system, "all"]
         assert (whole.correct, whole.proposed, whole.gold) == tuple(
             getattr(own, name) - getattr(base, name) for name in ("correct", "proposed", "gold")
@@ -62,9 +62,9 @@ def test_kinds_add_up_to_the_difference_of_all(given_texts: Any, metric: str, by
         assert sum(kind.contribution for kind in kinds) == pytest.approx(own.f - base.f, abs=1e-9)
         assert whole.contribution == pytest.approx(own.f - base.f, abs=1e-9)
     for row in table.rows:
-        score = scores.get((row.score.system, row.score.kind))
-        assert score is None or score == row.score
-        assert (row.f is None) == (row.score.gold == 0)
+        score = scores.get((row.system, row.kind))
+        assert score is None or score.correct == row.correct
+        assert (row.f is None) == (row.gold == 0)
         ends = [row.interval, *([row.beside.interval] if row.beside else [])]
         assert all(-100 <= low <= high <= 100 for low, high in filter(None, ends))
         assert row.interval is None or row.interval[0] >= 0
@@ -120,7 +120,7 @@ def test_intervals_and_p_are_those_of_a_literal_test(documents: Any) -> None:
     lines = find_corrections(CORPUS, "errant")
     units = np.array(DOCUMENTS if documents else range(len(SOURCES))).astype(int)
     size = units.max() + 1
-    found = {(row.score.kind, row.score.system): row for row in table.rows}
+    found = {(row.kind, row.system): row for row in table.rows}
     tested = []
     for kind in ("all", "DET", "VERB"):
         rows = np.array([[counted(line, kind) for line in system] for system in lines])
@@ -160,7 +160,7 @@ def test_all_kinds_have_the_numbers_of_the_comparison(test: Any, documents: Any)
     (table,) = compare_corrections(CORPUS, "m2", baseline="C", significance=how)
     compared = softbleu.compare_corpus(CORPUS, "m2", baseline="C", significance=how)
     for row, whole in zip(table.rows[:3], compared.comparisons, strict=True):
-        assert (row.score.system, row.score.kind) == (whole.name, "all")
+        assert (row.system, row.kind) == (whole.name, "all")
         assert row.interval == pytest.approx(whole.interval)
         assert (row.beside is None) == (whole.beside is None)
         if row.beside and whole.beside:
@@ -171,10 +171,10 @@ def test_all_kinds_have_the_numbers_of_the_comparison(test: Any, documents: Any)
 
 def test_kinds_stand_by_what_they_add() -> None:
     (table,) = compare_corrections(CORPUS, "errant", significance=FEW)
-    kinds = [row.score.kind for row in table.rows[3::3]]
+    kinds = [row.kind for row in table.rows[3::3]]
     added = dict.fromkeys(kinds, 0.0)
     for row in table.rows[3:]:
-        added[row.score.kind] = max(added[row.score.kind], abs(row.beside.contribution) if row.beside else 0.0)
+        added[row.kind] = max(added[row.kind], abs(row.beside.contribution) if row.beside else 0.0)
     assert kinds == sorted(kinds, key=lambda kind: -added[kind])
 
 

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import re
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from softbleu.corpora import Segments
 from softbleu.corpora.edits import read_m2
 from softbleu.metrics.reading import read_metric
 from softbleu.metrics.signatures import metric_from_signature
+from softbleu.report.comparisons import nested_pair
 from softbleu.results.api import compare_corpus
 from softbleu.results.significance import SignificanceSettings
 
@@ -52,7 +52,7 @@ def test_numbers_are_those_of_the_python_interface(command, given, arguments, ho
     found, expected = compared(command, *given, "-n", 2, *arguments.split()), table(**how)
     assert (found["baseline"], found["correction"]) == (how.get("baseline", "candidate"), "holm")
     assert found["signature"] == expected.signature
-    assert found["pairs"] == json.loads(json.dumps([asdict(pair) for pair in expected.pairs]))
+    assert found["pairs"] == json.loads(json.dumps([nested_pair(pair) for pair in expected.pairs]))
     assert [system["name"] for system in found["systems"]] == ["candidate", "good", "poor"]
     for system, row in zip(found["systems"], expected.comparisons, strict=True):
         assert " ".join(system) == "name score mean interval p_value rank ranks beside vector_coverage"

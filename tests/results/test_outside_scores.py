@@ -21,12 +21,9 @@ from softbleu.errors import InputError
 from softbleu.io.progress import ProgressBar
 from softbleu.metrics.scores import by_name, corpus_of, read_outside
 from softbleu.results.api import compare_corpus
-from softbleu.results.significance import (
-    SignificanceSettings,
-    approximate_randomization,
-    bootstrap_scores,
-    compare_runs,
-)
+from softbleu.results.comparison import approximate_randomization, bootstrap_scores
+from softbleu.results.significance import SignificanceSettings
+from softbleu.results.slices import compare_runs, whole_outputs
 
 GENERATOR = np.random.default_rng(45)
 TABLE = {name: GENERATOR.normal(shift, 1, 60).round(3).tolist() for name, shift in (("A", 0), ("B", 0.3), ("C", 0.1))}
@@ -51,9 +48,10 @@ def test_numbers_are_those_of_literal_loops(statistic: str, take: Any, table: An
     (statistics,) = collect_statistics(corpus_of([metric]), [metric], keep_rows=True)
     drawn = np.random.default_rng(3).integers(len(units), size=(40, len(units)))
     literal = [[take(own[[n for unit in some for n in units[unit]]]) for some in drawn] for own in scores]
-    found = bootstrap_scores(statistics, metric, 40, 3, documents=documents)
-    np.testing.assert_allclose(found, literal, rtol=1e-12)
-    test = partial(approximate_randomization, statistics, metric, 200, 3, documents=documents)
+    how = SignificanceSettings(samples=40, trials=200, seed=3, documents=documents)
+    family = whole_outputs(statistics, "A", how)
+    np.testing.assert_allclose(bootstrap_scores(family)[0][:, 0], literal, rtol=1e-12)
+    test = partial(approximate_randomization, family)
     if statistic == "median":
         refused(InputError, "no test by randomisation", test)
         return
@@ -62,7 +60,7 @@ def test_numbers_are_those_of_literal_loops(statistic: str, take: Any, table: An
         one, other = scores[place][there], scores[another][there]
         apart = [abs(take(np.where(flip, other, one)) - take(np.where(flip, one, other))) for flip in flips]
         beyond = sum(each >= abs(take(one) - take(other)) - 1e-9 for each in apart)
-        assert p_values[place, another] == (beyond + 1) / 201
+        assert p_values[place, another, 0] == (beyond + 1) / 201
 
 
 def test_scores_in_memory_are_distinguished_by_name() -> None:
@@ -115,8 +113,9 @@ def test_alarms_are_false_as_often_as_said_where_documents_are_drawn() -> None:
         (statistics,) = collect_statistics(corpus_of([metric]), [metric], keep_rows=True)
         correlations.append(intraclass_correlation((shared + alone)[None], labels))
         for drawn, named in (("segments", None), ("documents", documents)):
-            p_values = approximate_randomization(statistics, metric, 199, seed, [0], documents=named)
-            alarms[drawn] += p_values[0, 1] < 0.05
+            how = SignificanceSettings(trials=199, seed=seed, documents=named)
+            p_values = approximate_randomization(whole_outputs(statistics, "A", how), [0])
+            alarms[drawn] += p_values[0, 1, 0] < 0.05
     assert np.mean(correlations) == pytest.approx(0.3, abs=0.03)
     assert 0.03 <= alarms["documents"] / 300 <= 0.07
     assert alarms["segments"] / 300 > 0.2

@@ -28,9 +28,11 @@ from softbleu.metrics import Metric, resampling
 from softbleu.metrics.bleu import Bleu
 from softbleu.metrics.gleu import Gleu
 from softbleu.metrics.reading import read_metric
-from softbleu.results import significance
+from softbleu.results import comparison as engine
 from softbleu.results.api import compare_corpus, score_corpus
-from softbleu.results.significance import SignificanceSettings, approximate_randomization, bootstrap_scores
+from softbleu.results.comparison import Comparison, Family
+from softbleu.results.significance import SignificanceSettings
+from softbleu.results.slices import compare_systems, segment_numbers, whole_outputs
 from softbleu.text.tokens import Whitespace
 
 # The baseline first; two systems close to it, one between, one far off.
@@ -46,6 +48,26 @@ SYSTEMS = {
     "half": ["she goes to the school", "he have a cat", "it rain", "i am here", "we was late"],
 }
 UNTOKENIZED = complete(Bleu(), Whitespace())
+
+
+def family_of(statistics: Statistics, metric: Metric, **how: Any) -> Family:
+    """One slice, of whole outputs."""
+    return whole_outputs(statistics, statistics.systems[0], SignificanceSettings(**how), metric=metric)
+
+
+def bootstrap_scores(statistics: Statistics, metric: Metric, samples: int, seed: int) -> Any:
+    return engine.bootstrap_scores(family_of(statistics, metric, samples=samples, seed=seed))[0][:, 0]
+
+
+def approximate_randomization(
+    statistics: Statistics, metric: Metric, trials: int, seed: int, as_sacrebleu: bool = False
+) -> Any:
+    how = {"compatible": "sacrebleu" if as_sacrebleu else "none", "trials": trials, "seed": seed}
+    return engine.approximate_randomization(family_of(statistics, metric, **how))[..., 0]
+
+
+def compared(statistics: Statistics, baseline: str, how: SignificanceSettings, progress: Any = None) -> Comparison:
+    return compare_systems([statistics], baseline, how, progress)
 
 
 def statistics_of(rows: Any, metric: Metric | None = None) -> Statistics:
@@ -145,10 +167,10 @@ def test_seeds_reproduce_and_leave_the_global_state_alone() -> None:
     statistics = collected(Gleu(order=2, iterations=5))
     for test in ("bootstrap", "randomization"):
         how = SignificanceSettings(test, samples=50, trials=60, seed=9)  # type: ignore[arg-type]
-        one, same = (significance.compare_systems(statistics, "copy", how) for _ in range(2))
+        one, same = (compared(statistics, "copy", how) for _ in range(2))
         assert one.comparisons == same.comparisons
         assert np.array_equal(one.resampled, same.resampled)
-        other = significance.compare_systems(statistics, "copy", replace(how, seed=10))
+        other = compared(statistics, "copy", replace(how, seed=10))
         assert not np.array_equal(one.resampled, other.resampled)
         assert "test-seed:9|" in one.signature
         assert f"test-test:{test}|test-samples:50|test-trials:60" in one.signature
@@ -298,7 +320,7 @@ def test_same_seed_draws_the_bootstrap_of_sacrebleu(monkeypatch: pytest.MonkeyPa
 def test_identical_systems_are_no_different(metric: Metric, test: Any) -> None:
     systems = {"one": SYSTEMS["half"], "twin": SYSTEMS["half"], "good": SYSTEMS["good"]}
     statistics = collected(metric, systems)
-    table = significance.compare_systems(statistics, "one", SignificanceSettings(test, 200, 200))
+    table = compared(statistics, "one", SignificanceSettings(test, 200, 200))
     one, twin, good = table.comparisons
     assert (one.p_value, twin.p_value) == (None, 1.0)
     assert (one.rank, twin.rank, good.rank) == (2, 2, 1)
@@ -335,7 +357,7 @@ def test_pairs_are_what_segments_and_samples_say(metric: str, sign: int) -> None
     for row in table.comparisons[1:]:
         pair = table.pair(row.name, NAMES[0])
         assert row.p_value == pair.p_value
-        assert replace(row.beside, corrected=0) == replace(pair, corrected=0)
+        assert {**row.beside, "corrected": 0} == {**pair, "corrected": 0}
     # Step by step: the least p-value of m counts m times, the next m - 1 times, none less than the one before.
     for tests in (table.pairs, [row.beside for row in table.comparisons[1:]]):
         least = 0.0
@@ -353,8 +375,8 @@ def test_pairs_of_many_systems_are_tested_when_asked(test: Any) -> None:
     statistics, steps = random_statistics(Bleu(order=2), 15, [1] * 40), list[tuple[int, int]]()
     statistics = replace(statistics, rows=statistics.rows[[0, 0, *range(2, 15)], :, : 2 + 2 * 2])
     how = SignificanceSettings(test, samples=300, trials=300)
-    few = significance.compare_systems(statistics, "s3", how, lambda *step: steps.append(step))
-    every = significance.compare_systems(statistics, "s3", replace(how, all_pairs=True))
+    few = compared(statistics, "s3", how, lambda *step: steps.append(step))
+    every = compared(statistics, "s3", replace(how, all_pairs=True))
     assert few.comparisons == every.comparisons
     assert few.signature == every.signature
     samples = few.resampled.T.tolist()
@@ -383,7 +405,7 @@ def test_numbers_of_segments_are_their_scores(measure: str) -> None:
     corpus = Segments.of(SYSTEMS, REFERENCES, SOURCE)
     (statistics,) = collect_statistics(corpus, [read_metric(measure)], keep_rows=True)
     expected = [[each.score for each in one.segments] for one in score_corpus(corpus, measure, level="segment")]
-    assert significance.segment_numbers(statistics) == pytest.approx(np.array(expected), rel=1e-12)
+    assert segment_numbers(statistics) == pytest.approx(np.array(expected), rel=1e-12)
 
 
 def random_statistics(metric: Any, systems: int, counts: list[int]) -> Statistics:

@@ -1,0 +1,526 @@
+"""One comparison: metric × system × slice, with intervals, ranks, differences and tests; slices are of a `Family`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from softbleu.config.earlier import warn_renamed
+from softbleu.errors import InputError, Parameter, UnknownNameError
+from softbleu.io.platform import cached_property, single_threaded_blas
+from softbleu.io.progress import note_wait
+from softbleu.resample import (
+    ALIKE,
+    TOGETHER,
+    DrawnSums,
+    bootstrap_p_values,
+    correct,
+    ends,
+    exchanged_sums,
+    rank_ranges,
+    resampled_sums,
+)
+from softbleu.results.significance import SignificanceSettings
+from softbleu.tables import Tabular, best_places, decimals_of
+
+if TYPE_CHECKING:
+    from softbleu.types import Cells, Fields, Floats, Integers, Progress
+
+_SCORED_TOGETHER = 8192  # Sums that are scored in one call: few enough for the cache
+_MANY = 100_000_000  # Trials times pairs that take some ten seconds
+_BOOTSTRAP = Parameter("test", "bootstrap")
+_LEAST, _LEAST_APART = 10, 20
+"""Units that a part of the corpus needs for an interval of its score, or of what it adds; and of a difference. With
+fewer, intervals would have the true value in 80% of samples, or less."""
+_LEAST_TESTED = 10  # Units that must differ for a test: after Holm, fewer seldom give p < 0.05
+_OF_ONE = ("score", "mean", "lower", "upper", "rank", "best_rank", "worst_rank", "coverage", "gated")
+_BESIDE = (
+    *("other", "difference", "difference_lower", "difference_upper", "p_value", "corrected"),
+    *("effect", "wins", "ties", "losses", "contribution", "contribution_lower", "contribution_upper"),
+)
+SCORES = {name: name for name in ("system", "score", "lower", "upper", "p_value", "rank", "best_rank", "worst_rank")}
+SCORES |= {name: name for name in _BESIDE[1:10]}
+_NAMES = {"name": "system", "f": "score"}  # Second names of keys
+
+
+class Row(dict[str, Any]):
+    """A system by a metric in a slice, beside the baseline; or a pair of systems. Keys can be read as attributes.
+
+    The keys are `metric` (an expression), `label`, those of the slice (such as `fraction` or `kind`), `system`,
+    `score`, `mean` (of the bootstrap scores), `lower` and `upper` (ends of the 95% interval), `rank`, `best_rank` and
+    `worst_rank` (in 95% of the samples), and, None for the baseline: `other`, `difference` (the score less that of
+    the other), `difference_lower`, `difference_upper`, `p_value` (two-sided), `corrected` (for all tests of its
+    kind),
+    `effect` (the mean difference of the segments' scores over their standard deviation, Cohen's d of paired values; 0
+    if all are equal), `wins` (segments that score better than the other's), `ties`, `losses`, and `contribution` with
+    its ends: what a kind of edits adds to the difference of all. None: there is no such number. Pairs have no scores.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "score" and "kind" in self:
+            warn_renamed("score of a row of kinds, which has the counts,", 'the row itself, and row["score"] its F')
+            return self
+        try:
+            return self[_NAMES.get(name, name)]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    @property
+    def interval(self) -> Any:
+        """Ends of the 95% interval, of a pair that of the difference; None where there is none."""
+        name = "" if "score" in self else "difference_"
+        ends = self[f"{name}lower"], self[f"{name}upper"]
+        return None if ends[0] is None else ends
+
+    @property
+    def contribution_interval(self) -> Any:
+        """Ends of the 95% interval of what the row adds."""
+        return (
+            None if self["contribution_lower"] is None else (self["contribution_lower"], self["contribution_upper"])
+        )
+
+    @property
+    def ranks(self) -> Any:
+        """Best and worst rank in 95% of the samples."""
+        return self["best_rank"], self["worst_rank"]
+
+    @property
+    def beside(self) -> Row | None:
+        """The pair of the system and the other, corrected as here; None for the baseline itself."""
+        if self["other"] is None:
+            return None
+        own = {key: value for key, value in self.items() if key not in _OF_ONE}
+        return Row({**own, **{key.removesuffix("_difference"): value for key, value in own.items()}})
+
+    def turned(self) -> Row:
+        """The other of a pair beside this one."""
+        low, high = self["difference_lower"], self["difference_upper"]
+        named = {"system": self["other"], "other": self["system"], "wins": self["losses"], "losses": self["wins"]}
+        apart = {"difference": -self["difference"], "difference_lower": -high, "difference_upper": -low}
+        return Row({**self, **named, **apart, "effect": -self["effect"]})
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """All systems by one metric, in slices that are drawn together: kinds of edits, or the one slice of all."""
+
+    name: str  # The metric, as an expression
+    label: str  # What people call the score
+    systems: Sequence[str]
+    baseline: str
+    how: SignificanceSettings  # With the numbers of samples and trials that are drawn
+    sums: DrawnSums | Any  # None of results, which keep no statistics
+    score: Callable[[Floats], Floats] | Any  # Of sums, such as (draws, k): (draws, slices)
+    observed: Floats  # (systems, slices)
+    size: int  # Segments
+    slices: Sequence[Fields] = ({},)  # What names each slice in a row: {"fraction": 0.25}, {"kind": "R:DET"}
+    counted: Integers | None = None  # Segments that are drawn; None: all
+    segments: Callable[[], Floats] | None = None  # Scores of segments, (systems, segments), for effects and wins
+    higher: bool = True
+    in_percent: bool = True  # Whether scores are known to be on a scale to 100
+    is_mean: bool = False  # Whether the score is the first sum over the second
+    adds: Callable[[Floats, Floats], Floats] | None = None
+    """What slices add to the difference of the first slice, that of all; of sums of systems, and of the baseline."""
+    units: Callable[[Sequence[int]], Integers] | None = None
+    """Of slices that may have few: segments, or documents, in which any of some systems has something to score."""
+    differing: Callable[[int, int], Integers] | None = None  # Segments, or documents, in which two systems differ
+    facts: Sequence[Sequence[Fields]] = ()  # More cells, by system and slice
+    signatures: tuple[str, str] = ("", "")  # The long and the short one
+    columns: int = 1  # Numbers of the sums of all systems: the more, the fewer samples at a time
+
+    @property
+    def base(self) -> int:
+        """Place of the baseline. Raises `UnknownNameError`: no system has its name."""
+        if self.baseline not in self.systems:
+            raise UnknownNameError("system", self.baseline, self.systems)
+        return [*self.systems].index(self.baseline)
+
+    def named(self, system: int, k: int) -> Cells:
+        """Name the metric, a slice and a system."""
+        return {"metric": self.name, "label": self.label, **self.slices[k], "system": self.systems[system]}
+
+    def without_sums(self) -> Family:
+        """Keep what a result tells of the family."""
+        return replace(
+            self, sums=None, score=None, counted=None, segments=None, adds=None, units=None, differing=None
+        )
+
+    @property
+    def documents(self) -> Integers | None:
+        """The document of each segment, where documents are drawn."""
+        return None if self.how.documents is None else self.how.documents.fitting(self.size)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Tabular, Sequence["Comparison"]):
+    """What was compared, a row per metric, slice and system; by place, the part of each metric."""
+
+    rows: list[Row]
+    pairs: list[Row]
+    """The pairs that were tested, corrected among themselves: all pairs of systems in the order given, the later of
+    two first, or every system beside the baseline (see `SignificanceSettings.all_pairs`)."""
+    families: Sequence[Family]
+    drawn: Sequence[Floats]  # The bootstrap scores of each family, (systems, slices, samples)
+    columns: Mapping[str, str]  # Keys of rows by the names that they have in data frames
+    facts: Fields | None = None  # Facts about all rows; None: the metric, the baseline and the signature
+    notes: tuple[str, ...] = ()  # Notes of the call on its texts and settings, which it also gave as warnings
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[number] for number in range(len(self))[place]]
+        rows, pairs = (
+            [row for row in table if row["metric"] == self._names[place]] for table in (self.rows, self.pairs)
+        )
+        own = [
+            (each, drawn)
+            for each, drawn in zip(self.families, self.drawn, strict=True)
+            if each.name == self._names[place]
+        ]
+        columns = {name: key for name, key in self.columns.items() if name != "metric"}
+        families, drawn = zip(*own, strict=True)
+        return replace(self, rows=rows, pairs=pairs, families=families, drawn=drawn, columns=columns, facts=None)
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return list(dict.fromkeys(family.name for family in self.families))
+
+    @property
+    def comparisons(self) -> list[Row]:
+        """The rows."""
+        return self.rows
+
+    @property
+    def baseline(self) -> str:
+        """Name of the system beside which others are shown."""
+        return self.families[0].baseline
+
+    @property
+    def metric(self) -> str:
+        """The metric, as an expression."""
+        return self.families[0].name
+
+    @property
+    def label(self) -> str:
+        """What people call the score."""
+        return self.families[0].label
+
+    @property
+    def signature(self) -> str:
+        """Signature of the scores and the tests."""
+        return self.families[0].signatures[0]
+
+    @property
+    def short_signature(self) -> str:
+        """Signature without what has its default."""
+        return self.families[0].signatures[1]
+
+    @property
+    def higher_is_better(self) -> bool:
+        """Whether greater is better."""
+        return self.families[0].higher
+
+    @property
+    def in_percent(self) -> bool:
+        """Whether scores are known to be on a scale to 100."""
+        return self.families[0].in_percent
+
+    @property
+    def significance(self) -> SignificanceSettings:
+        """How it was tested, with the numbers of samples and trials that were drawn."""
+        return self.families[0].how
+
+    @property
+    def resampled(self) -> Floats:
+        """The bootstrap scores, (systems, samples)."""
+        return self.drawn[0][:, 0]
+
+    @property
+    def tests(self) -> int:
+        """Number of tests beside the baseline; that of all kinds of edits together is not one of them."""
+        return sum(row["p_value"] is not None and row.get("kind") != "all" for row in self.rows)
+
+    def pair(self, name: str, other: str) -> Row:
+        """Find the pair of two systems, `name` and `other`, either way round.
+
+        Raises `UnknownNameError`: no system of that name, or twice the same; `InputError`: they were not tested.
+        """
+        if (name, other) in self._by_names:
+            return self._by_names[name, other]
+        if (other, name) in self._by_names:
+            return self._by_names[other, name].turned()
+        names = [system for system in self.families[0].systems if system != name]
+        if name != other and {name, other} <= {*self.families[0].systems}:
+            raise InputError(f"{name} and {other} were not tested: of so many systems set all_pairs=True")
+        raise UnknownNameError("system", other if other not in names else name, names)
+
+    @cached_property
+    def _by_names(self) -> dict[tuple[str, str], Row]:
+        return {(pair["system"], pair["other"]): pair for pair in self.pairs}
+
+    def records(self) -> list[Cells]:
+        """A row per metric, slice and system."""
+        return [{name: row[key] for name, key in self.columns.items()} for row in self.rows]
+
+    def described(self) -> Fields:
+        """The baseline, and signatures."""
+        own = {"metric": self.metric, "baseline": self.baseline, "signature": self.short_signature}
+        return own if self.facts is None else self.facts
+
+    def _decimals(self) -> dict[str, int]:
+        """The most decimals that any metric has."""
+        digits = max(decimals_of([row["score"] for row in one.rows], in_percent=one.in_percent) for one in self)
+        names = (
+            "score",
+            "mean",
+            "lower",
+            "upper",
+            "low",
+            "high",
+            "difference",
+            "difference_lower",
+            "difference_upper",
+        )
+        return dict.fromkeys(names, digits)
+
+    def _bold(self, rows: Sequence[Fields]) -> list[tuple[int, str]]:
+        """The best score of each metric and slice."""
+        bold, start, digits = list[tuple[int, str]](), 0, self._decimals()["score"]
+        higher = {family.name: family.higher for family in self.families}
+        names = "metric", *self.families[0].slices[0]
+        for (metric, *_), same in groupby(self.rows, lambda row: [row[name] for name in names]):
+            scores = [row["score"] for row in same]
+            bold += [(start + place, "score") for place in best_places(scores, digits, higher=higher[metric])]
+            start += len(scores)
+        return bold
+
+
+@single_threaded_blas()
+def compare(
+    families: Iterable[Family],
+    *,
+    all_pairs: bool = False,
+    together: Callable[[Row], Hashable] = lambda row: row["metric"],
+    columns: Mapping[str, str] = SCORES,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Give every system of families an interval, a rank and its range, and test it against the baseline.
+
+    Parameters
+    ----------
+    families
+        What is compared: a family for each metric, and for slices that are drawn apart.
+    all_pairs
+        Test all pairs of systems.
+    together
+        Names the rows whose p-values are corrected together.
+    columns
+        Keys of rows by the names that they have in data frames.
+    progress
+        Called with the number of samples and trials done and of all.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        Too few segments have a score, the metric has no such test, or no system has the baseline's name.
+    """
+    rows, pairs, kept, resampled = list[Row](), list[Row](), list[Family](), []
+    for family in families:
+        base, systems = family.base, range(len(family.systems))
+        beside = [(one, base) for one in systems if one != base]
+        tested = [(one, other) for one in systems for other in range(one)] if all_pairs else beside
+        if all_pairs and len(tested) * family.how.drawn() > _MANY:
+            said = f"each in {family.how.drawn():,} draws; fewer take less time"
+            note_wait(f"{len(tested):,} pairs of systems are tested, {said}")
+        drawn, added = bootstrap_scores(family, progress)
+        missing = np.isnan(family.observed).any(axis=1) | np.isnan(drawn).any(axis=(1, 2))
+        if family.units is None and missing.any():
+            name = family.systems[int(missing.argmax())]
+            raise InputError(f"{family.label}: too few segments of {name} have a score for intervals and tests")
+        p_values = _p_values(family, drawn, [*systems] if all_pairs else [base], progress)
+        segments = None if family.segments is None else family.segments()
+        differ = partial(_beside, family, segments, drawn, p_values)
+        rows += _rows(family, differ, drawn, added)
+        pairs += [
+            Row(family.named(one, k), **differ(one, other, k))
+            for one, other in tested
+            for k in range(len(family.slices))
+        ]
+        resampled.append(drawn)
+        kept.append(family.without_sums())
+    for table in (rows, pairs):
+        groups: dict[Hashable, list[Row]] = {}
+        for row in table:
+            if row["p_value"] is not None:
+                groups.setdefault(together(row), []).append(row)
+        for group in groups.values():
+            corrected = correct([row["p_value"] for row in group], kept[0].how.correction)
+            for row, value in zip(group, corrected, strict=True):
+                row["corrected"] = value
+    return Comparison(rows, pairs, kept, resampled, columns)
+
+
+def bootstrap_scores(family: Family, progress: Progress | None = None) -> tuple[Floats, Floats | None]:
+    """Score resampled corpora, the same draws for every system; and compute what slices add in them.
+
+    Both have shape (systems, slices, samples). `progress` is called with the samples done and all.
+    """
+    samples = family.how.samples or 0
+    shape = len(family.systems), len(family.slices), samples
+    scores, added = np.empty(shape), np.empty(shape) if family.adds else None
+    drawn = family.size, samples, family.how.seed, family.documents, family.counted, family.columns
+    for start, stop, sums in resampled_sums(family.sums, *drawn):
+        for system, of_system in enumerate(sums):
+            scores[system, :, start:stop] = family.score(of_system).T
+        if family.adds is not None and added is not None:
+            added[:, 1:, start:stop] = np.moveaxis(family.adds(sums, sums[[family.base]]), 1, -1)
+        if progress is not None:
+            progress(stop, samples)
+    if added is not None:
+        added[:, 0] = scores[:, 0] - scores[family.base, 0]
+    return scores, added
+
+
+def _p_values(family: Family, drawn: Floats, baselines: Sequence[int], progress: Progress | None) -> Floats:
+    """Two-sided p-values of systems beside baselines: (systems, systems, slices); NaN where nothing is tested."""
+    observed, as_sacrebleu = family.observed, family.how.compatible == "sacrebleu"
+    if family.how.test == "randomization":
+        p_values = approximate_randomization(family, baselines, progress)
+    else:
+        p_values = np.full((len(drawn), *observed.shape), np.nan)
+        for base in baselines:
+            apart, known = observed - observed[base], ~np.isnan(observed - observed[base])
+            samples = (drawn - drawn[base])[known]
+            p_values[base, known] = bootstrap_p_values(samples, apart[known], as_sacrebleu=as_sacrebleu)
+            p_values[:, base] = p_values[base]
+    p_values[np.isnan(observed - observed[:, None])] = np.nan
+    if family.differing is not None:
+        for base in baselines:
+            for system in range(len(drawn)):
+                few = family.differing(system, base) < _LEAST_TESTED
+                p_values[system, base, 1:][few[1:]] = p_values[base, system, 1:][few[1:]] = np.nan
+    return p_values
+
+
+def approximate_randomization(
+    family: Family, baselines: Sequence[int] | None = None, progress: Progress | None = None
+) -> Floats:
+    """Two-sided p-values of the differences of systems by approximate randomisation: (systems, systems, slices).
+
+    In each trial the outputs of two systems are exchanged in about half of the segments, or documents, the same for
+    all pairs; p is the share of trials whose difference is as great as the observed one or greater, one added above
+    and below; 1 where no difference was observed. As with sacrebleu's ``--paired-ar``, greater ones alone count where
+    the settings are compatible with it. Pairs without any of the `baselines` have NaN. Where a slice has no score
+    after the exchange, that counts as one that exceeds.
+
+    Raises `InputError` for a metric whose parts do not add up.
+    """
+    if not getattr(family.sums, "adds_up", True):
+        raise InputError(f"{family.label} has no test by randomisation, as parts do not add up: give ", _BOOTSTRAP)
+    systems, trials = len(family.systems), family.how.trials or 0
+    pairs = _pairs_with(range(systems) if baselines is None else baselines, systems, len(family.slices))
+    exceeding = np.full((systems, *family.observed.shape), np.nan)
+    for one, others in pairs:
+        exceeding[one, others] = 0
+    margin = 1e-12 if family.how.compatible == "sacrebleu" else -ALIKE
+    for done, *sums in exchanged_sums(family.sums, family.size, trials, family.how.seed, family.documents):
+        # Columns first: metrics take whole columns at a time.
+        part, whole = (np.ascontiguousarray(np.moveaxis(sides, -1, 0)) for sides in sums)
+        left, scores = whole - part, family.score(np.moveaxis(whole, 0, -1))
+        means = ((left[0] - part[0]) / whole[1])[..., None] if family.is_mean else None
+        for one, others in pairs:
+            if means is None:
+                exchanged = family.score(np.moveaxis(left[:, [one]] + part[:, others], 0, -1))
+                exchanged -= family.score(np.moveaxis(left[:, others] + part[:, [one]], 0, -1))
+            else:
+                exchanged = means[one] - means[others]
+            within = np.abs(exchanged) <= np.abs(scores[one] - scores[others]) + margin
+            exceeding[one, others] += (~within).sum(axis=1)
+        if progress is not None:
+            progress(done, trials)
+    exceeding = np.fmax(exceeding, exceeding.swapaxes(0, 1))
+    return np.where(family.observed == family.observed[:, None], 1.0, (exceeding + 1) / (trials + 1))
+
+
+def _pairs_with(baselines: Sequence[int], systems: int, slices: int) -> list[tuple[int, slice]]:
+    """Each baseline with the systems behind it, or with all if it is the only one, some of them at a time."""
+    together = max(1, _SCORED_TOGETHER // TOGETHER // slices)
+    return [
+        (one, slice(first, min(first + together, systems)))
+        for one in baselines
+        for first in range(one + 1 if len(baselines) > 1 else 0, systems, together)
+    ]
+
+
+def _rows(
+    family: Family, differ: Callable[[int, int, int], Fields], drawn: Floats, added: Floats | None
+) -> Iterator[Row]:
+    """Yield a row per slice and system."""
+    sign, base = 1 if family.higher else -1, family.base
+    upward = sign * family.observed
+    if family.adds is not None:
+        whole = family.sums.plain(0, 1)
+        shares = family.adds(whole, whole[[base]])[:, 0]
+        shares = np.concatenate([shares.sum(axis=1, keepdims=True), shares], axis=1)
+    for k in range(len(family.slices)):
+        best, worst = rank_ranges(sign * drawn[:, k].T)
+        for s in range(len(drawn)):
+            low, high = _ends(family, drawn[s, k], (s,), k)
+            row = Row(family.named(s, k), score=_known(family.observed[s, k]), mean=_known(drawn[s, k].mean()))
+            row |= {"lower": low, "upper": high, "rank": 1 + int((upward[:, k] > upward[s, k]).sum())}
+            row |= {"best_rank": int(best[s]), "worst_rank": int(worst[s])}
+            row |= dict.fromkeys(_BESIDE)
+            if s != base:
+                row |= differ(s, base, k)
+                if added is not None:
+                    low, high = _ends(family, added[s, k], (s, base), k)
+                    row |= {"contribution": float(shares[s, k])}
+                    row |= {"contribution_lower": low, "contribution_upper": high}
+            row |= family.facts[s][k] if family.facts else {}
+            yield row
+
+
+def _beside(
+    family: Family, segments: Floats | None, drawn: Floats, p_values: Floats, one: int, other: int, k: int
+) -> Cells:
+    """How a system differs from another in a slice; nothing is corrected yet."""
+    low, high = _ends(family, drawn[one, k] - drawn[other, k], (one, other), k, _LEAST_APART)
+    row: Cells = dict.fromkeys(_BESIDE)
+    row |= {
+        "other": family.systems[other],
+        "difference": _known(family.observed[one, k] - family.observed[other, k]),
+        "difference_lower": low,
+        "difference_upper": high,
+        "p_value": _known(p_values[one, other, k]),
+    }
+    if segments is None:
+        return row
+    apart = segments[one] - segments[other]
+    apart = apart[~np.isnan(apart)]
+    spread = float(apart.std(ddof=1)) if len(apart) > 1 else 0.0
+    better, worse = (int((sign * apart > ALIKE).sum()) for sign in ((1, -1) if family.higher else (-1, 1)))
+    row["effect"] = float(apart.mean()) / spread if spread > ALIKE else 0.0
+    return row | {"wins": better, "ties": len(apart) - better - worse, "losses": worse}
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _ends(
+    family: Family, drawn: Floats, systems: Sequence[int], k: int, least: int = _LEAST
+) -> tuple[float | None, float | None]:
+    """Ends of the 95% interval of drawn values; None for fewer than `least` units, or where nothing varies."""
+    if family.units is not None:
+        drawn = drawn[~np.isnan(drawn)]
+        if family.units(systems)[k] < least or not drawn.size or not np.ptp(drawn):
+            return None, None
+    low, high = ends(drawn)
+    return float(low), float(high)
