@@ -1,21 +1,19 @@
-"""Tables: rows of named values as text, HTML, plain data, or a data frame of pandas or polars."""
+"""Tables: rows of named values, and columns that say how readers see them; `softbleu.formats` writes them."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from math import isfinite
-from typing import Any, Literal
+from typing import Any
 
 from softbleu.errors import MissingExtraError, one_line
 from softbleu.types import Cells, Fields
 
 Value = str | int | float | bool | None
-TableForm = Literal["plain", "html"]
-Decimals = int | Mapping[str, int]  # Of floats, for all columns or by column
-_DIGITS = 2  # Decimals of numbers in text, unless a table says otherwise
+DIGITS = 2  # Decimals of numbers in text, unless a table says otherwise
 _LEAST_SCALE = 10  # Greater scores have two decimals
 PROBABILITIES = ("p_value", "corrected")  # Columns of p-values
 SIGNIFICANT = 0.05  # p-values below which differences are marked
@@ -60,9 +58,15 @@ class Tabular:
         full = {name for row in rows for name, value in row.items() if value is not None}
         return [{name: value for name, value in row.items() if name in full} for row in rows]
 
+    def as_table(self) -> Table:
+        """Return the table that people see: the rows, with the facts under it."""
+        return Table.of(self.records()).with_facts_below(self.described())
+
     def __str__(self) -> str:
         """Format the table, with the facts under it."""
-        return "\n".join((self._table("plain"), *self._notes()))
+        from softbleu.formats import Layout, write_text
+
+        return "".join(write_text(self.as_table(), Layout())).rstrip("\n")
 
     def __repr__(self) -> str:
         """Format the table as `str` does."""
@@ -70,35 +74,9 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         """Format the table as HTML, for notebooks: the best scores in bold, rows in their colours."""
-        from html import escape
+        from softbleu.formats import Layout, write_html
 
-        notes = (f"<p><small>{escape(note)}</small></p>" for note in self._notes())
-        return "".join((self._table("html"), *notes))
-
-    def _table(self, form: TableForm) -> str:
-        rows = self._rows()
-        colours = [self._colour(row) for row in rows]
-        return format_rows(rows, form, self._decimals(), bold=self._bold(rows), colours=colours)
-
-    def _notes(self) -> list[str]:
-        shown = {name: _shown(value, name, _DIGITS) for name, value in self.described().items()}
-        return [one_line(f"{name}: {value}") for name, value in shown.items()]
-
-    def _rows(self) -> Sequence[Fields]:
-        """Rows of the table as it is shown."""
-        return self.records()
-
-    def _decimals(self) -> Decimals:
-        """Decimals of floats, for all columns or by column."""
-        return _DIGITS
-
-    def _bold(self, rows: Sequence[Fields]) -> Collection[tuple[int, str]]:
-        """Row and column of the cells in bold."""
-        return ()
-
-    def _colour(self, row: Fields) -> str:
-        """Colour of a row, in CSS; empty: none."""
-        return ""
+        return "".join(write_html(self.as_table(), Layout()))
 
 
 class Noted(Tabular):
@@ -111,32 +89,141 @@ class Noted(Tabular):
 
 
 @dataclass(frozen=True)
-class Records(Tabular):
-    r"""A table of columns and rows, with facts; `softbleu.report` writes it.
+class Column:
+    """A column for readers: the value that stands in it, how it looks, and which way is better.
 
-    >>> table = Records(["word", "similarity"], [["cat", 0.75]], facts={"vectors": "glove-6b-100d"})
+    >>> Column("score", "BLEU", digits=1, ends=("lower", "upper")).cell({"score": 7.0, "lower": 6.5, "upper": 8.0})
+    '7.0 [6.5, 8.0]'
+    """
+
+    name: str  # Key of the value in the rows
+    head: str | None = None  # None: the name, with blanks
+    form: str = ""  # A form of `FORMS`; empty: by the value
+    digits: int | None = None  # Decimals; None: those of the table
+    sign: str = ""  # `+`: always with a sign
+    ends: tuple[str, str] | None = None  # Keys of the ends of an interval, which follows the number
+    better: int = 0  # 1: greater is better, -1: less is; the best of each group are highlighted
+    missing: str = "-"  # Cell without a value
+    text: Callable[[Fields], str] | None = None  # Makes the cell in another way
+
+    @property
+    def title(self) -> str:
+        """Head for readers."""
+        return self.name.replace("_", " ") if self.head is None else self.head
+
+    def cell(self, row: Fields, digits: int = DIGITS) -> str:
+        """Format the value of a row for readers, numbers with so many decimals unless the column says otherwise."""
+        if self.text is not None:
+            return self.text(row)
+        value, digits = row.get(self.name), digits if self.digits is None else self.digits
+        if value is None:
+            return self.missing
+        if self.form:
+            return FORMS[self.form](value, digits, row)
+        if isinstance(value, float) and self.name in PROBABILITIES:
+            return p_text(value)
+        shown = self._shown(value, digits)
+        if self.ends is None or row.get(self.ends[0]) is None:
+            return shown
+        low, high = (self._shown(row[end], digits) for end in self.ends)
+        return f"{shown} [{low}, {high}]"
+
+    def _shown(self, value: Any, digits: int) -> str:
+        if isinstance(value, float):
+            return f"{value:{self.sign}z.{digits}f}"
+        if isinstance(value, bool):
+            return "yes" if value else "no"
+        if isinstance(value, int):
+            return f"{value:,}"
+        if isinstance(value, str):
+            return value
+        return (" to " if isinstance(value, tuple) else ", ").join(self._shown(part, digits) for part in value)
+
+
+def _p_form(value: float, digits: int, row: Fields) -> str:
+    """Format a p-value, with a star if it is significant, and a sign if no draw could have made it less.
+
+    >>> _p_form(0.0099, 2, {"p_value": 0.0099, "floor": 0.0099}), _p_form(0.2, 2, {})
+    ('≤ 0.0099*', '0.2000 ')
+    """
+    at_floor = value >= LEAST_P and row.get("p_value") is not None and row["p_value"] <= row.get("floor", -1)
+    return "≤ " * at_floor + p_text(value) + ("*" if value < SIGNIFICANT else " ")
+
+
+def _number_form(decimals: Callable[[int], int], *, whole: bool = False) -> Callable[[Any, int, Fields], str]:
+    """Make the form of a unit of numbers: its decimals, and whether whole numbers have none; pairs are `a to b`."""
+
+    def shown(value: Any, digits: int, row: Fields) -> str:
+        if isinstance(value, tuple):
+            return " to ".join(shown(part, digits, row) for part in value)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return str(value)
+        if isinstance(value, int) or (whole and value.is_integer()):
+            return f"{int(value):,}"
+        return f"{value:,.{decimals(digits)}f}"
+
+    return shown
+
+
+FORMS: dict[str, Callable[[Any, int, Fields], str]] = {
+    "p": _p_form,
+    "text": lambda value, digits, row: str(value),
+    "score": _number_form(lambda digits: digits),
+    "per cent": _number_form(lambda digits: digits),
+    "ratio": _number_form(lambda digits: digits + 2),
+    "count": _number_form(lambda digits: digits, whole=True),
+    "tokens": _number_form(lambda digits: 1, whole=True),
+}
+"""Forms of cells by name: a function of the value, the decimals and the row."""
+
+
+@dataclass(frozen=True)
+class Table(Tabular):
+    r"""Rows of values, with facts about all; programs get every column in full, readers what `shown` says.
+
+    >>> table = Table(["word", "similarity"], [["cat", 0.75]], facts={"vectors": "glove-6b-100d"})
     >>> table.to_dict()
     {'vectors': 'glove-6b-100d', 'rows': [{'word': 'cat', 'similarity': 0.75}]}
+    >>> print(table)
+    vectors  glove-6b-100d
+    <BLANKLINE>
+    word  similarity
+    ────────────────
+    cat         0.75
     """
 
     columns: Sequence[str]
-    rows: Sequence[Sequence[Value]]  # None: undefined. Long tables are computed while writers go through them
+    rows: Sequence[Sequence[Any]]  # None: undefined. Long tables are computed while writers go through them
     facts: Mapping[str, Value | Sequence[str]] = field(default_factory=dict)  # Facts about all rows
     empty: str = "nothing found"  # Text of a table without rows
-    digits: int | Mapping[str, int] | None = None
-    """Decimals of floats in text, for all columns or by column; None: by the layout."""
+    digits: int | Callable[[Fields], int] | None = (
+        None  # Decimals of floats in text, or of a row; None: by the layout
+    )
     notes: Sequence[str] = ()  # Notes below the table; formats for programs omit them
     text_columns: int | None = None  # First columns that are aligned left; None: all before the first of numbers
-    marked: Collection[tuple[int, int]] = ()  # Row and column, from 0, of highlighted cells
+    marked: Collection[tuple[int, int]] = ()  # Row and column, from 0, of further highlighted cells
     background: Collection[str] = ()  # Columns and facts that are too wide: text has them below the table
     verbatim: Collection[str] = ()  # Columns whose names are shown unchanged
+    shown: Sequence[Column] = ()  # What readers see; empty: all columns
+    group: Callable[[Fields], object] | None = None  # The best of each group of rows are highlighted; None: of all
+    also: str = ""  # Column that is highlighted with the best
+    colour: Callable[[Fields], str] | None = None  # Colour of a row in HTML, in CSS
 
     @classmethod
-    def of(cls, table: Tabular) -> Records:
-        """Make a table of rows of named values and their facts; missing values are None."""
-        rows = table.records()
-        columns = list(dict.fromkeys(name for row in rows for name in row))
-        return cls(columns, [[row.get(name) for name in columns] for row in rows], table.described())
+    def of(cls, table: Tabular | Iterable[Fields], columns: Sequence[str] = (), **more: Any) -> Table:
+        """Make a table of rows of named values, and of their facts; missing values are None."""
+        rows = table.records() if isinstance(table, Tabular) else [*table]
+        columns = columns or list(dict.fromkeys(name for row in rows for name in row))
+        facts = {"facts": table.described()} if isinstance(table, Tabular) else {}
+        return cls(columns, [[row.get(name) for name in columns] for row in rows], **facts | more)
+
+    def with_facts_below(self, facts: Fields) -> Table:
+        """Return the table with these facts as further notes."""
+        return replace(self, notes=[*self.notes, *(f"{name}: {Column(name).cell(facts)}" for name in facts)])
+
+    def as_table(self) -> Table:
+        """Return the table itself."""
+        return self
 
     def records(self) -> list[Cells]:
         """Return the rows by column name."""
@@ -150,65 +237,37 @@ class Records(Tabular):
         """Return the facts."""
         return self.facts
 
-    def _decimals(self) -> Decimals:
-        return _DIGITS if self.digits is None else self.digits
+    @property
+    def seen(self) -> Sequence[Column]:
+        """Columns for readers, without those in the background."""
+        shown = (name for name in self.columns if name not in self.background)
+        return self.shown or [Column(name, name if name in self.verbatim else None) for name in shown]
 
-    def _bold(self, rows: Sequence[Fields]) -> Collection[tuple[int, str]]:
-        return [(row, self.columns[column]) for row, column in self.marked]
-
-
-def format_rows(
-    rows: Sequence[Fields],
-    form: TableForm = "plain",
-    digits: Decimals = _DIGITS,
-    *,
-    bold: Collection[tuple[int, str]] = (),
-    colours: Sequence[str] = (),
-) -> str:
-    """Format rows as text or HTML, which has bold cells, given by row and column, and a colour of each row.
-
-    >>> print(format_rows([{"system": "A", "score": 51.5}, {"system": "B", "score": 8.25}]))
-    system      score
-    A           51.50
-    B            8.25
-    """
-    if not rows:
-        return "nothing found"
-    from tabulate import tabulate
-
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    first = {name: next((row[name] for row in rows if row.get(name) is not None), None) for name in columns}
-    right = ["right" if isinstance(value, int | float) else "left" for value in first.values()]
-    places = {name: digits if isinstance(digits, int) else digits.get(name, _DIGITS) for name in columns}
-    cells = [[_shown(row.get(name), name, places[name]) for name in columns] for row in rows]
-    if form == "html":
-        from html import escape
-
-        columns, tags = list(map(escape, columns)), dict.fromkeys(bold, "b")
-        cells = [
-            [_tagged(cell, tags.get((number, name), ""), colour) for name, cell in zip(places, row, strict=True)]
-            for number, (row, colour) in enumerate(zip(cells, colours or [""] * len(cells), strict=True))
+    def cells(self, digits: int = DIGITS) -> list[list[str]]:
+        """Format the cells for readers, row by row, each on one line."""
+        seen = self.seen
+        return [
+            [one_line(column.cell(row, self._decimals(row, digits))) for column in seen] for row in self.named_rows()
         ]
-    tablefmt = "unsafehtml" if form == "html" else form
-    return str(tabulate(cells, columns, tablefmt=tablefmt, disable_numparse=True, colalign=right))
 
+    def _decimals(self, row: Fields, digits: int) -> int:
+        return self.digits(row) if callable(self.digits) else digits if self.digits is None else self.digits
 
-def _tagged(cell: str, tag: str, colour: str) -> str:
-    """Write a cell as HTML, bold or in a colour."""
-    from html import escape
-
-    text = f"<{tag}>{escape(cell)}</{tag}>" if tag else escape(cell)
-    return f'<span style="color: {colour}">{text}</span>' if colour and cell else text
-
-
-def _shown(value: object, column: str, digits: int) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return p_text(value) if column in PROBABILITIES else f"{value:z.{digits}f}"
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return " ".join(_shown(each, column, digits) for each in value)
-    return one_line(str(value))
+    def highlighted(self, digits: int = DIGITS) -> set[tuple[int, int]]:
+        """Return row and column of the cells that stand out: the marked, and the best of each column and group."""
+        seen, made = self.seen, set(self.marked)
+        also = [place for place, column in enumerate(seen) if column.name == self.also]
+        for place, column in enumerate(seen):
+            groups: dict[object, list[tuple[int, Fields]]] = {}
+            for number, row in enumerate(self.named_rows() if column.better else ()):
+                groups.setdefault(None if self.group is None else self.group(row), []).append((number, row))
+            for rows in groups.values():
+                (_, first), scores = rows[0], [row[column.name] for _, row in rows]
+                higher = (column.better > 0) == (first.get("better") != "lower")
+                shown = self._decimals(first, digits) if column.digits is None else column.digits
+                best = [rows[n][0] for n in best_places(scores, shown, higher=higher)]
+                made |= {(number, at) for number in best for at in (place, *also)}
+        return made
 
 
 def p_text(p_value: float) -> str:
@@ -260,3 +319,6 @@ def spread(row: Fields) -> Cells:
         else:
             cells[name] = value
     return cells
+
+
+Records = Table

@@ -26,7 +26,7 @@ from softbleu.matching.sweep import match_each
 from softbleu.metrics.declared import data_language
 from softbleu.metrics.protocols import BleuFormula, matcher_of
 from softbleu.metrics.settings import MAX_ORDER
-from softbleu.tables import Records, Tabular, Value
+from softbleu.tables import Table, Tabular, Value
 
 if TYPE_CHECKING:
     from softbleu.metrics.base import Metric
@@ -123,7 +123,7 @@ class SoftCredit(Tabular):
         """Name the metric."""
         return {"metric": self.metric}
 
-    def kinds_table(self) -> Records:
+    def kinds_table(self) -> Table:
         """Make a table of shares by kind and by words equal in place, with a column per order and one for all."""
         rows: list[list[Value]] = []
         for number, system in enumerate(self.systems):
@@ -136,9 +136,9 @@ class SoftCredit(Tabular):
             rows += [[system, "soft credit, n-grams", *(value / SCALE for value in soft)]]
             rows += [[system, "of all matches", *_shares(soft, every)]]
         columns = ["system", "% of soft credit", *(f"{order}-grams" for order in self.orders), "all"]
-        return Records(columns, rows, self.described(), text_columns=2, notes=(), verbatim=columns)
+        return Table(columns, rows, self.described(), text_columns=2, notes=(), verbatim=columns)
 
-    def pairs_table(self, top: int | None = None) -> Records:
+    def pairs_table(self, top: int | None = None) -> Table:
         """Make a table of the pairs that earn most, `top` of each system (default: all)."""
         columns = ("system", "order", "candidate", "reference", "kind", "matches", "credit", "share")
         rows: list[list[Value]] = []
@@ -151,7 +151,7 @@ class SoftCredit(Tabular):
                 ]
                 for pair in self.of(system, top)
             ]
-        return Records(columns, rows, self.described())
+        return Table(columns, rows, self.described())
 
     def of(self, system: str, top: int | None = None) -> list[SoftPair]:
         """Return the pairs of a system that earn most."""

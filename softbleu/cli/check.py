@@ -10,7 +10,7 @@ from softbleu.cli.options import page_format
 from softbleu.corpora.checks import check_files
 from softbleu.io.progress import note
 from softbleu.report import CHECK_WRITERS, PAGES
-from softbleu.tables import Records
+from softbleu.tables import Table
 
 
 class CheckOptions(TextOptions, shared="candidates references source encoding output format"):
@@ -44,7 +44,7 @@ def check(options: CheckOptions) -> None:
         odd = check_files(*files, encoding=options.encoding, progress=progress)
         if odd.lacking:
             note(f"not checked: {odd.unchecked}")
-    table = Records.of(odd) if options.show == "systems" else odd.segments_table()
+    table = Table.of(odd) if options.show == "systems" else odd.segments_table()
     output.write(odd if options.output_format in PAGES else table)
     if options.strict and odd.oddities:
         raise SystemExit(1)

@@ -17,13 +17,13 @@ from softbleu.config.declare import setting
 from softbleu.engine.prefixes import AtFractions
 from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError, known_name
+from softbleu.formats import TABLE_WRITERS
 from softbleu.meta.reading import read_marks
 from softbleu.report import COMPARERS, CURVE_PAGES, MATRIX_WRITERS, PAGES
 from softbleu.report.comparisons import COMPARISON_COLUMNS, draw_latencies, draw_pairs, note_few, write_distribution
 from softbleu.report.corrections import KIND_WRITERS, draw_kinds
 from softbleu.report.explanations import LINE_WRITERS
 from softbleu.report.pages import make_comparison_page
-from softbleu.report.records import VIEWS
 from softbleu.resample import Correction
 from softbleu.results.api import compare_corpus
 from softbleu.results.significance import SignificanceSettings, Test
@@ -231,7 +231,7 @@ def _write_view(options: CompareOptions) -> None:
     names = ["distribution", "plot", "columns", "all_pairs", "fractions", "test", "trials", "compatible", "resume"]
     names += ["samples", "correction"] * (by != "runs") + ["by"] * (show is not None and not (lines and by in kinds))
     _refuse(options, names, "goes with another table: leave it out, or --show and --by")
-    write: Form = (LINE_WRITERS if lines else VIEWS).find(options.output_format)
+    write: Form = (LINE_WRITERS if lines else TABLE_WRITERS).find(options.output_format)
     output = options.open_output(write)
     plan = options.plan(also=["seed"])
     top = 20 if options.top is None else options.top

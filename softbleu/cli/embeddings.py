@@ -21,9 +21,9 @@ from softbleu.embeddings.neighbours import nearest_words
 from softbleu.embeddings.vectors import StoreType
 from softbleu.engine.prepare import compare_words
 from softbleu.errors import InputError, Parameter
+from softbleu.formats import TABLE_WRITERS
 from softbleu.io.files import check_apart, hash_files, write_output
 from softbleu.meta.mapping import learn_map
-from softbleu.report import RECORD_WRITERS
 
 MAP = "Map of vectors"
 _IDLE = ("normalize", "layers", "exact_words", "context")  # Settings of vectors without effect on a pair of words
@@ -53,7 +53,7 @@ class Store(TextOptions, panel="Store"):
     set_source: str | None = setting(None, name="source", unset="the file names")
     licence: str = setting("not stated", metavar="TEXT", common=True)
     force: bool = setting(False, common=True)
-    format: str | None = setting("text", flags=("-f",), complete=lambda: RECORD_WRITERS, panel="Output")
+    format: str | None = setting("text", flags=("-f",), complete=lambda: TABLE_WRITERS, panel="Output")
 
 
 class ConvertOptions(Store):

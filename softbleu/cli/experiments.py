@@ -14,14 +14,13 @@ from softbleu.cli.settings import SettingOption
 from softbleu.corpora.grammar import grammar_names
 from softbleu.engine.checkpoint import check_checkpoint, remove_checkpoint
 from softbleu.errors import known_name
+from softbleu.formats import TABLE_WRITERS, Layout, suffix_of
 from softbleu.io.progress import note
 from softbleu.matching import MATCHERS
 from softbleu.meta.experiments import Definition, outcome_tables, output_names, run_definition
 from softbleu.meta.spurious import COMBINATIONS, CREDIT_TABLES, GRAMMAR, PLAIN, VARIANTS
 from softbleu.meta.spurious import spurious as analyse
-from softbleu.report import RECORD_WRITERS, Layout
 from softbleu.report.plots import PICTURE_FORMATS, check_plots, draw_spurious, outcome_pictures
-from softbleu.report.records import suffix_of
 
 
 class ExperimentOptions(Common, shared="jobs cluster"):
@@ -43,7 +42,7 @@ class ExperimentOptions(Common, shared="jobs cluster"):
 
     definition: str = setting(argument=True, metavar="FILE", file="read")
     output_folder: str | None = setting(None, flags=("-o",), metavar="DIR", unset="beside the file", file="written")
-    format: str = setting("csv", flags=("-f",), complete=lambda: RECORD_WRITERS)
+    format: str = setting("csv", flags=("-f",), complete=lambda: TABLE_WRITERS)
     picture: bool = setting(True, unset="yes")
     picture_format: str = setting("svg", complete=lambda: PICTURE_FORMATS)
 
@@ -55,7 +54,7 @@ def run_experiment(options: ExperimentOptions) -> None:
     The manifest has the SHA-256 of every input, the signatures, the version and the time. An interrupted run goes on
     where it was when it is run again.
     """
-    write = RECORD_WRITERS.find(options.format)
+    write = TABLE_WRITERS.find(options.format)
     suffix = suffix_of(options.format)
     drawn = known_name("picture format", options.picture_format, PICTURE_FORMATS)
     if options.picture:

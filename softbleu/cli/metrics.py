@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from softbleu.cli.command import command
 from softbleu.cli.options import Common
+from softbleu.formats import Writers, table_writers
 from softbleu.metrics.overview import describe_matchers, describe_metrics, describe_tokenizers, metric_groups
-from softbleu.report.records import Writers, table_writers
-from softbleu.tables import Records
+from softbleu.tables import Table
 
-GROUPED: Writers[list[Records]] = table_writers(lambda groups, layout: groups)
+GROUPED: Writers[list[Table]] = table_writers(lambda groups, layout: groups)
 
 
 class NamesOptions(Common, shared="output format"):

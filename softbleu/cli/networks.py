@@ -9,11 +9,11 @@ from softbleu.cli.inputs import TextOptions
 from softbleu.cli.parts import options_for
 from softbleu.corpora.files import open_text
 from softbleu.errors import InputError
+from softbleu.formats import TABLE_WRITERS
 from softbleu.lattices.files import draw_meanings, networks_of, read_network
 from softbleu.lattices.lattice import format_dot, format_line
 from softbleu.lattices.rules import NetworkRules
 from softbleu.metrics.hyter import closest_path
-from softbleu.report import RECORD_WRITERS
 from softbleu.text.tokens import make_tokenizer
 
 
@@ -87,7 +87,7 @@ def show_network(options: ShowOptions) -> None:
     if options.beside is None:
         options.open_target().write([write(network) + "\n"])
         return
-    output = options.open_output(RECORD_WRITERS["text"])
+    output = options.open_output(TABLE_WRITERS["text"])
     text = dict(enumerate(open_text(options.beside, options.encoding), start=1)).get(options.line, "")
     # Paths are sought as HyTER does, which folds case.
     split = make_tokenizer(options.tokenize or "13a", lowercase=True).splitter

@@ -9,10 +9,10 @@ from softbleu.cli.command import Options, offered_options
 from softbleu.cli.output import Destination, Form, Target
 from softbleu.config.declare import setting
 from softbleu.errors import InputError, UnknownNameError
+from softbleu.formats import BINARY_FORMATS, TABLE_WRITERS, format_by_suffix
 from softbleu.io.files import check_different
 from softbleu.io.platform import cached_property
-from softbleu.report import PAGES, RECORD_WRITERS, WRITERS
-from softbleu.report.records import BINARY_FORMATS, format_by_suffix
+from softbleu.report import PAGES, WRITERS
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -117,7 +117,7 @@ class Common(Options, shared=None):
         written = [getattr(self, option.field) for option in options if option.file == "written"]
         check_different(written)
         target = Target.of(self.output, [*self.input_files(), *also])
-        form = form or RECORD_WRITERS.find(self.output_format)
+        form = form or TABLE_WRITERS.find(self.output_format)
         if self.output_format in BINARY_FORMATS and target.is_printed:
             raise InputError(f"{self.output_format} is not for standard output: name a file with --output")
         kept = target.beside(checkpoint) if checkpoint and (always or self.resume) else None

@@ -16,7 +16,7 @@ from softbleu.io.files import check_apart, encoded, is_special, write_output
 from softbleu.io.reading import file_name, is_url, remove_urls, write_url
 
 if TYPE_CHECKING:
-    from softbleu.report import Layout
+    from softbleu.formats import Layout
 
 STDOUT = "-"
 Form = Callable[[Any, "Layout"], "Iterable[str] | bytes"]  # Writes a result in a format
@@ -85,7 +85,7 @@ class Target:
         """Lay text out: on a terminal in colours, and no wider than it."""
         from shutil import get_terminal_size
 
-        from softbleu.report import Layout
+        from softbleu.formats import Layout
 
         shown = self.is_printed and sys.stdout.isatty()
         plain = "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb"
@@ -136,10 +136,10 @@ class Destination:
             remove_checkpoint(self.checkpoint)
 
     def write_table(self, *parts: Any, **more: Any) -> None:
-        """Write a table of these columns, rows and facts, see `Records`."""
-        from softbleu.tables import Records
+        """Write a table of these columns, rows and facts, see `Table`."""
+        from softbleu.tables import Table
 
-        self.write(Records(*parts, **more))
+        self.write(Table(*parts, **more))
 
 
 def _files_of(entry: str | None) -> list[Path]:

@@ -12,12 +12,12 @@ from softbleu.cli.output import Form
 from softbleu.config.declare import setting
 from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError
+from softbleu.formats import TABLE_WRITERS, is_for_readers
 from softbleu.io.progress import note
 from softbleu.kernels import KernelName
 from softbleu.metrics.base import Level
 from softbleu.metrics.protocols import exact_twin
-from softbleu.report import CURVE_PAGES, PAGES, RECORD_WRITERS, WRITERS
-from softbleu.report.records import is_for_readers
+from softbleu.report import CURVE_PAGES, PAGES, WRITERS
 from softbleu.report.scores import SoftScores, write_numbers, write_soft_text
 from softbleu.results.api import score_corpus
 
@@ -151,7 +151,7 @@ def _score_prefixes(options: ScoreOptions) -> None:
     page_wanted, for_readers = name in CURVE_PAGES, is_for_readers(name)
     if page_wanted and options.every is not None:
         raise InputError("a page shows outputs by fraction: leave out --every")
-    writers = CURVE_PAGES if page_wanted else report.CURVE_WRITERS if for_readers else RECORD_WRITERS
+    writers = CURVE_PAGES if page_wanted else report.CURVE_WRITERS if for_readers else TABLE_WRITERS
     output = options.open_output(cast("Form", writers.find(name, CURVE_PAGES)))
     plan = results.prefixes.partial_plan(options.plan(), language=options.language)
     with options.progress() as progress, options.open_corpus(plan) as corpus:

@@ -36,7 +36,7 @@ from softbleu.corpora.parallel import has_edits
 from softbleu.io.platform import cached_property
 from softbleu.io.progress import shown
 from softbleu.io.reading import STDIN
-from softbleu.tables import Records, Tabular
+from softbleu.tables import Table, Tabular
 from softbleu.types import Cells, Progress
 
 SEGMENT_COUNT = "segment-count"  # Name of the check of the number of segments
@@ -558,10 +558,10 @@ class Oddities(Tabular):
             for system, count in counts.items()
         ]
 
-    def segments_table(self) -> Records:
+    def segments_table(self) -> Table:
         """Return a row per failed check, with the output."""
         empty = "nothing found" + f"; not checked: {self.unchecked}" * bool(self.lacking)
-        return Records([item.name for item in fields(Oddity)], [astuple(odd) for odd in self.oddities], empty=empty)
+        return Table([item.name for item in fields(Oddity)], [astuple(odd) for odd in self.oddities], empty=empty)
 
 
 def texts_by_segment(corpus: Corpus) -> Iterator[tuple[dict[str, str], Sequence[str], str | None]]:

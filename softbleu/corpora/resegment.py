@@ -23,7 +23,7 @@ from softbleu.corpora.files import Essays, TextFile, begins_essay, check_stdin, 
 from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, Parameter, counted
 from softbleu.io.progress import note
-from softbleu.tables import Records
+from softbleu.tables import Table
 
 if TYPE_CHECKING:
     from softbleu.types import Array
@@ -398,7 +398,7 @@ def aligned_essays(files: Sequence[TextFile], references: slice, *, cut: bool) -
     return read_files([file.name for file in files], texts, references).in_step(cut=cut)
 
 
-def group_lines(candidate: str, references: Sequence[str], source: str | None, encoding: str = "utf-8") -> Records:
+def group_lines(candidate: str, references: Sequence[str], source: str | None, encoding: str = "utf-8") -> Table:
     """Align the lines of files: a row for each of the smallest groups of corresponding lines, essay by essay.
 
     Lines are aligned with the source, or else with the first reference.
@@ -416,7 +416,7 @@ def group_lines(candidate: str, references: Sequence[str], source: str | None, e
         columns, rows = ["essay", *columns], [[essay, *row] for essay, parts in found for row in _groups(parts)]
     else:
         rows = [*_groups(texts)]
-    return Records(columns, rows, text_columns=len(columns))
+    return Table(columns, rows, text_columns=len(columns))
 
 
 def _groups(texts: Sequence[list[str] | None]) -> Iterator[list[str]]:

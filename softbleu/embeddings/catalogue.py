@@ -20,7 +20,7 @@ from softbleu.encoders.stored import StoredEncoder
 from softbleu.errors import UnknownNameError, VectorError
 from softbleu.io.files import find_resource, required_resource
 from softbleu.io.reading import read_toml
-from softbleu.tables import Records
+from softbleu.tables import Table
 
 Fact = str | int | float | None
 
@@ -82,7 +82,7 @@ def find_entry(name: str) -> CatalogueEntry:
     return entries[name]
 
 
-def describe_catalogue(name: str | None = None) -> Records:
+def describe_catalogue(name: str | None = None) -> Table:
     """Make a table of the known sets, or of the facts about one, and of the steps to get it.
 
     >>> describe_catalogue("glove-6b-100d").facts["state"]
@@ -95,13 +95,13 @@ def describe_catalogue(name: str | None = None) -> Records:
         own = ((each, find_installed(each)) for each in installed_names() if each not in listed)
         entries += tuple(_installed_entry(each, place) for each, place in own if place is not None)
         rows = [[getattr(entry, field) for field in fields] for entry in entries]
-        return Records((*fields[:-2], "MB", "download_MB"), rows, digits=0)
+        return Table((*fields[:-2], "MB", "download_MB"), rows, digits=0)
     if find_installed(name) is not None:
         return describe_set(name)
     entry = find_entry(name)
     known = {field: value for field, value in asdict(entry).items() if field != "get" and value is not None}
     steps = {f"step_{number}": command for number, command in enumerate(entry.get, start=1)}
-    return Records((), (), {**known, "state": entry.state, **steps}, digits=0)
+    return Table((), (), {**known, "state": entry.state, **steps}, digits=0)
 
 
 def _installed_entry(name: str, place: Path) -> CatalogueEntry:
@@ -128,7 +128,7 @@ def _bytes_in(place: Path) -> int:
     return _size_of([path for path in place.iterdir() if path.is_file()])
 
 
-def describe_set(location: str, *, verify: bool = False) -> Records:
+def describe_set(location: str, *, verify: bool = False) -> Table:
     """Make a table of facts about vectors or an encoder, and about the bundled map of these vectors, if any.
 
     See `describe_vectors`.
@@ -139,7 +139,7 @@ def describe_set(location: str, *, verify: bool = False) -> Records:
         facts = describe_vectors(open_vectors(location), verify=verify)
     if location in map_names():
         facts |= VectorMap.of(location).described()
-    return Records((), (), facts, digits=6)
+    return Table((), (), facts, digits=6)
 
 
 def describe_vectors(source: VectorSource, *, verify: bool = False) -> dict[str, Fact]:

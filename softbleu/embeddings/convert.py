@@ -32,7 +32,7 @@ from softbleu.encoders.base import parse_layers
 from softbleu.encoders.convert import convert_encoder, is_model
 from softbleu.errors import InputError, Parameter, VectorError, optional
 from softbleu.io.files import TemporaryFolder
-from softbleu.tables import Records
+from softbleu.tables import Table
 from softbleu.types import Keywords, Progress
 
 MOST_TOKENS = 10_000  # Tokens after which gensim drops the rest of a line; longer segments are split
@@ -67,7 +67,7 @@ def convert_to_store(
     licence: str = "not stated",
     force: bool = False,
     progress: Progress | None = None,
-) -> Records:
+) -> Table:
     """Convert vectors, or a model into an encoder, and count what is kept; see `convert_vectors`, `convert_encoder`.
 
     Raises `InputError`: an argument that has no effect on vectors, or on a model.
@@ -91,12 +91,12 @@ def convert_to_store(
         rows = [
             ("kept" if kind == "words" else kind.replace("_", " "), counts[kind], first.get(kind)) for kind in counts
         ]
-        return Records(("what", "words", "first"), rows, facts)
+        return Table(("what", "words", "first"), rows, facts)
     _refuse("encoders", aligned=aligned, limit=limit, vocabulary=vocabulary, keep_lengths=keep_lengths or None)
     chosen = None if layers is None else parse_layers(layers)
     encoder = convert_encoder(location, directory, layers=chosen, **same)
     depths = [("kept", encoder.architecture.depth), ("left out", encoder.left_out)]
-    return Records(("what", "layers"), depths, facts | {"recommended": ",".join(map(str, encoder.layers))})
+    return Table(("what", "layers"), depths, facts | {"recommended": ",".join(map(str, encoder.layers))})
 
 
 def _refuse(kind: str, **given: object) -> None:

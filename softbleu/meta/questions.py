@@ -72,8 +72,9 @@ class MetaEvaluation(Tabular):
         """Return facts that hold for all rows."""
         return self.table.facts
 
-    def _decimals(self) -> int:
-        return AGREEMENT_DIGITS
+    def as_table(self) -> Records:
+        """Return the table, with more decimals than scores have."""
+        return replace(self.table, digits=AGREEMENT_DIGITS)
 
 
 def answer(question: str, evidence: Evidence, settings: IntervalSettings | None = None) -> MetaEvaluation:

@@ -15,11 +15,11 @@ from softbleu.metrics.base import METRICS, Metric
 from softbleu.metrics.declared import data_language
 from softbleu.metrics.protocols import ReadsRows, matcher_of
 from softbleu.metrics.reading import read_metric
-from softbleu.tables import Records
+from softbleu.tables import Table
 from softbleu.text.tokens import TOKENIZERS
 
 
-def describe_metrics(language: str | None = None) -> Records:
+def describe_metrics(language: str | None = None) -> Table:
     """Make a table of metrics: measure, needs, better direction, language, and other rewarded outputs.
 
     With a language, metrics that work in it by default, and the settings that it implies.
@@ -31,7 +31,7 @@ def describe_metrics(language: str | None = None) -> Records:
     """
     columns = ("name", "measures", "needs", "better", "language", "also rewards")
     if language is None:
-        return Records(columns, [_metric_row(kind()) for kind in METRICS.classes()])
+        return Table(columns, [_metric_row(kind()) for kind in METRICS.classes()])
     rows = []
     for name in METRICS.names():
         with suppress(InputError):
@@ -40,10 +40,10 @@ def describe_metrics(language: str | None = None) -> Records:
             if made.requires.vectors and choice.of_extra and not is_ready(str(choice.vectors)):
                 continue
             rows.append((*_metric_row(made)[:-2], str(made)))
-    return Records((*columns[:-2], "as"), rows)
+    return Table((*columns[:-2], "as"), rows)
 
 
-def metric_groups() -> list[Records]:
+def metric_groups() -> list[Table]:
     """Make a table of each group of metrics, with a short line for each and for BLEU over each soft matcher.
 
     >>> [table.columns[0] for table in metric_groups()][:3]
@@ -58,7 +58,7 @@ def metric_groups() -> list[Records]:
         metric = kind()
         named = (metric.name, "higher" if metric.higher_is_better else "lower", _short(metric))
         groups[next(name for name, fits in _GROUPS.items() if fits(metric))].append(named)
-    return [Records((name, "better", "measures"), rows) for name, rows in groups.items() if rows]
+    return [Table((name, "better", "measures"), rows) for name, rows in groups.items() if rows]
 
 
 _GROUPS: dict[str, Callable[[Metric], bool]] = {  # The first that fits
@@ -85,23 +85,23 @@ def _short(declared: object) -> str:
     return text if len(text) <= _SHORT else text[: ends[-1]] if ends else shorten(text, _SHORT, placeholder=" …")
 
 
-def describe_matchers() -> Records:
+def describe_matchers() -> Table:
     """Table of matchers.
 
     >>> next(row for row in describe_matchers().rows if row[0] == "exact")
     ('exact', 'Only equal n-grams match (BLEU: Papineni et al. 2002).')
     """
-    return Records(("name", "matches"), [(kind.name, _about(kind)) for kind in MATCHERS.classes()])
+    return Table(("name", "matches"), [(kind.name, _about(kind)) for kind in MATCHERS.classes()])
 
 
-def describe_tokenizers() -> Records:
+def describe_tokenizers() -> Table:
     """Make a table of tokenizers: their tokens, and their language.
 
     >>> next(row for row in describe_tokenizers().rows if row[0] == "zh")
     ('zh', 'Chinese characters; other text as 13a (by sacrebleu).', 'zh')
     """
     rows = [(kind.name, _about(kind), kind.language or "any") for kind in TOKENIZERS.classes()]
-    return Records(("name", "tokens", "language"), rows)
+    return Table(("name", "tokens", "language"), rows)
 
 
 def _metric_row(metric: Metric) -> tuple[str | None, ...]:

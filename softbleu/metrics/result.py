@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from softbleu.config.earlier import moved_names
 from softbleu.errors import UnknownNameError
 from softbleu.metrics.score import DocumentScore, NumberLike, ReferenceScore, Score
-from softbleu.tables import Noted, Tabular, best_places, decimals_of
+from softbleu.tables import Column, Noted, Table, Tabular, decimals_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.gating import GatedLines
-    from softbleu.types import Cells, Fields, Integers
+    from softbleu.types import Cells, Integers
 
 
 @dataclass(frozen=True)
@@ -195,32 +195,18 @@ class Results(Noted, list[Result]):
         """Make plain data: `systems`, a list of `Result.to_dict`."""
         return {"systems": [result.to_dict() for result in self]}
 
-    def _rows(self) -> list[Cells]:
-        """Make a row per system, with a column per metric."""
-        rows: dict[str, dict[str, object]] = {}
+    def as_table(self) -> Table:
+        """Make a row per system, with a column per metric; the best score of each stands out."""
+        rows: dict[str, Cells] = {}
+        columns = {"system": Column("system")}
         for result in self:
             rows.setdefault(result.name, {"system": result.name})[result.metric] = result.score
-        return list(rows.values())
-
-    def _decimals(self) -> dict[str, int]:
-        return {
-            metric: decimals_of([one.score for one in self if one.metric == metric], in_percent=result.in_percent)
-            for metric, result in self._by_metric().items()
-        }
-
-    def _bold(self, rows: Sequence[Fields]) -> list[tuple[int, str]]:
-        """The best score of each metric, if there are several systems."""
-        digits, higher = self._decimals(), {name: one.higher_is_better for name, one in self._by_metric().items()}
-        columns = {metric: [cast("float | None", row.get(metric)) for row in rows] for metric in digits}
-        return [
-            (place, metric)
-            for metric, scores in columns.items()
-            for place in best_places(scores, digits[metric], higher=higher[metric])
-            if len(rows) > 1
-        ]
-
-    def _by_metric(self) -> dict[str, Result]:
-        return {result.metric: result for result in self}
+            scores = (one.score for one in self if one.metric == result.metric)
+            digits = decimals_of(scores, in_percent=result.in_percent)
+            better = 1 if result.higher_is_better else -1
+            columns[result.metric] = Column(result.metric, result.metric, digits=digits, better=better)
+        shown = [replace(column, better=column.better * (len(rows) > 1)) for column in columns.values()]
+        return Table.of(rows.values(), [*columns], shown=shown).with_facts_below(self.described())
 
 
 _AGGREGATION, _SCORE = "softbleu.metrics.aggregation", "softbleu.metrics.score"

@@ -13,8 +13,7 @@ from .curves import prefix_records as prefix_records
 from .formats import CHECK_WRITERS as CHECK_WRITERS
 from .formats import CURVE_PAGES as CURVE_PAGES
 from .formats import PAGES as PAGES
+from .formats import Layout as Layout
 from .pages import make_comparison_page as make_comparison_page
 from .pages import make_page as make_page
-from .records import RECORD_WRITERS as RECORD_WRITERS
-from .records import Layout as Layout
 from .scores import WRITERS as WRITERS

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 from softbleu import report
 from softbleu.corpora.gates import RULES
-from softbleu.io.progress import note
-from softbleu.report.records import (
+from softbleu.formats import (
     Layout,
     Writers,
     is_for_readers,
     json_document,
-    records_tsv,
     table_writers,
     with_columns,
+    write_tsv,
 )
+from softbleu.io.progress import note
 from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, gate_columns, signature_note
-from softbleu.tables import LEAST_P, SIGNIFICANT, Records, Value, best_places, p_text
+from softbleu.tables import LEAST_P, SIGNIFICANT, Table, Value, best_places, p_text
 
 if TYPE_CHECKING:
     from softbleu.report.plots import Scatter
@@ -68,7 +68,7 @@ _IF_CHOSEN = ("mean", "margin")  # Columns that tables show only by their names
 _MARGIN = "±: half the width of the 95% interval"
 
 
-def comparison_tables(tables: Sequence[Comparison], layout: Layout) -> list[Records]:
+def comparison_tables(tables: Sequence[Comparison], layout: Layout) -> list[Table]:
     """Make a table: a row per metric and system, the best first; stars mark significant differences."""
     if len(tables) == 1:
         return [_comparison_table(tables[0], layout, [signature_note(tables[0], layout)])]
@@ -89,7 +89,7 @@ def comparison_tables(tables: Sequence[Comparison], layout: Layout) -> list[Reco
         *(f"{name} {signature_note(table, layout)}" for name, table in zip(names, tables, strict=True)),
     ]
     cells = [[row.get(head, "") for head in columns] for row in rows]
-    return [Records(columns, cells, notes=notes, text_columns=2, marked=marked, verbatim=columns)]
+    return [Table(columns, cells, notes=notes, text_columns=2, marked=marked, verbatim=columns)]
 
 
 def _by_system(head: str, systems: Sequence[str], cells: Sequence[str]) -> str:
@@ -102,19 +102,19 @@ def _name_in(tables: Sequence[Comparison], table: Comparison) -> str:
     return table.label if [other.label for other in tables].count(table.label) == 1 else table.metric
 
 
-def matrix_tables(tables: Sequence[Comparison], layout: Layout) -> list[Records]:
+def matrix_tables(tables: Sequence[Comparison], layout: Layout) -> list[Table]:
     """Make the tables of `comparison_tables`, each followed by a matrix of all pairs."""
     return [made for table in tables for made in (_comparison_table(table, layout), _matrix(table, layout))]
 
 
-def _comparison_table(table: Comparison, layout: Layout, notes: Sequence[str] = ()) -> Records:
+def _comparison_table(table: Comparison, layout: Layout, notes: Sequence[str] = ()) -> Table:
     chosen = layout.columns or [name for name in COMPARISON_COLUMNS if name not in _IF_CHOSEN]
     made = _table([table], chosen, layout)
     marked = [*made.marked, *((row, 0) for row, _ in made.marked)]
     return replace(made, notes=[*_baseline_notes(table, chosen), *made.notes, *notes], marked=marked)
 
 
-def summary_tables(tables: Sequence[Comparison], layout: Layout) -> list[Records]:
+def summary_tables(tables: Sequence[Comparison], layout: Layout) -> list[Table]:
     """Make one table for a paper: systems × metrics, the best of each metric highlighted, stars for significance."""
     first, chosen = tables[0], layout.columns or ("score",)
     made, notes = _table(tables, chosen, layout, starred="p" not in chosen), list[str]()
@@ -125,7 +125,7 @@ def summary_tables(tables: Sequence[Comparison], layout: Layout) -> list[Records
     return [replace(made, notes=[*notes, *made.notes, *(signature_note(table, layout) for table in tables)])]
 
 
-def _table(tables: Sequence[Comparison], chosen: Sequence[str], layout: Layout, *, starred: bool = False) -> Records:
+def _table(tables: Sequence[Comparison], chosen: Sequence[str], layout: Layout, *, starred: bool = False) -> Table:
     """Make a row per system, the best first, with the chosen columns of each metric and notes on coverage."""
     systems = [row.name for row in _ranked(tables[0])]
     columns: dict[tuple[str, ...], list[str]] = {("", "", "system"): systems}
@@ -157,10 +157,10 @@ def _table(tables: Sequence[Comparison], chosen: Sequence[str], layout: Layout, 
     scores = {key[:2]: place for place, key in enumerate(columns)}
     marked = [(place, scores[key]) for place, key in best if key in scores]
     shown = list(zip(*columns.values(), strict=True))
-    return Records([head for *_, head in columns], shown, notes=notes, text_columns=1, marked=marked)
+    return Table([head for *_, head in columns], shown, notes=notes, text_columns=1, marked=marked)
 
 
-def summary_and_matrices(tables: Sequence[Comparison], layout: Layout) -> list[Records]:
+def summary_and_matrices(tables: Sequence[Comparison], layout: Layout) -> list[Table]:
     """Make the table of `summary_tables`, followed by a matrix of all pairs for each metric."""
     return [*summary_tables(tables, layout), *(_matrix(table, layout) for table in tables)]
 
@@ -267,7 +267,7 @@ def corrected_text(table: Comparison, tests: int) -> str:
     return "not corrected" if how is None else f"{how}, {tests} test{'s' * (tests > 1)}"
 
 
-def _matrix(table: Comparison, layout: Layout) -> Records:
+def _matrix(table: Comparison, layout: Layout) -> Table:
     """Make a matrix of all pairs by rank: p above the diagonal, below it the difference of row and column."""
     names, digits = [row.name for row in _ranked(table)], _decimals(table, layout)
     rows = []
@@ -285,10 +285,10 @@ def _matrix(table: Comparison, layout: Layout) -> Records:
     tests = len(table.pairs)
     said = f"above the diagonal: p ({corrected_text(table, tests)}; * p < {SIGNIFICANT}) · below: differences"
     notes = [said, *table.significance.too_few(tests), signature_note(table, layout)]
-    return Records([table.label, *map(str, range(1, len(names) + 1))], rows, notes=notes, text_columns=1)
+    return Table([table.label, *map(str, range(1, len(names) + 1))], rows, notes=notes, text_columns=1)
 
 
-def comparison_records(tables: Sequence[Comparison], layout: Layout) -> Records:
+def comparison_records(tables: Sequence[Comparison], layout: Layout) -> Table:
     """Make a row per system (and metric) with all numbers, in the given order."""
     columns = ["system", "score", "mean", "lower", "upper", "p_value", "rank", "best_rank", "worst_rank"]
     columns += ["difference", "difference_lower", "difference_upper", "corrected", *_COUNTED]
@@ -302,20 +302,20 @@ def comparison_records(tables: Sequence[Comparison], layout: Layout) -> Records:
     columns += COVERAGE_COUNTS if covered else ()
     first = tables[0].comparisons[0].gated
     columns += () if first is None else first.cells()
-    return _chosen(Records([*["metric"] * (len(tables) > 1), *columns], rows), layout, COMPARISON_COLUMNS)
+    return _chosen(Table([*["metric"] * (len(tables) > 1), *columns], rows), layout, COMPARISON_COLUMNS)
 
 
-def pair_records(tables: Sequence[Comparison], layout: Layout) -> Records:
+def pair_records(tables: Sequence[Comparison], layout: Layout) -> Table:
     """Make a row per pair of systems (and metric) with all numbers."""
     paired = [(table, pair) for table in tables for pair in table.pairs]
     rows = [[*_named(tables, table), *(pair[name] for name in _OF_PAIRS)] for table, pair in paired]
     names = [name.removeprefix("difference_") for name in _OF_PAIRS]
-    table = Records([*["metric"] * (len(tables) > 1), *names], rows)
+    table = Table([*["metric"] * (len(tables) > 1), *names], rows)
     no_scores = dict.fromkeys(("interval", "margin"), ())
     return _chosen(table, layout, {**COMPARISON_COLUMNS, **no_scores, "difference-interval": ("lower", "upper")})
 
 
-def _chosen(records: Records, layout: Layout, named: Mapping[str, Sequence[str]]) -> Records:
+def _chosen(records: Table, layout: Layout, named: Mapping[str, Sequence[str]]) -> Table:
     """Select the columns that name a row, and the chosen columns, in this order."""
     if not layout.columns:
         return records
@@ -368,7 +368,7 @@ def write_distribution(tables: Sequence[Comparison]) -> Iterator[str]:
         for row in table.comparisons
     ]
     samples = zip(*(scores for table in tables for scores in table.resampled.tolist()), strict=True)
-    return records_tsv(Records(names, list(samples)), Layout())
+    return write_tsv(Table(names, list(samples)), Layout())
 
 
 def draw_pairs(tables: Sequence[Comparison], picture_format: str) -> bytes:
@@ -433,7 +433,7 @@ MATRIX_WRITERS: Writers[Sequence[Comparison]] = table_writers(
 """Formats of comparisons of all pairs of systems."""
 
 
-def difference_records(difference: RunDifference, lines: int | None = None) -> Records:
+def difference_records(difference: RunDifference, lines: int | None = None) -> Table:
     """Make a row per change, with at most `lines` changed lines of each metric."""
     rows, shown, left = [], Counter[str](), 0
     for change in difference.changes:
@@ -443,4 +443,4 @@ def difference_records(difference: RunDifference, lines: int | None = None) -> R
             continue
         rows.append([getattr(change, name) for name in _OF_RUNS])
     notes = [f"{left:,} more lines changed; this table has {lines:,} per metric"] if left else []
-    return Records(_OF_RUNS, rows, difference.described(), "nothing differs", notes=notes, text_columns=4)
+    return Table(_OF_RUNS, rows, difference.described(), "nothing differs", notes=notes, text_columns=4)

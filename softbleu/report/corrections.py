@@ -9,24 +9,24 @@ from softbleu import report
 from softbleu.analysis.corrections import ALL
 from softbleu.analysis.kind_differences import KIND_DIFFERENCES
 from softbleu.errors import InputError
+from softbleu.formats import Layout, Writers, table_writers, with_columns
 from softbleu.report.comparisons import corrected_text, p_cell
-from softbleu.report.records import Layout, Writers, table_writers, with_columns
 from softbleu.report.scores import signature_note
 from softbleu.results.comparison import Comparison, Row
-from softbleu.tables import SIGNIFICANT, Records, Value, best_places
+from softbleu.tables import SIGNIFICANT, Table, Value, best_places
 
 _DRAWN = 20  # Kinds of a picture: those that add most
 
 
-def kind_records(tables: Comparison, layout: Layout) -> Records:
+def kind_records(tables: Comparison, layout: Layout) -> Table:
     """Make a row per metric, kind and system with all numbers; differences only where there are other systems."""
-    records = Records.of(tables)
+    records = Table.of(tables)
     several = any(row.beside for table in tables for row in table.rows)
     kept = [place for place, name in enumerate(records.columns) if several or name not in KIND_DIFFERENCES]
     return with_columns(records, kept)
 
 
-def kind_tables(tables: Comparison, layout: Layout) -> Records:
+def kind_tables(tables: Comparison, layout: Layout) -> Table:
     """Make a table: a row per kind and system, the kinds that add most first; stars mark significant differences."""
     rows = [
         {"metric": table.label, **_cells(table, row, layout)} if len(tables) > 1 else _cells(table, row, layout)
@@ -36,7 +36,7 @@ def kind_tables(tables: Comparison, layout: Layout) -> Records:
     columns = list(dict.fromkeys(name for row in rows for name in row))
     cells = [[row.get(name, "") for name in columns] for row in rows]
     names = 2 + (len(tables) > 1)
-    return Records(columns, cells, notes=_notes(tables, layout), text_columns=names, verbatim=columns)
+    return Table(columns, cells, notes=_notes(tables, layout), text_columns=names, verbatim=columns)
 
 
 def _cells(table: Comparison, row: Row, layout: Layout) -> dict[str, Value]:
@@ -84,7 +84,7 @@ def _notes(tables: Comparison, layout: Layout) -> list[str]:
     return [*notes, *(signature_note(table, layout) for table in tables)]
 
 
-def kind_summary(tables: Comparison, layout: Layout) -> Records:
+def kind_summary(tables: Comparison, layout: Layout) -> Table:
     """Make a table for a paper: kinds × systems with F, stars for significance, and what each kind adds."""
     rows, marked, columns = list[list[str]](), list[tuple[int, int]](), list[str]()
     digits = layout.decimals()
@@ -105,7 +105,7 @@ def kind_summary(tables: Comparison, layout: Layout) -> Records:
             marked += [(len(rows), columns.index(systems[place]["system"])) for place in best]
             rows.append(list(cells.values()))
     names = 1 + (len(tables) > 1)
-    return Records(columns, rows, notes=_notes(tables, layout), text_columns=names, marked=marked, verbatim=columns)
+    return Table(columns, rows, notes=_notes(tables, layout), text_columns=names, marked=marked, verbatim=columns)
 
 
 def kind_rows(table: Comparison) -> list[dict[str, object]]:

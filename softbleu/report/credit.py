@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from softbleu.formats import Writers, table_writers
 from softbleu.kernels import SCALE
 from softbleu.matching.kinds import MATCH_KINDS
 from softbleu.report.plots import Lines, draw, in_rows
-from softbleu.report.records import Writers, table_writers
-from softbleu.tables import Records
+from softbleu.tables import Table
 
 if TYPE_CHECKING:
     from softbleu.analysis.credit import SoftCredit
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def credit_writers(show: str, top: int) -> Writers[SoftCredit]:
     """Make the writers of a table of soft credit: its `kinds`, or the `top` pairs that earn most, below the kinds."""
     if show == "kinds":
-        return table_writers(lambda credit, layout: Records.of(credit), lambda credit, layout: credit.kinds_table())
+        return table_writers(lambda credit, layout: Table.of(credit), lambda credit, layout: credit.kinds_table())
     return table_writers(
         lambda credit, layout: credit.pairs_table(top),
         lambda credit, layout: [credit.kinds_table(), replace(credit.pairs_table(top), facts={})],

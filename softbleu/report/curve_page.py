@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from softbleu.formats import Layout
 from softbleu.report.curves import fraction_tables
-from softbleu.report.html import page_section, plain_table, static_page, visible_html
+from softbleu.report.html import page_section, page_table, static_page, visible_html
 from softbleu.report.plots import COLOURS
-from softbleu.report.records import Layout
 from softbleu.results.comparison import Comparison, Row
 from softbleu.results.fractions import Parting, find_partings
 from softbleu.results.prefixes import QUARTERS
+from softbleu.tables import Table
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.tables import Records
     from softbleu.text.tokens import Tokenizer
 
 _MOST_LINES = 2000  # Lines of a pair of systems on the page
@@ -59,8 +59,8 @@ def _content(page: CurvePage, layout: Layout) -> Iterator[str]:
         yield from page_section(f"Where {other} parts from {tests.baseline}", _partings(page, other, partings))
 
 
-def _tested(table: Records) -> Iterator[str]:
-    yield from plain_table(table.columns, table.rows)
+def _tested(table: Table) -> Iterator[str]:
+    yield from page_table(table)
     yield from (f'<p class="note">{visible_html(note)}</p>\n' for note in table.notes)
 
 
@@ -114,14 +114,13 @@ def _partings(page: CurvePage, other: str, partings: Sequence[Parting]) -> Itera
     below = [0, *(sum(share < quarter for share in shares) for quarter in QUARTERS[:-1]), len(shares)]
     counts = [after - before for before, after in pairwise(below)]
     quarters = ["first quarter", "second", "third", "last"]
-    yield from plain_table([f"parts in: {quarters[0]}", *quarters[1:]], [counts])
+    yield from page_table(Table([f"parts in: {quarters[0]}", *quarters[1:]], [counts]))
     yield f"<details><summary>Lines: {min(len(partings), _MOST_LINES):,} of {len(partings):,}</summary>\n"
-    rows = (
+    rows = [
         [one.segment, one.shared, one.length, _words(one.one), _words(one.other)] for one in partings[:_MOST_LINES]
-    )
-    yield from plain_table(
-        ["segment", "tokens shared", f"tokens of {page.tests.baseline}", page.tests.baseline, other], rows
-    )
+    ]
+    heads = ["segment", "tokens shared", f"tokens of {page.tests.baseline}", page.tests.baseline, other]
+    yield from page_table(Table(heads, rows, verbatim=heads))
     yield "</details>\n"
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from softbleu import report
-from softbleu.report.records import Layout, Writers, table_writers
+from softbleu.formats import Layout, Writers, table_writers
 from softbleu.report.scores import signature_note
-from softbleu.tables import SIGNIFICANT, Records, Value
+from softbleu.tables import SIGNIFICANT, Table, Value
 
 if TYPE_CHECKING:
     from softbleu.results.comparison import Comparison
@@ -31,12 +31,12 @@ class _Rows:
         return ([None if value != value else value for value in row] for row in rows)
 
 
-def prefix_records(scores: Iterable[PrefixScore]) -> Records:
+def prefix_records(scores: Iterable[PrefixScore]) -> Table:
     """Make a row for each prefix, which is computed when it is written."""
-    return Records(PREFIX_COLUMNS, cast("Sequence[Sequence[Value]]", _Rows(scores)))
+    return Table(PREFIX_COLUMNS, cast("Sequence[Sequence[Value]]", _Rows(scores)))
 
 
-def curve_records(curves: Curves, layout: Layout) -> Records:
+def curve_records(curves: Curves, layout: Layout) -> Table:
     """Make a row per metric and system, with a column for each place where outputs are cut."""
     places = list(dict.fromkeys(place for one in curves.curves for place in one.scores))
     several = len({one.metric for one in curves.curves}) > 1
@@ -53,7 +53,7 @@ def curve_records(curves: Curves, layout: Layout) -> Records:
     }
     notes = [_CUT.format(said), _WHOLE, *signatures]
     columns = ["system", *["metric"] * several, *heads, "whole"]
-    return Records(columns, rows, notes=notes, text_columns=1 + several, verbatim=heads)
+    return Table(columns, rows, notes=notes, text_columns=1 + several, verbatim=heads)
 
 
 def _percent(curves: Curves, places: Iterable[float]) -> list[float]:
@@ -69,12 +69,12 @@ CURVE_WRITERS: Writers[Curves] = table_writers(curve_records)
 """Formats of curves for readers; programs have a row for each prefix, see `prefix_records`."""
 
 
-def fraction_tables(tests: Comparison, layout: Layout) -> list[Records]:
+def fraction_tables(tests: Comparison, layout: Layout) -> list[Table]:
     """Make a table per metric: a row per fraction and system, with intervals, differences and p-values."""
     return [_fraction_table(table, layout) for table in tests]
 
 
-def _fraction_table(table: Comparison, layout: Layout) -> Records:
+def _fraction_table(table: Comparison, layout: Layout) -> Table:
     rows = table.rows
     digits = layout.decimals((row.score for row in rows), in_percent=table.in_percent)
     cells: list[list[Value]] = []
@@ -95,7 +95,7 @@ def _fraction_table(table: Comparison, layout: Layout) -> Records:
         notes += [f"* p < {SIGNIFICANT} against {table.baseline} · p: {said}"]
         notes += table.significance.too_few(count)
     columns = ["output", "system", f"{table.label} [95% CI]", "diff [95% CI]", "p"]
-    return Records(columns, cells, notes=[*notes, signature_note(table, layout)], text_columns=2, verbatim=columns)
+    return Table(columns, cells, notes=[*notes, signature_note(table, layout)], text_columns=2, verbatim=columns)
 
 
 def share_name(fraction: float | None) -> str:
@@ -107,9 +107,9 @@ def share_name(fraction: float | None) -> str:
     return "whole" if fraction is None else f"{fraction * 100:.4g}%"
 
 
-def fraction_records(tests: Comparison, layout: Layout) -> Records:
+def fraction_records(tests: Comparison, layout: Layout) -> Table:
     """Make a row per metric, fraction and system with all numbers; whole outputs have no fraction."""
-    return Records.of(tests)
+    return Table.of(tests)
 
 
 def draw_fractions(tests: Comparison, picture_format: str) -> bytes:

@@ -8,8 +8,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import one_line
-from softbleu.report.records import BOLD, Layout, Writers, dump, json_document, lay_out, table_writers, view_table
-from softbleu.tables import Records
+from softbleu.formats import BOLD, Layout, Writers, dump, json_document, lay_out, table_writers, view_table
+from softbleu.tables import Table
 
 if TYPE_CHECKING:
     from softbleu.analysis.lines import ChosenLine, ChosenLines
@@ -47,19 +47,19 @@ def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterato
         yield from (layout.styled(line, code) + "\n" for code, line in _explain(explanation, layout.decimals()))
 
 
-def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> Records:
+def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> Table:
     """Make a row per candidate n-gram, step of a path, total, finding or pair of edits; positions count from 0."""
     from softbleu.language import Finding
     from softbleu.metrics.protocols import EditStep
     from softbleu.results.explain import AlignedWords, EditPair, Explanation, NgramMatch
 
-    def table(kind: type[Any], rows_of: Callable[[Explanation], Iterable[Any]]) -> Records:
+    def table(kind: type[Any], rows_of: Callable[[Explanation], Iterable[Any]]) -> Table:
         rows = []
         for one in explanations:
             for row in rows_of(one):
                 cells = [" ".join(value) if isinstance(value, tuple) else value for value in vars(row).values()]
                 rows.append([one.system, one.segment, *cells])
-        return Records(["system", "segment", *kind.__dataclass_fields__], rows)
+        return Table(["system", "segment", *kind.__dataclass_fields__], rows)
 
     if any(explanation.pairs is not None for explanation in explanations):
         return table(AlignedWords, Explanation.word_pairs)

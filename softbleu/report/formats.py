@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from softbleu import report
-from softbleu.report.records import RECORD_WRITERS, Formats, Layout, Writers
+from softbleu.formats import TABLE_WRITERS, Formats, Writers
+from softbleu.formats import Layout as Layout
 
 if TYPE_CHECKING:
     from softbleu.corpora.checks import Oddities
@@ -30,4 +31,4 @@ PAGES: Writers[Page] = Formats({"html": _write_page})
 """Formats of pages."""
 CURVE_PAGES: Writers[CurvePage] = Formats({"html": _write_curve_page})
 """Formats of pages of partial scores."""
-CHECK_WRITERS: Writers[Any] = Formats({**RECORD_WRITERS, "html": _write_odd_segments})
+CHECK_WRITERS: Writers[Any] = Formats({**TABLE_WRITERS, "html": _write_odd_segments})

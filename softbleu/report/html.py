@@ -10,7 +10,7 @@ import base64
 import hashlib
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from html import escape
 from importlib.resources import files
@@ -21,10 +21,11 @@ import numpy as np
 
 from softbleu.corpora.checks import CHECKS, Oddities, Oddity
 from softbleu.errors import one_line
+from softbleu.formats import Layout, Writers, dump, table_writers
+from softbleu.formats import write_html as write_table_html
 from softbleu.metrics.protocols import BleuFormula, in_percent
-from softbleu.report.records import Layout, Writers, dump, table_writers
 from softbleu.report.verdicts import make_verdicts, overall_verdict
-from softbleu.tables import PROBABILITIES, Records, Value, best_places, p_text
+from softbleu.tables import PROBABILITIES, Column, Table, Value, p_text
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from softbleu.analysis.marks import LineMarks, Similarities
     from softbleu.metrics.result import Result
     from softbleu.report.pages import Page, PageTable
-    from softbleu.types import Integers
+    from softbleu.types import Fields, Integers
 
 
 _SCRIPTS = ("score.js", "data.js", "tables.js", "lines.js", "overview.js", "report.js")
@@ -344,8 +345,8 @@ def write_odd_segments(odd: Oddities, layout: Layout) -> Iterator[str]:
 
 
 def _odd_content(odd: Oddities) -> Iterator[str]:
-    table = Records.of(odd)
-    yield from page_section("Systems", plain_table(table.columns, table.rows))
+    table = Table.of(odd)
+    yield from page_section("Systems", page_table(table))
     meanings = {"odd": "lines that fail one check or more"}
     meanings |= {name: CHECKS[name].meaning for name in table.columns[3:]}
     yield from page_section("Columns", explained(meanings))
@@ -377,50 +378,53 @@ def _details(entries: Sequence[Oddity]) -> Iterator[str]:
     """List the odd segments of each system, collapsed."""
     ranked = sorted(entries, key=lambda entry: entry.system)
     for system, group in groupby(ranked, key=lambda entry: entry.system):
-        rows = [[entry.segment, entry.detail, entry.output] for entry in group]
-        yield f"<details><summary>{visible_html(system)}: {len(rows):,}</summary>\n"
-        yield from plain_table(["segment", "detail", "output"], rows)
+        found = Table.of(map(vars, group), ("segment", "detail", "output"))
+        yield f"<details><summary>{visible_html(system)}: {len(found.rows):,}</summary>\n"
+        yield from page_table(found)
         yield "</details>\n"
 
 
-def plain_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """Make a table of texts and whole numbers."""
-    cells = (
-        "".join(
-            f'<td class="number">{cell:,}</td>'
-            if isinstance(cell, int)
-            else f'<td dir="auto">{visible_html(str(cell))}</td>'
-            for cell in row
-        )
-        for row in rows
+def page_table(table: Table, layout: Layout | None = None) -> Iterator[str]:
+    """Make a scrolling table of a page."""
+    yield '<div class="scroll" tabindex="0">'
+    yield from write_table_html(replace(table, facts={}, notes=[]), layout or Layout())
+    yield "</div>\n"
+
+
+def sortable_table(table: Table, label: str, cell: Callable[[Column, Fields], tuple[str, str]]) -> Iterator[str]:
+    """Make a table that is sorted by a click on a head; `cell` gives the class and the HTML of a number."""
+    heads = "".join(
+        f'<th scope="col"><button type="button">{visible_html(column.title)}</button></th>' for column in table.seen
     )
-    return html_table('class="scroll"', map(visible_html, columns), cells)
-
-
-def html_table(frame: str, heads: Iterable[str], rows: Iterable[str]) -> Iterator[str]:
-    """Make a scrolling table from the HTML of its heads and of the cells of each row."""
-    shown = "".join(f'<th scope="col">{head}</th>' for head in heads)
-    yield f'<div {frame} tabindex="0"><table>\n<thead><tr>{shown}</tr></thead>\n<tbody>\n'
-    yield from (f"<tr>{cells}</tr>\n" for cells in rows)
+    yield f'<div class="scroll wide" role="region" aria-label="{label}" tabindex="0"><table>\n'
+    yield f"<thead><tr>{heads}</tr></thead>\n<tbody>\n"
+    first, *others = table.seen
+    for row in table.named_rows():
+        name = visible_html(str(row[first.name]))
+        cells = [f'<th scope="row" data-value="{name}"><bdi>{name}</bdi></th>']
+        for column in others:
+            value = row[column.name]
+            if value is None or value != value:
+                cells.append('<td class="number" data-value="">–</td>')
+            else:
+                kind, shown = cell(column, row)
+                cells.append(f'<td class="number{kind}" data-value="{value!r}">{shown}</td>')
+        yield f"<tr>{''.join(cells)}</tr>\n"
     yield "</tbody>\n</table></div>\n"
 
 
-def direction_records(table: DirectionTable, layout: Layout) -> Records:
+def direction_records(table: DirectionTable, layout: Layout) -> Table:
     """Make a row per system and a column per metric and direction, with macro averages; the best are highlighted."""
-    columns, values = ["system"], list[list[Value]]([system] for system in table.systems)
-    marked, digits = list[tuple[int, int]](), dict[str, int]()
+    columns, rows = [Column("system")], [dict[str, Value](system=system) for system in table.systems]
     for metric in table.results:
-        by_system = [table.scores(metric, system) for system in table.systems]
-        shown = layout.decimals((score for row in by_system for _, score in row), in_percent=table.in_percent(metric))
-        for scored in zip(*by_system, strict=True):
-            columns.append(f"{metric} {scored[0][0]}")
-            digits[columns[-1]] = shown
-            scores = [score for _, score in scored]
-            for row, score in zip(values, scores, strict=True):
-                row.append(score)
-            best = best_places(scores, shown, higher=table.higher(metric))
-            marked += [(number, len(columns) - 1) for number in best]
-    return Records(columns, values, notes=_notes(table), marked=marked, text_columns=1, digits=digits)
+        scores = [dict(table.scores(metric, system)) for system in table.systems]
+        known = (score for row in scores for score in row.values())
+        digits = layout.decimals(known, in_percent=table.in_percent(metric))
+        better = 1 if table.higher(metric) else -1
+        columns += [Column(f"{metric} {name}", digits=digits, better=better) for name in scores[0]]
+        for row, of_system in zip(rows, scores, strict=True):
+            row |= {f"{metric} {name}": score for name, score in of_system.items()}
+    return Table.of(rows, shown=columns, notes=_notes(table), text_columns=1)
 
 
 def _notes(table: DirectionTable) -> list[str]:
@@ -434,9 +438,9 @@ def _notes(table: DirectionTable) -> list[str]:
     return [*said, *signatures]
 
 
-def _long_records(table: DirectionTable, layout: Layout) -> Records:
+def _long_records(table: DirectionTable, layout: Layout) -> Table:
     """Make a row per system, metric and direction."""
-    return replace(Records.of(table), facts={})
+    return replace(Table.of(table), facts={})
 
 
 DIRECTION_WRITERS: Writers[DirectionTable] = table_writers(_long_records, readers=direction_records)
@@ -464,21 +468,14 @@ def directions_page(
 
 def _direction_content(table: DirectionTable, layout: Layout, pages: Mapping[str, str]) -> Iterator[str]:
     made = direction_records(table, layout)
-    assert isinstance(made.digits, Mapping)
-    linked = [pages.get(column.rpartition(" ")[2]) for column in made.columns]
-    rows = []
-    for number, (system, *scores) in enumerate(made.rows):
-        name = visible_html(str(system))
-        cells = [f'<th scope="row" data-value="{name}"><bdi>{name}</bdi></th>']
-        for place, score in enumerate(scores, start=1):
-            cells.append(
-                _score_cell(
-                    score, linked[place], made.digits[made.columns[place]], best=(number, place) in made.marked
-                )
-            )
-        rows.append("".join(cells))
-    heads = (f'<button type="button">{visible_html(column)}</button>' for column in made.columns)
-    yield from html_table('class="scroll wide" role="region" aria-label="Scores"', heads, rows)
+    best, places = made.highlighted(), [column.name for column in made.seen]
+
+    def cell(column: Column, row: Fields) -> tuple[str, str]:
+        shown, page = column.cell(row), pages.get(column.name.rpartition(" ")[2])
+        at = made.rows.index([*row.values()]), places.index(column.name)
+        return " best" * (at in best), shown if page is None else f'<a href="{escape(page)}">{shown}</a>'
+
+    yield from sortable_table(made, "Scores", cell)
     meanings = {"metric, direction": "the score by the metric; a link leads to the page of the direction"}
     if len(table.directions) > 1:
         meanings["macro"] = "the mean over all directions in which the system takes part"
@@ -486,11 +483,3 @@ def _direction_content(table: DirectionTable, layout: Layout, pages: Mapping[str
     meanings["–"] = "the system has no output for the direction"
     yield from page_section("Columns", explained(meanings))
     yield from (f'<p class="note">{visible_html(note)}</p>\n' for note in made.notes)
-
-
-def _score_cell(score: Value, page: str | None, digits: int, *, best: bool) -> str:
-    if score is None or score != score:
-        return '<td class="number" data-value="">–</td>'
-    shown = f"{score:.{digits}f}"
-    linked = shown if page is None else f'<a href="{escape(page)}">{shown}</a>'
-    return f'<td class="number{" best" if best else ""}" data-value="{score!r}">{linked}</td>'

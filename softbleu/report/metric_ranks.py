@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from softbleu.formats import Layout, Writers, table_writers
 from softbleu.meta.campaign import AVERAGE, CLUSTER, GREATEST_P
-from softbleu.report.html import explained, html_table, page_section, static_page, visible_html
-from softbleu.report.records import Layout, Writers, table_writers
-from softbleu.tables import Records, Value
+from softbleu.report.html import explained, page_section, sortable_table, static_page, visible_html
+from softbleu.tables import Column, Table
 
 if TYPE_CHECKING:
     from softbleu.meta.questions import MetaEvaluation
+    from softbleu.types import Fields
 
 _SHADES = 4  # Clusters with a shade of their own
 
 
-def _program_table(evaluation: MetaEvaluation, layout: Layout) -> Records:
-    return evaluation.table
-
-
-def reader_table(evaluation: MetaEvaluation, layout: Layout) -> Records:
+def reader_table(evaluation: MetaEvaluation, layout: Layout) -> Table:
     """Make the table with short names of the columns of clusters."""
     table = evaluation.table
-    columns = ["#" if name.endswith(CLUSTER) else name for name in table.columns]
+    columns = [Column(name, "#" if name.endswith(CLUSTER) else name) for name in table.columns]
     note = f"#: cluster, which ends before a metric that one of it outperforms (p ≤ {GREATEST_P})"
-    return replace(table, columns=columns, verbatim=columns, notes=[note, *table.notes], text_columns=1)
+    return replace(table, shown=columns, notes=[note, *table.notes], text_columns=1)
 
 
 def write_ranking(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str]:
@@ -42,10 +39,8 @@ _SHOWN = ("permutations", "exchanged", "seed")
 
 def _content(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str]:
     table = evaluation.table
-    heads = [name for name in table.columns if not name.endswith(CLUSTER)]
-    rows = ("".join(_row(row, layout)) for row in table.rows)
-    buttons = (f'<button type="button">{visible_html(name)}</button>' for name in heads)
-    yield from html_table('class="scroll wide" role="region" aria-label="Metrics"', buttons, rows)
+    heads = [Column(name, name, digits=layout.decimals()) for name in table.columns if not name.endswith(CLUSTER)]
+    yield from sortable_table(replace(table, shown=heads), "Metrics", _cell)
     mean = "the mean over tasks, where a metric has all; " + str(table.facts.get(AVERAGE, "of shares"))
     meanings = {
         **({AVERAGE: mean} if AVERAGE in table.columns else {}),
@@ -58,16 +53,10 @@ def _content(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str]:
         yield f'<p class="note">{visible_html(note)}</p>\n'
 
 
-def _row(row: Sequence[Value], layout: Layout) -> Iterator[str]:
-    name = visible_html(str(row[0]))
-    yield f'<th scope="row" data-value="{name}"><bdi>{name}</bdi></th>'
-    for value, cluster in zip(row[1::2], row[2::2], strict=True):
-        if value is None:
-            yield '<td class="number" data-value="">–</td>'
-            continue
-        shade = f" cluster-{cluster}" if isinstance(cluster, int) and cluster <= _SHADES else ""
-        small = "" if cluster is None else f" <small>{cluster}</small>"
-        yield f'<td class="number{shade}" data-value="{value!r}">{value:.{layout.decimals()}f}{small}</td>'
+def _cell(column: Column, row: Fields) -> tuple[str, str]:
+    cluster = row[f"{column.name}{CLUSTER}"]
+    shade = f" cluster-{cluster}" if isinstance(cluster, int) and cluster <= _SHADES else ""
+    return shade, column.cell(row) + ("" if cluster is None else f" <small>{cluster}</small>")
 
 
-RANKING_WRITERS: Writers[MetaEvaluation] = table_writers(_program_table, readers=reader_table, html=write_ranking)
+RANKING_WRITERS: Writers[MetaEvaluation] = table_writers(reader_table, html=write_ranking)

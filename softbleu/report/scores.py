@@ -7,18 +7,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from softbleu.errors import counted, one_line
-from softbleu.report.records import (
+from softbleu.formats import (
     BOLD,
+    FORMATS,
     SCHEMA,
     Layout,
     Writers,
     dump,
     json_rows,
     lay_out,
-    records_text,
     table_writers,
 )
-from softbleu.tables import Records, Value, best_places, spread
+from softbleu.tables import FORMS, Column, Table, Value, spread
 
 if TYPE_CHECKING:
     from softbleu.analysis.credit import CreditSample
@@ -44,18 +44,18 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     """Write one system as a card, several systems or metrics as one table; first a row per segment at that level."""
     groups = _by_metric(results)
     if len(groups) > 1 and not any(result.parts_of for result in results):
-        yield from records_text(_metric_table(groups, layout), layout)
+        yield from _table_text(_metric_table(groups, layout), layout)
         return
     for number, group in enumerate(groups):
         yield "\n" if number else ""
         if group[0].parts_of:
-            yield from records_text(_part_table(group, layout), layout)
+            yield from _table_text(_part_table(group, layout), layout)
             yield "\nAll segments together:\n\n"
         if len(group) == 1:
             yield from _card(group[0], layout)
             yield f"\n{one_line(signature_note(group[0], layout))}\n"
         else:
-            yield from records_text(_system_table(group, layout), layout)
+            yield from _table_text(_system_table(group, layout), layout)
 
 
 @dataclass(frozen=True)
@@ -71,12 +71,11 @@ class SoftScores:
 def write_soft_text(scores: SoftScores, layout: Layout) -> Iterator[str]:
     """Write scores as `write_text` does, with those by exact matches beside."""
     if len(scores.results) > 1:
-        table = _system_table(scores.results, layout)
-        digits = _decimals(scores.exact, layout)
-        cells = [_show(result.score, "score", digits) for result in scores.exact]
-        rows = [[*row[:2], cell, *row[2:]] for row, cell in zip(table.rows, cells, strict=True)]
-        columns = [*table.columns[:2], scores.exact[0].label, *table.columns[2:]]
-        yield from records_text(replace(table, columns=columns, rows=rows), layout)
+        table, first, name = _system_table(scores.results, layout), scores.exact[0], "exact matches"
+        beside = Column(name, first.label, "score", _decimals(scores.exact, layout))
+        rows = [[*row, result.score] for row, result in zip(table.rows, scores.exact, strict=True)]
+        shown = [*table.shown[:2], beside, *table.shown[2:]]
+        yield from _table_text(replace(table, columns=[*table.columns, name], rows=rows, shown=shown), layout)
         return
     (result,), (exact,) = scores.results, scores.exact
     digits = layout.decimals([exact.score], in_percent=exact.in_percent)
@@ -93,6 +92,10 @@ def write_soft_text(scores: SoftScores, layout: Layout) -> Iterator[str]:
         ]
         yield from (f"{line}\n" for line in lay_out(pairs, [False, False, False, True]))
     yield f"\n{one_line(signature_note(result, layout))}\n"
+
+
+def _table_text(table: Table, layout: Layout) -> Iterator[str]:
+    yield from cast("Iterator[str]", FORMATS["text"].write(table, layout))
 
 
 def write_numbers(results: Sequence[Result], layout: Layout) -> Iterator[str]:
@@ -136,11 +139,11 @@ def write_jsonl(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     yield from (f"{dump(row)}\n" for row in _data_rows(results, _numbers_of))
 
 
-def score_records(results: Sequence[Result], layout: Layout) -> Records:
+def score_records(results: Sequence[Result], layout: Layout) -> Table:
     """Make a row per system, or per segment and system, with every number; lists have a column per entry."""
     rows = [spread(_in_a_cell(row)) for row in _data_rows(results, _signed_numbers_of)]
     columns = sorted(dict.fromkeys(name for row in rows for name in row), key="signature".__eq__)
-    return Records(columns, [[row.get(name) for name in columns] for row in rows])
+    return Table(columns, [[row.get(name) for name in columns] for row in rows])
 
 
 def _in_a_cell(row: dict[str, object]) -> dict[str, object]:
@@ -163,7 +166,7 @@ def _rows_of(results: Sequence[Result]) -> Iterator[tuple[dict[str, object], Sco
             yield {"system": result.name, **labels}, score, counts
 
 
-def score_tables(results: Sequence[Result], layout: Layout) -> list[Records]:
+def score_tables(results: Sequence[Result], layout: Layout) -> list[Table]:
     """Make a table per metric with its signature, or one table of several metrics of systems."""
     groups = _by_metric(results)
     if len(groups) > 1 and not any(result.parts_of for result in results):
@@ -172,29 +175,25 @@ def score_tables(results: Sequence[Result], layout: Layout) -> list[Records]:
     return [replace(table, notes=[signature_note(first, layout)]) for first, table in made]
 
 
-def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Records:
+def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Table:
     """Make a row per system and a column per metric; the best scores are highlighted, signatures are notes."""
     labels = [group[0].label for group in groups]
     names = [
         label if labels.count(label) == 1 else group[0].metric for label, group in zip(labels, groups, strict=True)
-    ]
-    digits = [_decimals(group, layout) for group in groups]
-    rows = [
-        [
-            systems[0].name,
-            *(_show(result.score, "score", shown) for result, shown in zip(systems, digits, strict=True)),
-        ]
-        for systems in zip(*groups, strict=True)
     ]
     by_name = dict(zip(names, groups, strict=True))
     columns, notes = coverage_columns({name: [one.coverage for one in group] for name, group in by_name.items()})
     columns |= gate_columns([result.gated for result in groups[0]])
     empty = next(([f"{one.empty:,}" for one in group] for group in groups if any(one.empty for one in group)), None)
     columns |= {"empty": empty} if empty else {}
-    rows = [[*row, *(cells[place] for cells in columns.values())] for place, row in enumerate(rows)]
+    rows = [
+        [systems[0].name, *(result.score for result in systems), *(cells[place] for cells in columns.values())]
+        for place, systems in enumerate(zip(*groups, strict=True))
+    ]
     notes += [f"{name} {signature_note(group[0], layout)}" for name, group in by_name.items()]
-    marked = [(row, column) for column, group in enumerate(groups, start=1) for row in _best(group, layout)]
-    return Records(["system", *names, *columns], rows, notes=notes, text_columns=1, marked=marked)
+    shown = [Column("system"), *(_score_column(name, group, layout) for name, group in by_name.items())]
+    shown += [Column(name, name) for name in columns]
+    return Table(["system", *names, *columns], rows, notes=notes, text_columns=1, shown=shown)
 
 
 def coverage_columns(covered: Mapping[str, Sequence[Coverage | None]]) -> tuple[dict[str, list[str]], list[str]]:
@@ -229,58 +228,67 @@ def _decimals(results: Sequence[Result], layout: Layout) -> int:
     return layout.decimals(scores if results[0].parts_of else whole, in_percent=results[0].in_percent)
 
 
-def _best(results: Sequence[Result], layout: Layout) -> list[int]:
-    """Return the places of the best of several systems by one metric."""
-    first, scores = results[0], [result.score for result in results]
-    return best_places(scores, _decimals(results, layout), higher=first.higher_is_better) if len(results) > 1 else []
+def _score_column(name: str, results: Sequence[Result], layout: Layout) -> Column:
+    """Make the column of scores by one metric, the best of several systems highlighted."""
+    better = 0 if len(results) == 1 or results[0].parts_of else 1 if results[0].higher_is_better else -1
+    return Column(name, name, "score", _decimals(results, layout), better=better)
 
 
-def _part_table(results: Sequence[Result], layout: Layout) -> Records:
+def _part_table(results: Sequence[Result], layout: Layout) -> Table:
     """Make a row per segment and system, or per reference, segment and system."""
-    rows, digits = [], _decimals(results, layout)
+    rows = []
     for labels, score, counts in _rows_of(results):
         shown = {name: _STARS[value] if isinstance(value, bool) else str(value) for name, value in labels.items()}
-        gated = {"gated": cast("str | None", counts.get("gated"))}
-        rows.append({**shown, **_cells(results[0].label, score, digits), **gated})
-    return _laid_out(rows)
+        rows.append((shown, score, {"gated": counts.get("gated")}))
+    return _laid_out(rows, results, layout)
 
 
-def _system_table(results: Sequence[Result], layout: Layout) -> Records:
+def _system_table(results: Sequence[Result], layout: Layout) -> Table:
     """Make a row per system; the best is highlighted."""
-    rows, digits = [], _decimals(results, layout)
+    rows = []
     gated = gate_columns([result.gated for result in results])
     for number, result in enumerate(results):
         covered = {head: cell for head, (cell,) in coverage_columns({"": [result.coverage]})[0].items()}
         covered |= {head: cells[number] for head, cells in gated.items()}
         covered |= {"empty": f"{result.empty:,}"} if result.empty else {}
-        rows.append({"system": result.name, **_cells(result.label, result.numbers, digits), **covered})
+        rows.append(({"system": result.name}, result.numbers, covered))
     _, notes = coverage_columns({"": [results[0].coverage]})
-    marked = [(number, column) for number in _best(results, layout) for column in (0, 1)]
-    return replace(_laid_out(rows), notes=[*notes, signature_note(results[0], layout)], marked=marked)
+    notes = [*notes, signature_note(results[0], layout)]
+    return replace(_laid_out(rows, results, layout), notes=notes, also="system")
 
 
-def _laid_out(rows: Sequence[dict[str, str | None]]) -> Records:
-    """Make a table of cells; empty columns are left out."""
-    columns = list(dict.fromkeys(name for row in rows for name, cell in row.items() if cell is not None))
-    return Records(columns, [[row.get(name) for name in columns] for row in rows], text_columns=1)
+def _laid_out(
+    rows: Iterable[tuple[Mapping[str, object], Score, Mapping[str, object]]],
+    results: Sequence[Result],
+    layout: Layout,
+) -> Table:
+    """Make a row per score, between its labels and further cells; empty columns are left out."""
+    label, made, columns = results[0].label, list[dict[str, object]](), dict[str, Column]()
+    for labels, score, more in rows:
+        forms, values = _values(score)
+        made.append({**labels, label: score.score, **values, **more})
+        for name, value in made[-1].items():
+            if value is not None and name not in columns:
+                columns[name] = Column(name, name, forms.get(name, ""))
+    columns[label] = _score_column(label, results, layout)
+    digits = columns[label].digits
+    return Table.of(made, [*columns], shown=[*columns.values()], text_columns=1, digits=digits)
 
 
-def _cells(label: str, score: Score, digits: int) -> dict[str, str | None]:
-    """Format the value of each column; lists first, order by order."""
-    shown = [(column, getattr(score, column.name)) for column in score.columns() if column.short]
-    orders: dict[int, dict[str, str | None]] = {}
-    for column, value in shown:
-        if isinstance(value, list):
+def _values(score: Score) -> tuple[dict[str, Unit], dict[str, object]]:
+    """Return the units and values of the columns by their heads; lists first, order by order."""
+    units: dict[str, Unit] = {}
+    orders: dict[int, dict[str, object]] = {}
+    others: dict[str, object] = {}
+    for column in score.columns():
+        value = getattr(score, column.name)
+        if column.short and isinstance(value, list):
             for n, entry in enumerate(value, start=1):
-                orders.setdefault(n, {})[f"{column.short}{n}"] = _show(entry, column.unit, digits)
-    cells: dict[str, str | None] = {label: _show(score.score, "score", digits)}
-    for entries in orders.values():
-        cells |= entries
-    return cells | {
-        column.short: None if value is None else _show(value, column.unit, digits)
-        for column, value in shown
-        if not isinstance(value, list)
-    }
+                orders.setdefault(n, {})[f"{column.short}{n}"] = entry
+                units[f"{column.short}{n}"] = column.unit
+        elif column.short:
+            others[column.short], units[column.short] = value, column.unit
+    return units, {name: value for entries in orders.values() for name, value in entries.items()} | others
 
 
 def _card(result: Result, layout: Layout, beside: str = "") -> Iterator[str]:
@@ -325,13 +333,7 @@ def _show(value: object, unit: Unit, digits: int) -> str:
     >>> _show(0.5, "per cent", 2), _show(1234.0, "count", 2), _show(0.5, "ratio", 2), _show(7.5, "tokens", 2)
     ('0.50', '1,234', '0.5000', '7.5')
     """
-    if isinstance(value, tuple):
-        return " to ".join(_show(part, unit, digits) for part in value)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return str(value)
-    if isinstance(value, int) or (unit in ("count", "tokens") and value.is_integer()):
-        return f"{int(value):,}"
-    return f"{value:,.{digits + 2 if unit == 'ratio' else 1 if unit == 'tokens' else digits}f}"
+    return FORMS[unit](value, digits, {})
 
 
 def signature_note(result: Result | Comparison, layout: Layout) -> str:
@@ -403,16 +405,16 @@ WRITERS: Writers[Sequence[Result]] = table_writers(
 )
 
 
-def matrix_records(scores: PairScores) -> Records:
+def matrix_records(scores: PairScores) -> Table:
     """Make a row per candidate and a column per reference."""
-    return _signed(replace(Records.of(scores), verbatim=scores.references), scores)
+    return _signed(replace(Table.of(scores), verbatim=scores.references), scores)
 
 
-def text_pair_records(lists: Iterable[PairScores]) -> Records:
+def text_pair_records(lists: Iterable[PairScores]) -> Table:
     """Make a row per pair in each list."""
     listed = list(lists)
     columns = ["segment", "candidate", "reference", "score"]
-    return _signed(Records(columns, _PairRows(listed), listed[0].described()), listed[0])
+    return _signed(Table(columns, _PairRows(listed), listed[0].described()), listed[0])
 
 
 @dataclass(frozen=True)
@@ -434,5 +436,5 @@ class _PairRows(Sequence[Sequence[Value]]):
         return list(self)[place]
 
 
-def _signed(table: Records, scores: PairScores) -> Records:
+def _signed(table: Table, scores: PairScores) -> Table:
     return replace(table, background=["signature"], notes=[f"signature: {scores.short_signature}"])

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from softbleu.formats import Layout
 from softbleu.report.comparisons import corrected_text
-from softbleu.report.records import Layout
 from softbleu.tables import SIGNIFICANT, p_text
 
 if TYPE_CHECKING:

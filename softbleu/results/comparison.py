@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from softbleu.resample import (
     resampled_sums,
 )
 from softbleu.results.significance import SignificanceSettings
-from softbleu.tables import Tabular, best_places, decimals_of
+from softbleu.tables import Column, Table, Tabular, decimals_of
 
 if TYPE_CHECKING:
     from softbleu.types import Cells, Fields, Floats, Integers, Progress
@@ -274,32 +273,24 @@ class Comparison(Tabular, Sequence["Comparison"]):
         own = {"metric": self.metric, "baseline": self.baseline, "signature": self.short_signature}
         return own if self.facts is None else self.facts
 
-    def _decimals(self) -> dict[str, int]:
-        """The most decimals that any metric has."""
-        digits = max(decimals_of([row["score"] for row in one.rows], in_percent=one.in_percent) for one in self)
-        names = (
-            "score",
-            "mean",
-            "lower",
-            "upper",
-            "low",
-            "high",
-            "difference",
-            "difference_lower",
-            "difference_upper",
+    def as_table(self) -> Table:
+        """Make the table; the best score of each metric and slice stands out."""
+        lower = {family.name: None if family.higher else "lower" for family in self.families}
+        digits = {
+            one.metric: decimals_of([row["score"] for row in one.rows], in_percent=one.in_percent) for one in self
+        }
+        slices = "metric", *self.families[0].slices[0]
+        rows = [
+            {**row, **record, "better": lower[row["metric"]]}
+            for row, record in zip(self.rows, self.records(), strict=True)
+        ]
+        made = Table.of(
+            rows,
+            shown=[Column(name, better=name == "score") for name in self.columns],
+            digits=lambda row: digits[row["metric"]],
+            group=lambda row: tuple(row[name] for name in slices),
         )
-        return dict.fromkeys(names, digits)
-
-    def _bold(self, rows: Sequence[Fields]) -> list[tuple[int, str]]:
-        """The best score of each metric and slice."""
-        bold, start, digits = list[tuple[int, str]](), 0, self._decimals()["score"]
-        higher = {family.name: family.higher for family in self.families}
-        names = "metric", *self.families[0].slices[0]
-        for (metric, *_), same in groupby(self.rows, lambda row: [row[name] for name in names]):
-            scores = [row["score"] for row in same]
-            bold += [(start + place, "score") for place in best_places(scores, digits, higher=higher[metric])]
-            start += len(scores)
-        return bold
+        return made.with_facts_below(self.described())
 
 
 @single_threaded_blas()

@@ -46,7 +46,7 @@ from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.score import Score
 from softbleu.results.fractions import common_beginning
 from softbleu.results.slices import segment_numbers
-from softbleu.tables import Tabular, spread
+from softbleu.tables import Table, Tabular, spread
 from softbleu.text.coded import Vocabulary
 from softbleu.text.tokens import token_places
 
@@ -175,8 +175,9 @@ class Explanation(Tabular):
             texts[1:] = [(f"reference {number}", text) for number, (_, text) in enumerate(texts[1:], start=1)]
         return {"score": self.score, **{name: " ".join(text) for name, text in texts}}
 
-    def _colour(self, row: Fields) -> str:
-        return _colour(row)
+    def as_table(self) -> Table:
+        """Return the rows, each in the colour of its verdict or match."""
+        return replace(super().as_table(), colour=_colour)
 
     def figures(self) -> Iterator[Finding]:
         """The numbers that the score is made of, as findings of kind `total`, then the findings."""
@@ -243,8 +244,9 @@ class Explanations(Tabular, list[Explanation]):
             for match in one.matches
         ]
 
-    def _colour(self, row: Fields) -> str:
-        return _colour(row)
+    def as_table(self) -> Table:
+        """Return the rows, each in the colour of its verdict or match."""
+        return replace(super().as_table(), colour=_colour)
 
 
 _GREEN, _AMBER, _RED, _GREY = "#1a7f37", "#9a6700", "#cf222e", "#6e7781"

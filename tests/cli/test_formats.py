@@ -1,6 +1,6 @@
 """Every format of every command that writes a table (`formats.toml`): valid, and with the same figures; pages.
 
-Formats are those of `RECORD_WRITERS`, as programs read them (in full) or people (rounded). Names of systems are kept
+Formats are those of `TABLE_WRITERS`, as programs read them (in full) or people (rounded). Names of systems are kept
 whole, or escaped.
 """
 
@@ -21,7 +21,8 @@ from judged_systems import OUTPUTS
 from tables import each_row, read_rows
 
 import softbleu.report.pages
-from softbleu.report.records import RECORD_FORMATS, RECORD_WRITERS, p_text
+from softbleu.formats import FORMATS, TABLE_WRITERS
+from softbleu.tables import p_text
 from softbleu.version import __version__
 
 COMMANDS = {row["name"]: row["run"] for row in read_rows("cli/formats.toml")}
@@ -60,7 +61,7 @@ def figures_in(text: str) -> set[str]:
 def test_every_format_has_the_same_figures(command: Any, files: Any, run: str, shown: dict[str, int]) -> None:
     files.lay(run)
     written = {}
-    for output_format in RECORD_WRITERS:
+    for output_format in TABLE_WRITERS:
         if output_format != "parquet":
             done = command(*run.split(), "-f", output_format, "-q")
             assert (done.code, done.err) == (0, ""), output_format
@@ -71,7 +72,7 @@ def test_every_format_has_the_same_figures(command: Any, files: Any, run: str, s
     assert PARSERS["csv"](written["csv"]) == [head, *rest]
     assert {len(row) for row in rest} <= {len(head)}
     numbers = {float(cell) for row in rest for cell in row if re.fullmatch(NUMBER, cell)}
-    for output_format in (name for name in written if RECORD_FORMATS[name].audience == "programs"):  # All digits
+    for output_format in (name for name in written if FORMATS[name].audience == "programs"):  # All digits
         PARSERS.get(output_format, str)(written[output_format])
         assert numbers <= set(map(float, re.findall(NUMBER, written[output_format]))), output_format
     for column, digits in shown.items():
@@ -95,7 +96,7 @@ def test_every_format_has_the_same_figures(command: Any, files: Any, run: str, s
 
 
 @pytest.mark.parametrize("name", ["score", "compare", "sweep", "explain"])
-@pytest.mark.parametrize("output_format", [*RECORD_WRITERS, "html"])
+@pytest.mark.parametrize("output_format", [*TABLE_WRITERS, "html"])
 def test_a_file_has_what_standard_output_has(command: Any, files: Any, name: str, output_format: str) -> None:
     line = COMMANDS[name].split()
     files.lay(*line)

@@ -31,11 +31,11 @@ from softbleu.cli.settings import by_spelling
 from softbleu.cli.words import parse_words
 from softbleu.corpora.files import name_systems
 from softbleu.corpora.generate import GenerationSettings, generate
+from softbleu.formats import fit, lay_out
 from softbleu.io import progress
 from softbleu.io.progress import ProgressBar
 from softbleu.matching import MATCHERS
 from softbleu.metrics import METRICS
-from softbleu.report.records import fit, lay_out
 from softbleu.text.tokens import TOKENIZERS
 
 EXAMPLES = read_toml(Path(app.__file__).with_name("examples.toml"))

@@ -15,8 +15,8 @@ import pytest
 import softbleu
 from softbleu.analysis.directions import DirectionTable
 from softbleu.cli.app import run
+from softbleu.formats import Layout
 from softbleu.report.html import directions_page
-from softbleu.report.records import Layout
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="needs chromium: the package selenium is not installed")
 from selenium.webdriver.common.by import By  # noqa: E402

@@ -19,14 +19,14 @@ from refusing import refused
 import softbleu
 from softbleu.cli.output import Target
 from softbleu.errors import InputError, one_line
+from softbleu.formats import BINARY_FORMATS, TABLE_WRITERS, Layout, format_by_suffix, lay_out
 from softbleu.metrics.score import Score
 from softbleu.report.comparisons import COMPARERS
 from softbleu.report.explanations import EXPLAINERS
-from softbleu.report.records import BINARY_FORMATS, RECORD_WRITERS, Layout, format_by_suffix, lay_out
 from softbleu.report.scores import WRITERS
 from softbleu.results.comparison import Row
 from softbleu.results.explain import Explanation, NgramMatch
-from softbleu.tables import Records
+from softbleu.tables import Table
 
 CANDIDATES = {"A": ["the cat sat on the mat", "a dog"], "B": ["the cat sat", "the dog"]}
 REFERENCES = [["the cat sat on a mat", "a cat sat down"], ["a dog"]]
@@ -138,15 +138,15 @@ ROWS: list[list[Any]] = [["cat", True, 0.123456, 1234], [HOSTILE, False, None, 0
 ROWS += [[name, False, 1e-300, -(2**40)] for name in NAMES]
 FACTS: dict[str, Any] = {"vectors": "glove_6b", "words_known": 1234, "ratio": 0.5, "whole": True, "of": None}
 FACTS |= {"names": ["a", "b"], "odd": HOSTILE}
-RECORDS = Records(COLUMNS, ROWS, FACTS)
+RECORDS = Table(COLUMNS, ROWS, FACTS)
 
 
-def written(name: str, records: Records, digits: int = 2, *, colour: bool = False) -> str:
-    return "".join(RECORD_WRITERS[name](records, Layout(digits, colour)))
+def written(name: str, records: Table, digits: int = 2, *, colour: bool = False) -> str:
+    return "".join(TABLE_WRITERS[name](records, Layout(digits, colour)))
 
 
-def parquet_of(records: Records) -> pyarrow.Table:
-    return pyarrow.parquet.read_table(io.BytesIO(RECORD_WRITERS["parquet"](records, Layout())))
+def parquet_of(records: Table) -> pyarrow.Table:
+    return pyarrow.parquet.read_table(io.BytesIO(TABLE_WRITERS["parquet"](records, Layout())))
 
 
 def read_csv(text: str) -> list[list[str]]:
@@ -157,33 +157,33 @@ def as_cell(value: Any) -> str:
     return "" if value is None else value if isinstance(value, str) else json.dumps(value)
 
 
-@pytest.mark.parametrize("name", sorted({*RECORD_WRITERS} - {*BINARY_FORMATS}))
+@pytest.mark.parametrize("name", sorted({*TABLE_WRITERS} - {*BINARY_FORMATS}))
 @pytest.mark.parametrize("facts", [{}, FACTS], ids=["", "facts"])
 def test_nothing_of_the_text_gets_out(name: str, facts: dict[str, Any]) -> None:
     """Control characters reach no terminal, and lines and columns stay what they are; CSV quotes text as it is."""
     for columns, rows in ((COLUMNS, ROWS), (COLUMNS, []), ([], [])):
-        shown = written(name, Records(columns, rows, facts))
+        shown = written(name, Table(columns, rows, facts))
         assert not shown or shown.endswith("\n")
         assert "\x1b" not in shown or name == "csv"
         assert "\t" not in shown or name in ("tsv", "csv")
         assert "\u2028" not in shown or name in ("json", "jsonl", "csv")
 
 
-TABLES: dict[str, tuple[Records, dict[str, Any]]] = {
+TABLES: dict[str, tuple[Table, dict[str, Any]]] = {
     "all": (RECORDS, {}),
-    "no rows": (Records(COLUMNS, []), {}),
-    "facts": (Records([], [], FACTS), {}),
-    "facts and no rows": (Records(COLUMNS, [], {"a": 1, "long_name": "x"}, "no words"), {}),
-    "nothing": (Records([], []), {}),
-    "a column of none": (Records(["yes", "x"], [[True, None], [False, None]]), {}),
+    "no rows": (Table(COLUMNS, []), {}),
+    "facts": (Table([], [], FACTS), {}),
+    "facts and no rows": (Table(COLUMNS, [], {"a": 1, "long_name": "x"}, "no words"), {}),
+    "nothing": (Table([], []), {}),
+    "a column of none": (Table(["yes", "x"], [[True, None], [False, None]]), {}),
     # In LaTeX no row is an argument of the one before it.
-    "rows that begin with brackets and stars": (Records(["x", "y"], [["[1", "[2"], ["*1", "*2"]]), {}),
+    "rows that begin with brackets and stars": (Table(["x", "y"], [["[1", "[2"], ["*1", "*2"]]), {}),
     # Notes are for people, and marks for terminals.
-    "notes": (Records(["x"], [[1], [2]], notes=["a|b", "c"], marked=[(1, 0)]), {}),
-    "notes in colour": (Records(["x"], [[1], [2]], notes=["a|b", "c"], marked=[(1, 0)]), {"colour": True}),
+    "notes": (Table(["x"], [[1], [2]], notes=["a|b", "c"], marked=[(1, 0)]), {}),
+    "notes in colour": (Table(["x"], [[1], [2]], notes=["a|b", "c"], marked=[(1, 0)]), {"colour": True}),
     # Decimals are the layout's unless the table has its own.
-    "decimals of the layout": (Records(["x"], [[0.123456]]), {"digits": 4}),
-    "decimals of the table": (Records(["x"], [[0.123456]], digits=5), {"digits": 1}),
+    "decimals of the layout": (Table(["x"], [[0.123456]]), {"digits": 4}),
+    "decimals of the table": (Table(["x"], [[0.123456]], digits=5), {"digits": 1}),
 }
 EXPECTED = tomllib.loads(Path(__file__).with_name("expected.toml").read_text(encoding="utf-8"))
 
@@ -199,10 +199,10 @@ def test_json_and_lines_have_the_values() -> None:
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in ROWS]
     assert json.loads(written("json", RECORDS)) == {"schema": 1, **FACTS, "rows": rows}
     assert [json.loads(line) for line in written("jsonl", RECORDS).split("\n")[:-1]] == rows
-    assert json.loads(written("json", Records([], [], FACTS))) == {"schema": 1, **FACTS}
-    assert json.loads(written("jsonl", Records([], [], FACTS))) == FACTS
-    assert json.loads(written("json", Records(COLUMNS, []))) == {"schema": 1, "rows": []}
-    assert written("jsonl", Records(COLUMNS, [])) == ""
+    assert json.loads(written("json", Table([], [], FACTS))) == {"schema": 1, **FACTS}
+    assert json.loads(written("jsonl", Table([], [], FACTS))) == FACTS
+    assert json.loads(written("json", Table(COLUMNS, []))) == {"schema": 1, "rows": []}
+    assert written("jsonl", Table(COLUMNS, [])) == ""
     assert not any("a|b" in written(name, TABLES["notes"][0]) for name in ("json", "jsonl", "csv"))
 
 
@@ -213,16 +213,16 @@ VALUES |= st.text(max_size=8).filter(lambda text: "\x00" not in text)
 @given(st.integers(1, 3).flatmap(lambda n: st.lists(st.lists(VALUES, min_size=n, max_size=n), min_size=1)))
 def test_csv_of_anything(rows: list[list[Any]]) -> None:
     columns = [f"column {number}" for number in range(len(rows[0]))]
-    found = read_csv(written("csv", Records(columns, rows)))
+    found = read_csv(written("csv", Table(columns, rows)))
     assert found == [columns, *([as_cell(value) for value in row] for row in rows)]
 
 
 def test_csv_has_all_values_and_nothing_to_compute() -> None:
     assert read_csv(written("csv", RECORDS)) == [COLUMNS, *([as_cell(value) for value in row] for row in ROWS)]
-    assert [written("csv", Records(columns, [])) for columns in (COLUMNS, [])] == [",".join(COLUMNS) + "\n", ""]
+    assert [written("csv", Table(columns, [])) for columns in (COLUMNS, [])] == [",".join(COLUMNS) + "\n", ""]
     # Spreadsheets are given nothing to compute if so asked.
     for start in "=+-@":
-        records, write = Records(["x", "y"], [[f"{start}1", -1]]), RECORD_WRITERS["csv"]
+        records, write = Table(["x", "y"], [[f"{start}1", -1]]), TABLE_WRITERS["csv"]
         assert list(write(records, Layout())) == ["x,y\n", f"{start}1,-1\n"]
         assert list(write(records, Layout(spreadsheet=True))) == ["x,y\n", f"'{start}1,-1\n"]
 
@@ -232,17 +232,17 @@ def test_parquet_has_typed_columns() -> None:
     assert table.column_names == COLUMNS
     assert [str(kind) for kind in table.schema.types] == ["string", "bool", "double", "int64"]
     assert [list(row.values()) for row in table.to_pylist()] == ROWS
-    assert [parquet_of(Records(columns, [])).column_names for columns in (COLUMNS, [])] == [COLUMNS, []]
-    write = RECORD_WRITERS["parquet"]
+    assert [parquet_of(Table(columns, [])).column_names for columns in (COLUMNS, [])] == [COLUMNS, []]
+    write = TABLE_WRITERS["parquet"]
     assert write(RECORDS, Layout()) == write(RECORDS, Layout())
 
 
 def test_values_that_are_no_numbers_and_rows_of_another_width_are_refused() -> None:
     for name, value in product(("json", "jsonl", "tsv", "csv"), (float("nan"), float("-inf"))):
-        refused(ValueError, "JSON compliant", written, name, Records(["x"], [[value]]))
+        refused(ValueError, "JSON compliant", written, name, Table(["x"], [[value]]))
     for name in ("json", "jsonl", "parquet"):
         with pytest.raises(ValueError, match=r"zip|argument"):
-            list(RECORD_WRITERS[name](Records(["a", "b"], [[1]]), Layout()))
+            list(TABLE_WRITERS[name](Table(["a", "b"], [[1]]), Layout()))
 
 
 def test_formats_by_suffix() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import softbleu
 from softbleu import read_metric
 from softbleu.errors import InputError
+from softbleu.formats import Layout
 from softbleu.report.curves import CURVE_WRITERS
-from softbleu.report.records import Layout
 from softbleu.resample import correct
 from softbleu.results.fractions import find_partings
 from softbleu.results.significance import SignificanceSettings

@@ -75,9 +75,9 @@ def test_a_result_is_a_number_and_results_are_a_list_and_a_table() -> None:
     assert found["B"] is found[1]
     assert found[:1] == [result]
     refused(UnknownNameError, "unknown system 'C'; valid: A, B", found.__getitem__, "C")
-    *rows, notes = str(found).splitlines()
+    head, _, *rows, _, notes = str(found).splitlines()
     scores = [[each.name, f"{each.score:.2f}"] for each in found]
-    assert [row.split() for row in rows] == [["system", "bleu(effective_order=yes)"], *scores]
+    assert [row.split() for row in (head, *rows)] == [["system", "bleu(effective_order=yes)"], *scores]
     assert notes == f"signature of {result.metric}: {result.short_signature}"
     assert str(Results([])) == "nothing found"
     several = score(CANDIDATES, REFERENCES, metrics=["bleu(order=1)", "chrf"])
@@ -386,7 +386,7 @@ def test_results_show_themselves_as_tables_at_a_prompt() -> None:
     results = score(CANDIDATES, REFERENCES, metrics=["bleu", "chrf"])
     assert repr(results) == str(results)
     assert repr(results).splitlines()[0].split() == ["system", "bleu", "chrf"]
-    assert f"{results[0]:.2f}" in repr(results).splitlines()[1]
+    assert f"{results[0]:.2f}" in repr(results).splitlines()[2]
     assert repr(results[0]) == str(results[0])
     table = compare(CANDIDATES, REFERENCES, metrics="chrf")
     assert repr(table) == str(table)

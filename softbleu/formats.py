@@ -1,4 +1,4 @@
-"""Tables in every format, for readers and for programs; the layout of text."""
+"""Tables in every format, for readers and for programs: one renderer; the layout of text."""
 
 from __future__ import annotations
 
@@ -8,18 +8,20 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from html import escape
 from itertools import chain
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from softbleu.errors import InputError, Parameter, known_name, one_line, optional
-from softbleu.tables import PROBABILITIES, Records, Tabular, Value, decimals_of, p_text
+from softbleu.tables import Column, Table, Tabular, Value, decimals_of
 
 LEAST_NAME = 12  # Width that a name keeps in a table that is too wide
 GAP = "  "
 _MOST_DIGITS = 15  # Decimal digits of a float
 BOLD = "1"  # Terminal code of bold print
 SCHEMA = 1
+FACTS = ("name", "fact")  # Columns of a table of facts alone, which has no heads
 Written = Iterator[str] | bytes  # Pieces of text that make whole lines, or the bytes of a file
 _MARKDOWN = str.maketrans({char: f"\\{char}" for char in "\\`*_[]<>|~"})
 _LATEX = str.maketrans(
@@ -193,77 +195,63 @@ def json_document(facts: Mapping[str, object], **lists: Iterable[Mapping[str, ob
     yield "}\n"
 
 
-def records_text(records: Records, layout: Layout) -> Iterator[str]:
+def write_text(table: Table, layout: Layout) -> Iterator[str]:
     """Write the facts, one per line, and a table; columns that do not fit a terminal continue below."""
-    records = _without_background(records, layout)
-    facts = [list(map(one_line, fact)) for fact in _facts(records, layout)]
+    facts = [list(map(one_line, fact)) for fact in _facts(table, layout)]
     yield from (f"{line}\n" for line in lay_out(facts, [False, False]))
-    if facts and records.columns:
+    if facts and table.columns:
         yield "\n"
-    if records.rows and records.columns:
-        rows = [list(map(one_line, row)) for row in [_header(records), *_cells(records, layout)]]
-        right = _flush_right(records)
+    if table.rows and table.columns:
+        rows, right = [_heads(table), *table.cells(layout.decimals())], _flush_right(table)
+        best = table.highlighted(layout.decimals()) if layout.colour else ()
         for number, (cut, columns) in enumerate(fit(rows, right, layout.width)):
             yield "\n" if number else ""
             bold = {(0, n) for n in range(len(columns))}
-            bold |= {(row + 1, columns.index(column)) for row, column in records.marked if column in columns}
+            bold |= {(row + 1, columns.index(column)) for row, column in best if column in columns}
             shown = lay_out(cut, [right[n] for n in columns], head=True, bold=bold, layout=layout)
             yield from (f"{line}\n" for line in shown)
-    elif records.columns:
-        yield f"{records.empty}\n"
-    if records.notes:
+    elif table.columns:
+        yield f"{table.empty}\n"
+    notes = _notes(table, layout)
+    if notes:
         yield "\n"
-    yield from (f"{one_line(note)}\n" for note in records.notes)
+    yield from (f"{one_line(note)}\n" for note in notes)
 
 
-def _without_background(records: Records, layout: Layout) -> Records:
-    """Move background columns and facts to the notes if signatures are long; otherwise drop them."""
-    if not records.background:
-        return records
-    shown = [n for n, name in enumerate(records.columns) if name not in records.background]
-    behind = [f"{records.columns[n]}: {row[n]}" for row in records.rows for n in range(len(row)) if n not in shown]
-    behind += [f"{name}: {fact}" for name, fact in records.facts.items() if name in records.background]
-    return replace(
-        with_columns(records, shown),
-        facts={name: fact for name, fact in records.facts.items() if name not in records.background},
-        notes=[*records.notes, *(dict.fromkeys(behind) if layout.long_signature else ())],
-    )
-
-
-def with_columns(records: Records, places: Sequence[int]) -> Records:
+def with_columns(table: Table, places: Sequence[int]) -> Table:
     """Select columns by their places, in this order."""
-    rows = [[row[place] for place in places] for row in records.rows]
-    return replace(records, columns=[records.columns[place] for place in places], rows=rows)
+    rows = [[row[place] for place in places] for row in table.rows]
+    return replace(table, columns=[table.columns[place] for place in places], rows=rows)
 
 
-def records_json(records: Records, layout: Layout) -> Iterator[str]:
+def write_json(table: Table, layout: Layout) -> Iterator[str]:
     """Write one JSON object, one row per line."""
-    return json_document(records.facts, **({"rows": records.named_rows()} if records.columns else {}))
+    return json_document(table.facts, **({"rows": table.named_rows()} if table.columns else {}))
 
 
-def records_jsonl(records: Records, layout: Layout) -> Iterator[str]:
+def write_jsonl(table: Table, layout: Layout) -> Iterator[str]:
     """Write one JSON object per row, or one with the facts of a table without columns."""
-    if not records.columns:
-        yield dump(dict(records.facts)) + "\n"
-    yield from (f"{dump(row)}\n" for row in records.named_rows())
+    if not table.columns:
+        yield dump(dict(table.facts)) + "\n"
+    yield from (f"{dump(row)}\n" for row in table.named_rows())
 
 
-def records_tsv(records: Records, layout: Layout) -> Iterator[str]:
+def write_tsv(table: Table, layout: Layout) -> Iterator[str]:
     """Write a line of column names and a line per row, or names and values of the facts without columns."""
-    for row in _lines(records):
+    for row in _lines(table):
         yield "\t".join(map(one_line, map(_plain, row))) + "\n"
 
 
-def records_csv(records: Records, layout: Layout) -> Iterator[str]:
+def write_csv(table: Table, layout: Layout) -> Iterator[str]:
     r"""Write comma-separated values (RFC 4180), numbers in full, text unchanged.
 
-    >>> from softbleu.report import Layout
-    >>> list(records_csv(Records(["system", "score"], [["a, b", 12.5], ["=c", None]]), Layout()))
+    >>> from softbleu.formats import Layout
+    >>> list(write_csv(Table(["system", "score"], [["a, b", 12.5], ["=c", None]]), Layout()))
     ['system,score\n', '"a, b",12.5\n', '=c,\n']
-    >>> list(records_csv(Records(["x"], [["=c"]]), Layout(spreadsheet=True)))
+    >>> list(write_csv(Table(["x"], [["=c"]]), Layout(spreadsheet=True)))
     ['x\n', "'=c\n"]
     """
-    for row in _lines(records):
+    for row in _lines(table):
         cells = [
             f"'{value}"
             if layout.spreadsheet and isinstance(value, str) and value.startswith(("=", "+", "-", "@"))
@@ -276,37 +264,30 @@ def records_csv(records: Records, layout: Layout) -> Iterator[str]:
         yield line.getvalue().removesuffix("\r\n") + "\n"
 
 
-def records_markdown(records: Records, layout: Layout) -> Iterator[str]:
+def write_markdown(table: Table, layout: Layout) -> Iterator[str]:
     """Write the facts as a list, and a Markdown table."""
-    records = _without_background(records, layout)
-    for name, value in _facts(records, layout):
-        yield f"- {name}: {_escape_markdown(value)}\n"
-    if records.columns:
-        if records.facts:
-            yield "\n"
-        header = list(map(_escape_markdown, _header(records)))
-        cells = [list(map(_escape_markdown, row)) for row in _cells(records, layout)]
-        rows = _marked(cells, records, "**{}**")
-        yield _tabulated(header, rows, _flush_right(records), "pipe")
-    yield from (f"\n{_escape_markdown(note)}\n" for note in records.notes)
+    facts = _facts(table, layout)
+    yield from (f"- {name}: {_escape_markdown(value)}\n" for name, value in facts)
+    if table.columns:
+        yield "\n" if facts else ""
+        yield _ruled(table, layout, lambda row: list(map(_escape_markdown, row)), "**{}**", "pipe")
+    yield from (f"\n{_escape_markdown(note)}\n" for note in _notes(table, layout))
 
 
-def records_latex(records: Records, layout: Layout) -> Iterator[str]:
+def write_latex(table: Table, layout: Layout) -> Iterator[str]:
     """Write a LaTeX tabular (the document must load booktabs), with the facts as comments.
 
     Without columns the facts are the table: one name and value per line.
     """
     from tabulate import DataRow, Line, TableFormat
 
-    records = _without_background(records, layout)
-    header, right = _latex_row(_header(records)), _flush_right(records)
-    rows = _marked(list(map(_latex_row, _cells(records, layout))), records, "\\textbf{{{}}}")
-    yield from (f"% {one_line(note)}\n" for note in records.notes)
-    if records.columns:
-        yield from (f"% {name}: {one_line(_show(fact, records, layout))}\n" for name, fact in records.facts.items())
+    facts = _facts(table, layout, blanks=False)
+    yield from (f"% {one_line(note)}\n" for note in _notes(table, layout))
+    if table.columns:
+        yield from (f"% {name}: {one_line(fact)}\n" for name, fact in facts)
     else:
-        rows, right = list(map(_latex_row, _facts(records, layout))), [False, False]
-    kinds = "".join("r" if flush else "l" for flush in right)
+        table = Table(FACTS, [[name.replace("_", " "), fact] for name, fact in facts], text_columns=2)
+    kinds = "".join("r" if flush else "l" for flush in _flush_right(table))
     row = DataRow("", " & ", r" \\")
     booktabs = TableFormat(
         lineabove=Line(f"% needs \\usepackage{{booktabs}}\n\\begin{{tabular}}{{{kinds}}}\n\\toprule", "", "", ""),
@@ -318,25 +299,54 @@ def records_latex(records: Records, layout: Layout) -> Iterator[str]:
         padding=0,
         with_header_hide=None,
     )
-    yield _tabulated(header, rows, right, booktabs)
+    yield _ruled(table, layout, _latex_row, "\\textbf{{{}}}", booktabs)
 
 
-def _marked(rows: Sequence[Sequence[str]], records: Records, pattern: str) -> list[list[str]]:
-    """Format the highlighted cells by a pattern."""
-    return [
-        [pattern.format(cell) if (row, column) in records.marked else cell for column, cell in enumerate(cells)]
-        for row, cells in enumerate(rows)
+def _ruled(
+    table: Table, layout: Layout, escaped: Callable[[Sequence[str]], list[str]], strong: str, form: object
+) -> str:
+    """Write a table by tabulate, the cells that stand out by a pattern."""
+    from tabulate import tabulate
+
+    best = table.highlighted(layout.decimals())
+    rows = [
+        [strong.format(cell) if (row, column) in best else cell for column, cell in enumerate(escaped(cells))]
+        for row, cells in enumerate(table.cells(layout.decimals()))
     ]
+    kinds = ["right" if flush else "left" for flush in _flush_right(table)]
+    heads = escaped(_heads(table)) if table.columns != FACTS else []
+    return f"{tabulate(rows, heads, tablefmt=form, disable_numparse=True, colalign=kinds)}\n"
 
 
-def records_parquet(records: Records, layout: Layout) -> bytes:
+def write_html(table: Table, layout: Layout) -> Iterator[str]:
+    """Write an HTML table, the best cells bold and rows in their colours, with facts and notes below it."""
+    best, seen = table.highlighted(layout.decimals()), table.seen
+    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in _heads(table))
+    yield f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n"
+    rows = zip(table.named_rows(), table.cells(layout.decimals()), strict=True)
+    for number, (row, cells) in enumerate(rows):
+        colour = "" if table.colour is None else table.colour(row)
+        made = []
+        for place, (column, text) in enumerate(zip(seen, cells, strict=True)):
+            is_number = column.text is None and isinstance(row.get(column.name), int | float)
+            shown = f"<b>{escape(text)}</b>" if (number, place) in best else escape(text)
+            shown = f'<span style="color: {colour}">{shown}</span>' if colour and text else shown
+            kind = 'class="number"' if is_number else 'dir="auto"'
+            made.append(f"<td {kind}>{shown}</td>")
+        yield f"<tr>{''.join(made)}</tr>\n"
+    yield "</tbody>\n</table>"
+    said = [*(f"{name}: {fact}" for name, fact in _facts(table, layout)), *_notes(table, layout)]
+    yield from (f"<p><small>{escape(one_line(note))}</small></p>" for note in said)
+
+
+def write_parquet(table: Table, layout: Layout) -> bytes:
     """Write Parquet. Raises MissingExtraError if pyarrow is not installed."""
     with optional("parquet", "Parquet"):
         import pyarrow
         import pyarrow.parquet
-    rows = [[_text(value) if isinstance(value, str) else value for value in row] for row in records.rows]
-    cells = zip(*rows, strict=True) if rows else ([] for _ in records.columns)
-    columns = dict(zip(map(_text, records.columns), map(list, cells), strict=True))
+    rows = [[_text(value) if isinstance(value, str) else value for value in row] for row in table.rows]
+    cells = zip(*rows, strict=True) if rows else ([] for _ in table.columns)
+    columns = dict(zip(map(_text, table.columns), map(list, cells), strict=True))
     out = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.table(columns), out)
     return out.getvalue()
@@ -346,90 +356,81 @@ Audience = Literal["readers", "paper", "programs"]
 
 
 @dataclass(frozen=True)
-class RecordFormat:
+class Format:
     """A format of tables: its writer, its audience, and the suffix of its files if that is not its name."""
 
-    write: Callable[[Records, Layout], Written]
+    write: Callable[[Table, Layout], Written]
     audience: Audience
     suffix: str = ""
     binary: bool = False
 
 
-RECORD_FORMATS = {
-    "text": RecordFormat(records_text, "readers", "txt"),
-    "json": RecordFormat(records_json, "programs"),
-    "jsonl": RecordFormat(records_jsonl, "programs"),
-    "tsv": RecordFormat(records_tsv, "programs"),
-    "markdown": RecordFormat(records_markdown, "readers", "md"),
-    "latex": RecordFormat(records_latex, "paper", "tex"),
-    "csv": RecordFormat(records_csv, "programs"),
-    "parquet": RecordFormat(records_parquet, "programs", binary=True),
+FORMATS = {
+    "text": Format(write_text, "readers", "txt"),
+    "json": Format(write_json, "programs"),
+    "jsonl": Format(write_jsonl, "programs"),
+    "tsv": Format(write_tsv, "programs"),
+    "markdown": Format(write_markdown, "readers", "md"),
+    "latex": Format(write_latex, "paper", "tex"),
+    "csv": Format(write_csv, "programs"),
+    "parquet": Format(write_parquet, "programs", binary=True),
 }
 """All formats of tables. Commands, suffixes of files and tables for readers or programs follow from these rows."""
-RECORD_WRITERS: Writers[Records] = Formats({name: kind.write for name, kind in RECORD_FORMATS.items()})
-BINARY_FORMATS = [name for name, kind in RECORD_FORMATS.items() if kind.binary]
-ALIASES = {kind.suffix: name for name, kind in RECORD_FORMATS.items() if kind.suffix}
+BINARY_FORMATS = [name for name, kind in FORMATS.items() if kind.binary]
+ALIASES = {kind.suffix: name for name, kind in FORMATS.items() if kind.suffix}
 
 
 def is_for_readers(name: str) -> bool:
     """Whether a format of tables is for readers, who also get notes."""
-    kind = RECORD_FORMATS.get(ALIASES.get(name.lower(), name.lower()))
+    kind = FORMATS.get(ALIASES.get(name.lower(), name.lower()))
     return kind is not None and kind.audience != "programs"
 
 
 def suffix_of(name: str) -> str:
     """Return the suffix of files in a format of tables."""
-    kind = RECORD_FORMATS[known_name("format", ALIASES.get(name.lower(), name), RECORD_FORMATS)]
+    kind = FORMATS[known_name("format", ALIASES.get(name.lower(), name), FORMATS)]
     return kind.suffix or name.lower()
 
 
-def _header(records: Records) -> list[str]:
-    return [name if name in records.verbatim else name.replace("_", " ") for name in records.columns]
+def _heads(table: Table) -> list[str]:
+    return [one_line(column.title) for column in table.seen]
 
 
-def _cells(records: Records, layout: Layout) -> list[list[str]]:
+def _facts(table: Table, layout: Layout, *, blanks: bool = True) -> list[list[str]]:
+    digits = table.digits if isinstance(table.digits, int) else layout.decimals()
     return [
-        [
-            p_text(value)
-            if name in PROBABILITIES and isinstance(value, float)
-            else _show(value, records, layout, name)
-            for name, value in zip(records.columns, row, strict=True)
-        ]
-        for row in records.rows
+        [name.replace("_", " ") if blanks else name, Column(name).cell(table.facts, digits)]
+        for name in table.facts
+        if name not in table.background
     ]
 
 
-def _facts(records: Records, layout: Layout) -> list[list[str]]:
-    return [[name.replace("_", " "), _show(value, records, layout)] for name, value in records.facts.items()]
+def _notes(table: Table, layout: Layout) -> list[str]:
+    """Return the notes; below them columns and facts in the background, if signatures are long."""
+    if not table.background or not layout.long_signature:
+        return [*table.notes]
+    behind = [
+        f"{name}: {row[name]}" for row in table.named_rows() for name in table.columns if name in table.background
+    ]
+    behind += [f"{name}: {fact}" for name, fact in table.facts.items() if name in table.background]
+    return [*table.notes, *dict.fromkeys(behind)]
 
 
-def _show(value: Value | Sequence[str], records: Records, layout: Layout, column: str = "") -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        digits = records.digits.get(column) if isinstance(records.digits, Mapping) else records.digits
-        return f"{value:z.{layout.decimals() if digits is None else digits}f}"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return value if isinstance(value, str) else ", ".join(value)
-
-
-def _flush_right(records: Records) -> list[bool]:
-    left = records.text_columns
+def _flush_right(table: Table) -> list[bool]:
+    seen, left = table.seen, table.text_columns
     if left is None:
-        numeric = (all(map(_is_number, column)) for column in zip(*records.rows, strict=True))
-        left = next((number for number, is_number in enumerate(numeric) if is_number), len(records.columns))
-    return [number >= left for number in range(len(records.columns))]
+        rows = [*table.named_rows()]
+        numeric = (bool(rows) and all(_is_number(row.get(column.name)) for row in rows) for column in seen)
+        left = next((number for number, is_number in enumerate(numeric) if is_number), len(seen))
+    return [number >= left for number in range(len(seen))]
 
 
 def _is_number(value: Value) -> bool:
     return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
-def _lines(records: Records) -> Iterable[Iterable[Value | Sequence[str]]]:
-    return chain([records.columns], records.rows) if records.columns else records.facts.items()
+def _lines(table: Table) -> Iterable[Iterable[Value | Sequence[str]]]:
+    return chain([table.columns], table.rows) if table.columns else table.facts.items()
 
 
 def _plain(value: Value | Sequence[str]) -> str:
@@ -451,17 +452,7 @@ def _latex_row(cells: Sequence[str]) -> list[str]:
     return [f"{{}}{escaped[0]}" if escaped[0].startswith(("[", "*")) else escaped[0], *escaped[1:]] if escaped else []
 
 
-def _tabulated(
-    header: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool], table_format: object
-) -> str:
-    from tabulate import tabulate
-
-    kinds = ["right" if flush else "left" for flush in right]
-    text = tabulate(rows, header, tablefmt=table_format, disable_numparse=True, colalign=kinds)
-    return f"{text}\n"
-
-
-Made = Records | list[Records]  # One table, or several that are written one after the other
+Made = Table | list[Table]  # One table, or several that are written one after the other
 
 
 def table_writers(
@@ -476,21 +467,21 @@ def table_writers(
     """
     readers = readers or programs
     made = {"programs": programs, "readers": readers, "paper": paper or readers}
-    tables = {name: partial(_write_made, kind.write, made[kind.audience]) for name, kind in RECORD_FORMATS.items()}
+    tables = {name: partial(_write_made, kind.write, made[kind.audience]) for name, kind in FORMATS.items()}
     return Formats({**tables, **own})
 
 
 def _write_made(
-    write: Callable[[Records, Layout], Written],
+    write: Callable[[Table, Layout], Written],
     make: Callable[[Subject, Layout], Made],
     subject: Subject,
     layout: Layout,
 ) -> Written:
     made = make(subject, layout)
-    return write(made, layout) if isinstance(made, Records) else _in_turn(write, made, layout)
+    return write(made, layout) if isinstance(made, Table) else _in_turn(write, made, layout)
 
 
-def _in_turn(write: Callable[[Records, Layout], Written], tables: Iterable[Records], layout: Layout) -> Iterator[str]:
+def _in_turn(write: Callable[[Table, Layout], Written], tables: Iterable[Table], layout: Layout) -> Iterator[str]:
     for number, table in enumerate(tables):
         yield "\n" if number else ""
         written = write(table, layout)
@@ -498,19 +489,19 @@ def _in_turn(write: Callable[[Records, Layout], Written], tables: Iterable[Recor
         yield from written
 
 
-def view_table(table: Tabular, layout: Layout) -> Records:
+def view_table(table: Tabular, layout: Layout) -> Table:
     """Return the table of any value with rows."""
-    return table if isinstance(table, Records) else Records.of(table)
+    return table if isinstance(table, Table) else Table.of(table)
 
 
-VIEWS: Writers[Tabular] = table_writers(view_table)
+TABLE_WRITERS: Writers[Tabular] = table_writers(view_table)
 """Writers of any value with rows."""
 
 
 def format_by_suffix(name: str | None) -> str:
     """Return the format for the suffix of a file; text without one. Raises InputError for unknown suffixes."""
     suffix = Path(name or "").suffix.lower().removeprefix(".")
-    known = {kind.suffix or name: name for name, kind in RECORD_FORMATS.items()} | {"html": "html"}
+    known = {kind.suffix or name: name for name, kind in FORMATS.items()} | {"html": "html"}
     if suffix and suffix not in known:
         said = f"{name}: no format has the suffix .{suffix}: take .{', .'.join(known)}, or name one by "
         raise InputError(said, Parameter("format"))
