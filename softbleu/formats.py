@@ -489,13 +489,13 @@ def _in_turn(write: Callable[[Table, Layout], Written], tables: Iterable[Table],
         yield from written
 
 
-def view_table(table: Tabular, layout: Layout) -> Table:
-    """Return the table of any value with rows."""
-    return table if isinstance(table, Table) else Table.of(table)
+def view_table(found: Tabular | list[Table], layout: Layout) -> Made:
+    """Return the tables of any value with rows."""
+    return found if isinstance(found, Table | list) else Table.of(found)
 
 
-TABLE_WRITERS: Writers[Tabular] = table_writers(view_table)
-"""Writers of any value with rows."""
+TABLE_WRITERS: Writers[Tabular | list[Table]] = table_writers(view_table)
+"""Writers of any value with rows, and of several tables."""
 
 
 def format_by_suffix(name: str | None) -> str:

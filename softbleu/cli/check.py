@@ -8,8 +8,9 @@ from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import TextOptions
 from softbleu.cli.options import page_format
 from softbleu.corpora.checks import check_files
+from softbleu.formats import TABLE_WRITERS
 from softbleu.io.progress import note
-from softbleu.report import CHECK_WRITERS, PAGES
+from softbleu.report import PAGES
 from softbleu.tables import Table
 
 
@@ -36,8 +37,8 @@ def check(options: CheckOptions) -> None:
     It needs references, a source, or both, and no metric. Files with other numbers of segments, or none, are checked
     for that alone.
     """
-    writer = CHECK_WRITERS.find(options.output_format)
-    output = options.open_output(writer)
+    writers = PAGES if options.output_format in PAGES else TABLE_WRITERS
+    output = options.open_output(writers.find(options.output_format, PAGES))
     systems = {name: look.name for name, look in options.systems.items()}
     files = systems, options.references, options.source
     with options.progress("checking") as progress:

@@ -19,7 +19,7 @@ from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError, known_name
 from softbleu.formats import TABLE_WRITERS
 from softbleu.meta.reading import read_marks
-from softbleu.report import COMPARERS, CURVE_PAGES, MATRIX_WRITERS, PAGES
+from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES
 from softbleu.report.comparisons import COMPARISON_COLUMNS, draw_latencies, draw_pairs, note_few, write_distribution
 from softbleu.report.corrections import KIND_WRITERS, draw_kinds
 from softbleu.report.explanations import LINE_WRITERS
@@ -190,9 +190,9 @@ def _compare_fractions(options: CompareOptions) -> None:
     """Test systems at fractions of their outputs."""
     names = ("all_pairs", "columns", "distribution", "resume", "top", "spans", "gate")
     _refuse(options, names, "goes with whole outputs: leave it out, or --partial and --fractions")
-    page_wanted = options.output_format in CURVE_PAGES
-    writers = CURVE_PAGES if page_wanted else report.FRACTION_WRITERS
-    write: Form = writers.find(options.output_format, CURVE_PAGES)
+    page_wanted = options.output_format in PAGES
+    writers = PAGES if page_wanted else report.FRACTION_WRITERS
+    write: Form = writers.find(options.output_format, PAGES)
     output, picture = options.open_output(write), options.open_picture(options.plot, options.input_files())
     plan = results.prefixes.partial_plan(options.plan(also=["seed"]), language=options.language)
     how, baseline = options.significance()

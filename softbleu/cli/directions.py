@@ -14,9 +14,11 @@ from softbleu.corpora.corpus import Against, Corpus
 from softbleu.corpora.directions import Direction, read_directions
 from softbleu.engine.plan import Plan
 from softbleu.errors import InputError, one_line
+from softbleu.formats import TABLE_WRITERS, is_for_readers
 from softbleu.metrics.result import Result
-from softbleu.report.html import DIRECTION_WRITERS, directions_page, write_html
+from softbleu.report.html import direction_records, directions_page, write_html
 from softbleu.report.pages import make_page
+from softbleu.tables import Table
 
 
 class DirectionsOptions(TextOptions, shared="encoding metrics scores lower language output format title digits jobs"):
@@ -50,7 +52,7 @@ def directions(options: DirectionsOptions) -> None:
     links: dict[str, str] = {}
     form: Form = partial(directions_page, pages=links, title=options.title)
     if name != "html":
-        form = DIRECTION_WRITERS.find(name, ["html"])
+        form = TABLE_WRITERS.find(name, ["html"])
     read = read_directions(options.folders)
     files = [file for one in read for file in (*one.candidates.values(), *one.references, *one.scores)]
     output = options.open_output(form, also=files)
@@ -80,4 +82,7 @@ def directions(options: DirectionsOptions) -> None:
             progress=progress,
             score=None if path is None else score_and_write,
         )
-    output.write(table)
+    if is_for_readers(name):
+        output.write(direction_records(table, output.layout))
+    else:
+        output.write(table if name == "html" else Table.of(table.records()))

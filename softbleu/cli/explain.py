@@ -10,8 +10,9 @@ from softbleu.analysis.lines import LineKind
 from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Scoring
 from softbleu.errors import InputError
+from softbleu.formats import is_for_readers
 from softbleu.meta.reading import read_marks
-from softbleu.report.credit import credit_writers, draw_credit
+from softbleu.report.credit import credit_view, draw_credit
 from softbleu.report.explanations import EXPLAINERS
 from softbleu.results.explain import explain_corpus, parse_segments
 
@@ -84,11 +85,11 @@ def _show_credit(options: ExplainOptions, show: str) -> None:
     top = 20 if options.top is None else options.top
     if top < 1:
         raise InputError(f"at least one pair must be asked for, not {top}")
-    output = options.open_output(credit_writers(show, top).find(options.output_format))
+    output = options.open_output()
     picture = options.open_picture(options.plot, options.input_files())
     plan = options.plan(one=True)
     with options.open_corpus(plan) as corpus, options.progress() as progress:
         progress.begin(len(corpus))
         credit = credit_of_corpus(corpus, plan, SHOWN_THRESHOLDS if options.plot else (), progress, options.language)
     picture(draw_credit, credit)
-    output.write(credit)
+    output.write(credit_view(credit, show, top, readers=is_for_readers(options.output_format)))

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from softbleu.cli.command import command
 from softbleu.cli.options import Common
-from softbleu.formats import Writers, table_writers
 from softbleu.metrics.overview import describe_matchers, describe_metrics, describe_tokenizers, metric_groups
-from softbleu.tables import Table
-
-GROUPED: Writers[list[Table]] = table_writers(lambda groups, layout: groups)
 
 
 class NamesOptions(Common, shared="output format"):
@@ -26,7 +22,7 @@ def metrics(options: MetricsOptions) -> None:
     Formats other than text have all columns: what each metric needs, its language, and which outputs it rewards.
     """
     if options.output_format == "text" and options.language is None:
-        options.open_output(GROUPED["text"]).write(metric_groups())
+        options.open_output().write(metric_groups())
         return
     options.open_output().write(describe_metrics(options.language))
 

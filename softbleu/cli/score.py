@@ -17,7 +17,7 @@ from softbleu.io.progress import note
 from softbleu.kernels import KernelName
 from softbleu.metrics.base import Level
 from softbleu.metrics.protocols import exact_twin
-from softbleu.report import CURVE_PAGES, PAGES, WRITERS
+from softbleu.report import PAGES, WRITERS
 from softbleu.report.scores import SoftScores, write_numbers, write_soft_text
 from softbleu.results.api import score_corpus
 
@@ -148,11 +148,10 @@ def _score_prefixes(options: ScoreOptions) -> None:
         raise InputError("--level prefix has no --resume, --score-only, --spans and --gate: leave them out")
     cuts = results.prefixes.make_cuts(options.every, options.fractions or None)
     name = options.output_format
-    page_wanted, for_readers = name in CURVE_PAGES, is_for_readers(name)
+    page_wanted = name in PAGES
     if page_wanted and options.every is not None:
         raise InputError("a page shows outputs by fraction: leave out --every")
-    writers = CURVE_PAGES if page_wanted else report.CURVE_WRITERS if for_readers else TABLE_WRITERS
-    output = options.open_output(cast("Form", writers.find(name, CURVE_PAGES)))
+    output = options.open_output((PAGES if page_wanted else TABLE_WRITERS).find(name, PAGES))
     plan = results.prefixes.partial_plan(options.plan(), language=options.language)
     with options.progress() as progress, options.open_corpus(plan) as corpus:
         run = RunOptions(kernels=options.kernels, progress=progress, **options.workers)
@@ -160,7 +159,8 @@ def _score_prefixes(options: ScoreOptions) -> None:
             shares = options.fractions or results.prefixes.QUARTERS
             tests = results.fractions.compare_fractions(corpus, plan, shares, options=run)
             output.write(report.curve_page.make_curve_page(corpus, tests, plan.metrics[0].tokenizer, options.title))
-        elif for_readers:
-            output.write(results.prefixes.curves_of(corpus, plan, cuts, run))
+        elif is_for_readers(name):
+            curves = results.prefixes.curves_of(corpus, plan, cuts, run)
+            output.write(report.curve_records(curves, output.layout))
         else:
             output.write(report.prefix_records(results.prefixes.score_prefixes(corpus, plan, cuts, run)))

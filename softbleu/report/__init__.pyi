@@ -4,14 +4,13 @@ from . import comparisons as comparisons
 from . import curve_page as curve_page
 from . import curves as curves
 from . import html as html
+from . import metric_ranks as metric_ranks
 from . import plots as plots
 from .comparisons import COMPARERS as COMPARERS
 from .comparisons import MATRIX_WRITERS as MATRIX_WRITERS
-from .curves import CURVE_WRITERS as CURVE_WRITERS
 from .curves import FRACTION_WRITERS as FRACTION_WRITERS
+from .curves import curve_records as curve_records
 from .curves import prefix_records as prefix_records
-from .formats import CHECK_WRITERS as CHECK_WRITERS
-from .formats import CURVE_PAGES as CURVE_PAGES
 from .formats import PAGES as PAGES
 from .formats import Layout as Layout
 from .pages import make_comparison_page as make_comparison_page

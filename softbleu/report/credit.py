@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from softbleu.formats import Writers, table_writers
 from softbleu.kernels import SCALE
 from softbleu.matching.kinds import MATCH_KINDS
 from softbleu.report.plots import Lines, draw, in_rows
@@ -15,14 +14,12 @@ if TYPE_CHECKING:
     from softbleu.analysis.credit import SoftCredit
 
 
-def credit_writers(show: str, top: int) -> Writers[SoftCredit]:
-    """Make the writers of a table of soft credit: its `kinds`, or the `top` pairs that earn most, below the kinds."""
+def credit_view(credit: SoftCredit, show: str, top: int, *, readers: bool) -> Table | list[Table]:
+    """Make the table of soft credit: its `kinds`, or the `top` pairs that earn most, for readers below the kinds."""
     if show == "kinds":
-        return table_writers(lambda credit, layout: Table.of(credit), lambda credit, layout: credit.kinds_table())
-    return table_writers(
-        lambda credit, layout: credit.pairs_table(top),
-        lambda credit, layout: [credit.kinds_table(), replace(credit.pairs_table(top), facts={})],
-    )
+        return credit.kinds_table() if readers else Table.of(credit)
+    pairs = credit.pairs_table(top)
+    return [credit.kinds_table(), replace(pairs, facts={})] if readers else pairs
 
 
 def draw_credit(credit: SoftCredit, picture_format: str) -> bytes:

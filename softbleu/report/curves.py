@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, cast
 from softbleu import report
 from softbleu.formats import Layout, Writers, table_writers
 from softbleu.report.scores import signature_note
-from softbleu.tables import SIGNIFICANT, Table, Value
+from softbleu.tables import SIGNIFICANT, Column, Table, Value
 
 if TYPE_CHECKING:
     from softbleu.results.comparison import Comparison
-    from softbleu.results.prefixes import Curve, Curves, PrefixScore
+    from softbleu.results.prefixes import Curves, PrefixScore
 
 _CUT = "outputs cut {}, against the beginnings of references that they have come to"
 _WHOLE = "whole: whole outputs against whole references"
@@ -40,10 +40,11 @@ def curve_records(curves: Curves, layout: Layout) -> Table:
     """Make a row per metric and system, with a column for each place where outputs are cut."""
     places = list(dict.fromkeys(place for one in curves.curves for place in one.scores))
     several = len({one.metric for one in curves.curves}) > 1
-    rows: list[list[Value]] = []
-    for one in curves.curves:
-        cells = [_show(one, one.scores.get(place), layout) for place in places]
-        rows.append([one.system, *[one.label] * several, *cells, _show(one, one.whole, layout)])
+    rows = [[one.system, one.label, *map(one.scores.get, places), one.whole] for one in curves.curves]
+    decimals = {
+        (one.system, one.label): layout.decimals([*one.scores.values(), one.whole], in_percent=one.in_percent)
+        for one in curves.curves
+    }
     heads = [f"{place:.4g}%" if curves.unit == "fraction" else f"{place:,}" for place in _percent(curves, places)]
     said = "after these shares of their tokens" if curves.unit == "fraction" else "after so many tokens"
     signatures = {
@@ -51,22 +52,19 @@ def curve_records(curves: Curves, layout: Layout) -> Table:
         + f"signature: {one.signature if layout.long_signature else one.short_signature}": None
         for one in curves.curves
     }
-    notes = [_CUT.format(said), _WHOLE, *signatures]
-    columns = ["system", *["metric"] * several, *heads, "whole"]
-    return Table(columns, rows, notes=notes, text_columns=1 + several, verbatim=heads)
+    names = [Column("system"), *[Column("metric")] * several]
+    return Table(
+        ["system", "metric", *heads, "whole"],
+        [[None if value != value else value for value in row] for row in rows],
+        notes=[_CUT.format(said), _WHOLE, *signatures],
+        digits=lambda row: decimals[row["system"], row["metric"]],
+        text_columns=len(names),
+        shown=[*names, *(Column(head, head, missing="") for head in [*heads, "whole"])],
+    )
 
 
 def _percent(curves: Curves, places: Iterable[float]) -> list[float]:
     return [place * 100 if curves.unit == "fraction" else place for place in places]
-
-
-def _show(curve: Curve, score: float | None, layout: Layout) -> str:
-    digits = layout.decimals([*curve.scores.values(), curve.whole], in_percent=curve.in_percent)
-    return "" if score is None or score != score else f"{score:z.{digits}f}"
-
-
-CURVE_WRITERS: Writers[Curves] = table_writers(curve_records)
-"""Formats of curves for readers; programs have a row for each prefix, see `prefix_records`."""
 
 
 def fraction_tables(tests: Comparison, layout: Layout) -> list[Table]:

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from softbleu import report
-from softbleu.formats import TABLE_WRITERS, Formats, Writers
+from softbleu.formats import Formats, Writers
 from softbleu.formats import Layout as Layout
 
-if TYPE_CHECKING:
-    from softbleu.corpora.checks import Oddities
-    from softbleu.report.curve_page import CurvePage
-    from softbleu.report.pages import Page
+_PAGES: dict[str, Callable[[], Callable[[Any, Layout], Iterator[str]]]] = {
+    "Page": lambda: report.html.write_html,
+    "CurvePage": lambda: report.curve_page.write_curve_page,
+    "Oddities": lambda: report.html.write_odd_segments,
+    "MetaEvaluation": lambda: report.metric_ranks.write_ranking,
+}
+"""Writers of pages by the class of their content."""
 
 
-def _write_page(page: Page, layout: Layout) -> Iterator[str]:
-    return report.html.write_html(page, layout)
+def _write_page(page: Any, layout: Layout) -> Iterator[str]:
+    return _PAGES[type(page).__name__]()(page, layout)
 
 
-def _write_odd_segments(odd: Oddities, layout: Layout) -> Iterator[str]:
-    return report.html.write_odd_segments(odd, layout)
-
-
-def _write_curve_page(page: CurvePage, layout: Layout) -> Iterator[str]:
-    return report.curve_page.write_curve_page(page, layout)
-
-
-PAGES: Writers[Page] = Formats({"html": _write_page})
+PAGES: Writers[Any] = Formats({"html": _write_page})
 """Formats of pages."""
-CURVE_PAGES: Writers[CurvePage] = Formats({"html": _write_curve_page})
-"""Formats of pages of partial scores."""
-CHECK_WRITERS: Writers[Any] = Formats({**TABLE_WRITERS, "html": _write_odd_segments})

@@ -21,7 +21,7 @@ import numpy as np
 
 from softbleu.corpora.checks import CHECKS, Oddities, Oddity
 from softbleu.errors import one_line
-from softbleu.formats import Layout, Writers, dump, table_writers
+from softbleu.formats import Layout, dump
 from softbleu.formats import write_html as write_table_html
 from softbleu.metrics.protocols import BleuFormula, in_percent
 from softbleu.report.verdicts import make_verdicts, overall_verdict
@@ -436,14 +436,6 @@ def _notes(table: DirectionTable) -> list[str]:
         for direction, systems in by_direction.items()
     }
     return [*said, *signatures]
-
-
-def _long_records(table: DirectionTable, layout: Layout) -> Table:
-    """Make a row per system, metric and direction."""
-    return replace(Table.of(table), facts={})
-
-
-DIRECTION_WRITERS: Writers[DirectionTable] = table_writers(_long_records, readers=direction_records)
 
 
 def directions_page(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from softbleu.formats import Layout, Writers, table_writers
+from softbleu.formats import Layout
 from softbleu.meta.campaign import AVERAGE, CLUSTER, GREATEST_P
 from softbleu.report.html import explained, page_section, sortable_table, static_page, visible_html
 from softbleu.tables import Column, Table
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _SHADES = 4  # Clusters with a shade of their own
 
 
-def reader_table(evaluation: MetaEvaluation, layout: Layout) -> Table:
+def reader_table(evaluation: MetaEvaluation) -> Table:
     """Make the table with short names of the columns of clusters."""
     table = evaluation.table
     columns = [Column(name, "#" if name.endswith(CLUSTER) else name) for name in table.columns]
@@ -57,6 +57,3 @@ def _cell(column: Column, row: Fields) -> tuple[str, str]:
     cluster = row[f"{column.name}{CLUSTER}"]
     shade = f" cluster-{cluster}" if isinstance(cluster, int) and cluster <= _SHADES else ""
     return shade, column.cell(row) + ("" if cluster is None else f" <small>{cluster}</small>")
-
-
-RANKING_WRITERS: Writers[MetaEvaluation] = table_writers(reader_table, html=write_ranking)
