@@ -188,7 +188,7 @@ def json_rows(rows: Iterable[Mapping[str, object]]) -> Iterator[str]:
 
 def json_document(facts: Mapping[str, object], **lists: Iterable[Mapping[str, object]]) -> Iterator[str]:
     """Write a JSON object: schema version, facts, and lists with one object per line."""
-    yield dump({"schema": SCHEMA, **facts}).removesuffix("}")
+    yield dump({"schema": SCHEMA} | {**facts}).removesuffix("}")
     for name, rows in lists.items():
         yield f', "{name}": '
         yield from json_rows(rows)
@@ -328,7 +328,7 @@ def write_html(table: Table, layout: Layout) -> Iterator[str]:
         colour = "" if table.colour is None else table.colour(row)
         made = []
         for place, (column, text) in enumerate(zip(seen, cells, strict=True)):
-            is_number = column.text is None and isinstance(row.get(column.name), int | float)
+            is_number = column.is_number and isinstance(row.get(column.name), int | float)
             shown = f"<b>{escape(text)}</b>" if (number, place) in best else escape(text)
             shown = f'<span style="color: {colour}">{shown}</span>' if colour and text else shown
             kind = 'class="number"' if is_number else 'dir="auto"'

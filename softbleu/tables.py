@@ -104,18 +104,24 @@ class Column:
     ends: tuple[str, str] | None = None  # Keys of the ends of an interval, which follows the number
     better: int = 0  # 1: greater is better, -1: less is; the best of each group are highlighted
     missing: str = "-"  # Cell without a value
-    text: Callable[[Fields], str] | None = None  # Makes the cell in another way
+    text: Callable[[Fields, int], str] | None = None  # Makes the cell from the row and the decimals in another way
 
     @property
     def title(self) -> str:
         """Head for readers."""
         return self.name.replace("_", " ") if self.head is None else self.head
 
+    @property
+    def is_number(self) -> bool:
+        """Whether cells are numbers and nothing else."""
+        return self.text is None and self.ends is None and self.form != "p"
+
     def cell(self, row: Fields, digits: int = DIGITS) -> str:
         """Format the value of a row for readers, numbers with so many decimals unless the column says otherwise."""
+        digits = digits if self.digits is None else self.digits
         if self.text is not None:
-            return self.text(row)
-        value, digits = row.get(self.name), digits if self.digits is None else self.digits
+            return self.text(row, digits)
+        value = row.get(self.name)
         if value is None:
             return self.missing
         if self.form:
@@ -150,6 +156,11 @@ def _p_form(value: float, digits: int, row: Fields) -> str:
     return "≤ " * at_floor + p_text(value) + ("*" if value < SIGNIFICANT else " ")
 
 
+def is_significant(row: Fields) -> bool:
+    """Whether a row of a comparison differs from the baseline, after correction."""
+    return row["corrected"] is not None and row["corrected"] < SIGNIFICANT
+
+
 def _number_form(decimals: Callable[[int], int], *, whole: bool = False) -> Callable[[Any, int, Fields], str]:
     """Make the form of a unit of numbers: its decimals, and whether whole numbers have none; pairs are `a to b`."""
 
@@ -167,6 +178,7 @@ def _number_form(decimals: Callable[[int], int], *, whole: bool = False) -> Call
 
 FORMS: dict[str, Callable[[Any, int, Fields], str]] = {
     "p": _p_form,
+    "starred": lambda value, digits, row: f"{value:z.{digits}f}{'*' * is_significant(row)}",
     "text": lambda value, digits, row: str(value),
     "score": _number_form(lambda digits: digits),
     "per cent": _number_form(lambda digits: digits),

@@ -19,9 +19,9 @@ from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError, known_name
 from softbleu.formats import TABLE_WRITERS
 from softbleu.meta.reading import read_marks
-from softbleu.report import COMPARERS, MATRIX_WRITERS, PAGES
+from softbleu.report import COMPARERS, PAGES
 from softbleu.report.comparisons import COMPARISON_COLUMNS, draw_latencies, draw_pairs, note_few, write_distribution
-from softbleu.report.corrections import KIND_WRITERS, draw_kinds
+from softbleu.report.corrections import draw_kinds
 from softbleu.report.explanations import LINE_WRITERS
 from softbleu.report.pages import make_comparison_page
 from softbleu.resample import Correction
@@ -145,7 +145,7 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
         raise InputError("--top says how many lines or n-grams --show shows: name one of its tables")
     name = options.output_format
     page_wanted = name in PAGES
-    write: Form = (PAGES if page_wanted else MATRIX_WRITERS if options.all_pairs else COMPARERS).find(name)
+    write: Form = (PAGES if page_wanted else COMPARERS).find(name)
     for column in options.columns:
         known_name("column", column, COMPARISON_COLUMNS)
     output = options.open_output(write, ".compare", columns=options.columns)
@@ -191,7 +191,7 @@ def _compare_fractions(options: CompareOptions) -> None:
     names = ("all_pairs", "columns", "distribution", "resume", "top", "spans", "gate")
     _refuse(options, names, "goes with whole outputs: leave it out, or --partial and --fractions")
     page_wanted = options.output_format in PAGES
-    writers = PAGES if page_wanted else report.FRACTION_WRITERS
+    writers = PAGES if page_wanted else COMPARERS
     write: Form = writers.find(options.output_format, PAGES)
     output, picture = options.open_output(write), options.open_picture(options.plot, options.input_files())
     plan = results.prefixes.partial_plan(options.plan(also=["seed"]), language=options.language)
@@ -212,7 +212,7 @@ def _compare_kinds(options: CompareOptions, by: By) -> None:
     """Compare the edits of systems by kind."""
     names = ("all_pairs", "columns", "distribution", "compatible", "fractions", "top", "resume")
     _refuse(options, names, "goes with another table: leave it out, or --by")
-    output = options.open_output(KIND_WRITERS.find(options.output_format, PAGES))
+    output = options.open_output(COMPARERS.find(options.output_format, PAGES))
     picture = options.open_picture(options.plot, options.input_files())
     plan = options.plan(also=["seed"])
     how, baseline = options.significance()

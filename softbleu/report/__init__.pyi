@@ -7,8 +7,6 @@ from . import html as html
 from . import metric_ranks as metric_ranks
 from . import plots as plots
 from .comparisons import COMPARERS as COMPARERS
-from .comparisons import MATRIX_WRITERS as MATRIX_WRITERS
-from .curves import FRACTION_WRITERS as FRACTION_WRITERS
 from .curves import curve_records as curve_records
 from .curves import prefix_records as prefix_records
 from .formats import PAGES as PAGES

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
 from softbleu import report
+from softbleu.analysis.kind_differences import KIND_DIFFERENCES
 from softbleu.corpora.gates import RULES
 from softbleu.formats import (
+    Audience,
     Layout,
+    Made,
     Writers,
     is_for_readers,
     json_document,
@@ -20,28 +24,27 @@ from softbleu.formats import (
 )
 from softbleu.io.progress import note
 from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, gate_columns, signature_note
-from softbleu.tables import LEAST_P, SIGNIFICANT, Table, Value, best_places, p_text
+from softbleu.tables import SIGNIFICANT, Column, Table, best_places
 
 if TYPE_CHECKING:
     from softbleu.report.plots import Scatter
     from softbleu.results.comparison import Comparison, Row
     from softbleu.results.runs import RunDifference
     from softbleu.results.significance import SignificanceSettings
+    from softbleu.types import Fields
 
 _DISAGREE = "for some systems the corpus score and the average line disagree (d has the opposite sign)"
 _OF_RUNS = ("kind", "metric", "system", "name", "one", "two", "difference")
 _CORRECTIONS = {"holm": "Holm-corrected", "fdr": "corrected by Benjamini-Hochberg"}
+_ADDED = ("contribution_lower", "contribution_upper")
 _COUNTED = ("effect", "wins", "ties", "losses")
-_OF_PAIRS = (
-    "system",
-    "other",
-    "difference",
-    "difference_lower",
-    "difference_upper",
-    "p_value",
-    "corrected",
-    *_COUNTED,
+_DIFFERENCES = ("difference", "difference_lower", "difference_upper")
+_OF_PAIRS = (*_DIFFERENCES, "p_value", "corrected", *_COUNTED)
+_SCORES = (
+    *("system", "score", "mean", "lower", "upper", "p_value", "rank", "best_rank", "worst_rank"),
+    *(*_DIFFERENCES, "corrected", *_COUNTED),
 )
+_SCHEMA = 2  # Of comparisons
 COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
     "rank": ["rank"],
     "ranks": ["best_rank", "worst_rank"],
@@ -58,6 +61,30 @@ COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
     "gated": ["gated_lines", *(f"gated_{rule}" for rule in RULES)],
 }
 """Columns by the names that users choose, and their columns in formats for programs."""
+COLUMNS = {
+    "metric": Column("named", "metric"),
+    "kind": Column("kind"),
+    "fraction": Column("fraction", "output", text=lambda row, digits: share_name(row["fraction"])),
+    "system": Column("system"),
+    "correct": Column("correct", "right"),
+    "proposed": Column("proposed"),
+    "gold": Column("gold"),
+    "precision": Column("precision", "P", missing=""),
+    "recall": Column("recall", "R", missing=""),
+    "rank": Column("rank"),
+    "ranks": Column("ranks", text=lambda row, digits: f"{row['best_rank']}–{row['worst_rank']}"),
+    "score": Column("score", better=1, missing=""),
+    "mean": Column("mean"),
+    "interval": Column("lower", "95% CI", text=lambda row, digits: _ends(row, "", digits)),
+    "margin": Column("lower", "± 95% CI", text=lambda row, digits: _margin(row, digits)),
+    "difference": Column("difference", "diff", sign="+", text=lambda row, digits: _apart(row, digits)),
+    "difference-interval": Column("apart", "diff 95% CI", text=lambda row, digits: _ends(row, "difference_", digits)),
+    "effect": Column("effect", "d", digits=2, sign="+", missing=""),
+    "segments": Column("wins", "+/=/−", text=lambda row, digits: _won(row)),
+    "p": Column("corrected", "p", "p", missing=""),
+    "adds": Column("contribution", "adds [95% CI]", sign="+", ends=_ADDED, missing=""),
+}
+"""Columns of comparisons for readers. A view names those that it shows."""
 _JOINED = {
     ("score", "interval"): "[95% CI]",
     ("score", "margin"): "± 95% CI",
@@ -66,35 +93,121 @@ _JOINED = {
 """Columns that join the one before, and what its head then says, too."""
 _IF_CHOSEN = ("mean", "margin")  # Columns that tables show only by their names
 _MARGIN = "±: half the width of the 95% interval"
+_FRACTIONS = [
+    "outputs cut after these shares of their tokens, against the beginnings of references that they have come to",
+    "whole: whole outputs against whole references",
+]
 
 
-def comparison_tables(tables: Sequence[Comparison], layout: Layout) -> list[Table]:
+def _ends(row: Fields, of: str, digits: int) -> str:
+    low, high, sign = row[f"{of}lower"], row[f"{of}upper"], "+" if of else ""
+    return "" if low is None else f"[{low:{sign}z.{digits}f}, {high:{sign}z.{digits}f}]"
+
+
+def _margin(row: Fields, digits: int) -> str:
+    return f"± {(row['upper'] - row['lower']) / 2:.{digits}f}"
+
+
+def _apart(row: Fields, digits: int) -> str:
+    shown = "" if row["difference"] is None else f"{row['difference']:+z.{digits}f}"
+    return "baseline" if row["other"] is None else shown
+
+
+def _won(row: Fields) -> str:
+    return "" if row["wins"] is None else f"{row['wins']}/{row['ties']}/{row['losses']}"
+
+
+def share_name(fraction: float | None) -> str:
+    """Name a fraction of outputs.
+
+    >>> share_name(0.25), share_name(None)
+    ('25%', 'whole')
+    """
+    return "whole" if fraction is None else f"{fraction * 100:.4g}%"
+
+
+def _columns(chosen: Sequence[str], label: str, form: str = "") -> dict[str, list[Column]]:
+    """Return columns by the names of the chosen; an interval joins the number before it."""
+    made: dict[str, list[Column]] = {}
+    for before, name in zip(["", *chosen], chosen, strict=False):
+        if (before, name) in _JOINED:
+            (number,), interval = made[before], COLUMNS[name]
+            made[before] = [_joined(number, interval, f"{number.title} {_JOINED[before, name]}")]
+        elif name in COLUMNS:
+            made[name] = [replace(COLUMNS[name], head=label, form=form) if name == "score" else COLUMNS[name]]
+        else:
+            made[name] = []
+    return made
+
+
+def _joined(number: Column, interval: Column, head: str) -> Column:
+    shown = (number, interval)
+    text = lambda row, digits: " ".join(filter(None, (column.cell(row, digits) for column in shown)))  # noqa: E731
+    return replace(number, head=head, text=text)
+
+
+def _of(rows: str, key: str, column: Column, head: str, digits: int | None = None) -> Column:
+    """Make a column of a wide table, whose rows have a row for each metric or system."""
+    text = lambda row, decimals: column.cell(row[rows][key], decimals)  # noqa: E731
+    return Column(f"{key} {column.name}", head, text=text, digits=digits, better=0)
+
+
+def _shown_rows(table: Comparison, name: str, layout: Layout) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
+    """Return the rows of a metric, the best first, with shares of coverage and gates; and the heads of these."""
+    heads: dict[str, list[str]] = {"vectors": [], "gated": []}
+    more: dict[str, Any] = {"named": name, "floor": table.significance.floor}
+    more |= {"digits": _decimals(table, layout), "better": None if table.higher_is_better else "lower"}
+    gated, rows = gate_columns([one["gated"] for one in table.rows]), []
+    for place, row in enumerate(table.rows):
+        covered = {head: cell for head, (cell,) in coverage_columns({"": [row["coverage"]]})[0].items()}
+        heads |= {"vectors": [*covered], "gated": [*gated]}
+        rows.append({**row, **more, **covered, **{head: cells[place] for head, cells in gated.items()}})
+    return sorted(rows, key=lambda row: row["rank"]), heads
+
+
+def comparison_tables(tables: Sequence[Comparison], layout: Layout) -> Table:
     """Make a table: a row per metric and system, the best first; stars mark significant differences."""
-    if len(tables) == 1:
-        return [_comparison_table(tables[0], layout, [signature_note(tables[0], layout)])]
-    made = [_comparison_table(table, layout) for table in tables]
-    names = [_name_in(tables, table) for table in tables]
-    rows: list[dict[str, Value]] = []
-    marked: list[tuple[int, int]] = []
-    for name, table, part in zip(names, tables, made, strict=True):
-        marked += [(row + len(rows), column + 1) for row, column in part.marked]
-        heads = [
-            head.replace(table.label, "score", 1) if head.startswith(table.label) else head for head in part.columns
-        ]
-        rows += [{"metric": name, **dict(zip(heads, row, strict=True))} for row in part.rows]
-    columns = list(dict.fromkeys(head for row in rows for head in row))
-    notes = [note for part in made for note in part.notes]
-    notes = [
-        *dict.fromkeys(notes),
-        *(f"{name} {signature_note(table, layout)}" for name, table in zip(names, tables, strict=True)),
-    ]
-    cells = [[row.get(head, "") for head in columns] for row in rows]
-    return [Table(columns, cells, notes=notes, text_columns=2, marked=marked, verbatim=columns)]
+    chosen = layout.columns or [name for name in COMPARISON_COLUMNS if name not in _IF_CHOSEN]
+    several, rows, notes, signatures = len(tables) > 1, [], dict[str, None](), []
+    shown = _columns(chosen, "score" if several else tables[0].label)
+    for table in tables:
+        name = _name_in(tables, table)
+        of_metric, heads = _shown_rows(table, name, layout)
+        rows += of_metric
+        for of in heads.keys() & {*chosen}:
+            known = {column.name for column in shown[of]}
+            shown[of] += [Column(head, head, missing="") for head in heads[of] if head not in known]
+        notes |= dict.fromkeys([*_baseline_notes(table, chosen), *_coverage_notes([table], chosen, layout)])
+        signatures.append(f"{name} " * several + signature_note(table, layout))
+    names = [COLUMNS["metric"]] * several + [COLUMNS["system"]]
+    return Table.of(
+        rows,
+        shown=[*names, *(column for columns in shown.values() for column in columns)],
+        notes=[*notes, *signatures],
+        digits=lambda row: row["digits"],
+        group=lambda row: row["named"],
+        text_columns=len(names),
+        also="system",
+    )
 
 
-def _by_system(head: str, systems: Sequence[str], cells: Sequence[str]) -> str:
-    """Write a column as one line."""
-    return f"{head}: {', '.join(map(' '.join, zip(systems, cells, strict=True)))}"
+def _covered(tables: Sequence[Comparison]) -> tuple[dict[str, list[str]], list[str]]:
+    """Return columns of coverage by the ranks of the first metric, and notes on the references."""
+    systems = [row["system"] for row in _ranked(tables[0])]
+    coverages = {}
+    for table in tables:
+        by_system = {row["system"]: row["coverage"] for row in table.rows}
+        coverages[_name_in(tables, table)] = [by_system[system] for system in systems]
+    return coverage_columns(coverages)
+
+
+def _coverage_notes(tables: Sequence[Comparison], chosen: Sequence[str], layout: Layout) -> list[str]:
+    """Return notes on words with a vector, whose share stands there unless it has a column, and on margins."""
+    systems, (covered, notes) = [row["system"] for row in _ranked(tables[0])], _covered(tables)
+    if "vectors" not in chosen:
+        pairs = {head: map(" ".join, zip(systems, cells, strict=True)) for head, cells in covered.items()}
+        notes = [] if layout.columns else [*(f"{head}: {', '.join(cells)}" for head, cells in pairs.items()), *notes]
+    return [*notes, *[_MARGIN] * ("margin" in chosen)]
 
 
 def _name_in(tables: Sequence[Comparison], table: Comparison) -> str:
@@ -103,133 +216,141 @@ def _name_in(tables: Sequence[Comparison], table: Comparison) -> str:
 
 
 def matrix_tables(tables: Sequence[Comparison], layout: Layout) -> list[Table]:
-    """Make the tables of `comparison_tables`, each followed by a matrix of all pairs."""
-    return [made for table in tables for made in (_comparison_table(table, layout), _matrix(table, layout))]
+    """Make the table of each metric, followed by a matrix of all pairs, which has the signature."""
+    made = [(comparison_tables([table], layout), _matrix(table, layout)) for table in tables]
+    return [each for table, matrix in made for each in (replace(table, notes=table.notes[:-1]), matrix)]
 
 
-def _comparison_table(table: Comparison, layout: Layout, notes: Sequence[str] = ()) -> Table:
-    chosen = layout.columns or [name for name in COMPARISON_COLUMNS if name not in _IF_CHOSEN]
-    made = _table([table], chosen, layout)
-    marked = [*made.marked, *((row, 0) for row, _ in made.marked)]
-    return replace(made, notes=[*_baseline_notes(table, chosen), *made.notes, *notes], marked=marked)
-
-
-def summary_tables(tables: Sequence[Comparison], layout: Layout) -> list[Table]:
+def summary_table(tables: Sequence[Comparison], layout: Layout) -> Table:
     """Make one table for a paper: systems × metrics, the best of each metric highlighted, stars for significance."""
-    first, chosen = tables[0], layout.columns or ("score",)
-    made, notes = _table(tables, chosen, layout, starred="p" not in chosen), list[str]()
-    tests = len(first.comparisons) - 1
-    if tests and {"score", "p"} & set(chosen):
+    first, chosen, several = tables[0], layout.columns or ("score",), len(tables) > 1
+    wide: dict[str, dict[str, Any]] = {}
+    columns = [COLUMNS["system"]]
+    for table in tables:
+        name, digits = _name_in(tables, table), _decimals(table, layout)
+        rows, heads = _shown_rows(table, name, layout)
+        for row in rows:
+            named = wide.setdefault(row["system"], {"system": row["system"], "rows": {}})
+            named[f"{name} score"], named["rows"][name] = row["score"], row
+        for of, shown in _columns(chosen, name, "" if "p" in chosen else "starred").items():
+            more = () if several and of == "vectors" else heads.get(of, ())
+            for column in (*shown, *(Column(head, head, missing="") for head in more)):
+                made = _of(
+                    "rows",
+                    name,
+                    column,
+                    column.title if of == "score" or not several else f"{name} {column.title}",
+                    digits,
+                )
+                columns.append(replace(made, better=1 if table.higher_is_better else -1) if of == "score" else made)
+    if several and "vectors" in chosen:  # Metrics with the same coverage share a column
+        for head, cells in _covered(tables)[0].items():
+            columns.append(Column(head, head))
+            for row, cell in zip(wide.values(), cells, strict=True):
+                row[head] = cell
+    tests, notes = len(first.rows) - 1, list[str]()
+    if tests and {"score", "p"} & {*chosen}:
         said = f"* p < {SIGNIFICANT} against {first.baseline} · p: {corrected_text(first, tests)}"
         notes = [said, *first.significance.too_few(tests)]
-    return [replace(made, notes=[*notes, *made.notes, *(signature_note(table, layout) for table in tables)])]
-
-
-def _table(tables: Sequence[Comparison], chosen: Sequence[str], layout: Layout, *, starred: bool = False) -> Table:
-    """Make a row per system, the best first, with the chosen columns of each metric and notes on coverage."""
-    systems = [row.name for row in _ranked(tables[0])]
-    columns: dict[tuple[str, ...], list[str]] = {("", "", "system"): systems}
-    best, coverages = [], {}
-    for table in tables:
-        label = _name_in(tables, table)
-        rows = sorted(table.comparisons, key=lambda row: systems.index(row.name))
-        digits = _decimals(table, layout)
-        cells = [_with_intervals(_cells(table, label, row, digits, starred=starred), chosen) for row in rows]
-        columns |= {
-            (label, name, head if name == "score" or len(tables) == 1 else f"{label} {head}"): [
-                row[name][head] for row in cells
-            ]
-            for name in cells[0]
-            for head in cells[0][name]
-        }
-        places = best_places([row.score for row in rows], digits, higher=table.higher_is_better)
-        best += [(place, (label, "score")) for place in places]
-        coverages[label] = [row.coverage for row in rows]
-    covered, notes = coverage_columns(coverages)
-    if "vectors" not in chosen:
-        shares = [_by_system(head, systems, cells) for head, cells in covered.items()]
-        covered, notes = {}, [] if layout.columns else [*shares, *notes]
-    notes += [_MARGIN] * ("margin" in chosen)
-    if len(tables) > 1:
-        # Metrics with the same coverage share a column.
-        columns = {key: cells_of for key, cells_of in columns.items() if key[1] != "vectors"}
-        columns |= {("", "", head): cells_of for head, cells_of in covered.items()}
-    scores = {key[:2]: place for place, key in enumerate(columns)}
-    marked = [(place, scores[key]) for place, key in best if key in scores]
-    shown = list(zip(*columns.values(), strict=True))
-    return Table([head for *_, head in columns], shown, notes=notes, text_columns=1, marked=marked)
+    notes += [*_coverage_notes(tables, chosen, layout), *(signature_note(table, layout) for table in tables)]
+    return Table.of(wide.values(), shown=columns, notes=notes, text_columns=1)
 
 
 def summary_and_matrices(tables: Sequence[Comparison], layout: Layout) -> list[Table]:
-    """Make the table of `summary_tables`, followed by a matrix of all pairs for each metric."""
-    return [*summary_tables(tables, layout), *(_matrix(table, layout) for table in tables)]
+    """Make the table of `summary_table`, followed by a matrix of all pairs for each metric."""
+    return [summary_table(tables, layout), *(_matrix(table, layout) for table in tables)]
+
+
+def kind_tables(tables: Comparison, layout: Layout) -> Table:
+    """Make a table: a row per kind and system, the kinds that add most first; stars mark significant differences."""
+    several, beside = len(tables) > 1, len(tables.families[0].systems) > 1
+    floors = {table.metric: table.significance.floor for table in tables}
+    score = replace(COLUMNS["score"], head=f"F{tables.rows[0]['beta']:g} [95% CI]", ends=("lower", "upper"), better=0)
+    names = [*["metric"] * several, "kind", "system"]
+    shown = [
+        *names,
+        "correct",
+        "proposed",
+        "gold",
+        "precision",
+        "recall",
+        "score",
+        *["difference", "p", "adds"] * beside,
+    ]
+    columns = _columns([*shown[:-2], "difference-interval", *shown[-2:]] if beside else shown, "")
+    columns["score"] = [score]
+    return Table.of(
+        [{**row, "named": row["label"], "floor": floors[row["metric"]]} for row in tables.rows],
+        shown=[column for some in columns.values() for column in some],
+        notes=_kind_notes(tables, layout),
+        text_columns=len(names),
+    )
+
+
+def _kind_notes(tables: Comparison, layout: Layout) -> list[str]:
+    """Explain the columns."""
+    notes, first, beta = list[str](), tables[0], tables.rows[0]["beta"]
+    if first.tests:
+        tests = max(table.tests for table in tables)
+        notes.append(f"* p < {SIGNIFICANT} against {first.baseline} · p: {corrected_text(first, tests)}")
+        notes += first.significance.too_few(tests)
+    if any(row["other"] for row in first.rows):
+        notes.append(f"adds: points of the difference of F{beta:g} that come from the kind; the kinds add up to all")
+    other = [table.label for table in tables if not table.rows[0]["is_score"]]
+    if other:
+        notes.append(f"F{beta:g} is that of M2, of these counts, and not the score of {', '.join(other)}")
+    return [*notes, *(signature_note(table, layout) for table in tables)]
+
+
+def kind_summary(tables: Comparison, layout: Layout) -> Table:
+    """Make a table for a paper: kinds × systems with F, stars for significance, and what each kind adds."""
+    several, systems, digits = len(tables) > 1, tables.families[0].systems, layout.decimals()
+    wide, marked = list[dict[str, Any]](), list[tuple[int, int]]()
+    for (label, kind), rows in groupby(tables.rows, lambda row: (row["label"], row["kind"])):
+        made = {row["system"]: row for row in rows}
+        scores = [made[system]["score"] for system in systems]
+        best = best_places(scores, digits, higher=True)
+        if len(best) < sum(score is not None for score in scores):
+            marked += [(len(wide), 1 + several + place) for place in best]
+        wide.append({"named": label, "kind": kind, "rows": made})
+    score = replace(COLUMNS["score"], form="starred")
+    adds = replace(COLUMNS["adds"], ends=None)
+    others = [system for system in systems if system != tables.baseline]
+    columns = [*[COLUMNS["metric"]] * several, COLUMNS["kind"]]
+    columns += [_of("rows", system, score, system) for system in systems]
+    columns += [_of("rows", system, adds, f"{system} adds") for system in others]
+    notes = _kind_notes(tables, layout)
+    return Table.of(wide, shown=columns, notes=notes, text_columns=1 + several, marked=marked)
+
+
+def fraction_tables(tests: Comparison, layout: Layout) -> list[Table]:
+    """Make a table per metric: a row per fraction and system, with intervals, differences and p-values."""
+    return [_fraction_table(table, layout) for table in tests]
+
+
+def _fraction_table(table: Comparison, layout: Layout) -> Table:
+    count, notes = table.tests, [*_FRACTIONS]
+    if count:
+        notes += [f"* p < {SIGNIFICANT} against {table.baseline} · p: {corrected_text(table, count)}"]
+        notes += table.significance.too_few(count)
+    chosen = ("fraction", "system", "score", "interval", "difference", "difference-interval", "p")
+    columns = (replace(column, better=0) for some in _columns(chosen, table.label).values() for column in some)
+    notes += [signature_note(table, layout)]
+    return Table.of(table.rows, shown=[*columns], notes=notes, text_columns=2, digits=_decimals(table, layout))
 
 
 def _decimals(table: Comparison, layout: Layout) -> int:
     """Choose the decimals for scores and differences."""
-    return layout.decimals((row.score for row in table.comparisons), in_percent=table.in_percent)
+    return layout.decimals((row["score"] for row in table.rows), in_percent=table.in_percent)
 
 
 def _ranked(table: Comparison) -> list[Row]:
-    return sorted(table.comparisons, key=lambda row: row.rank)
-
-
-def _cells(
-    table: Comparison, label: str, row: Row, digits: int, *, starred: bool = False
-) -> dict[str, dict[str, str]]:
-    """Format a system's cells by head, by the names of `COMPARISON_COLUMNS`."""
-    pair, (best, worst) = row.beside, row.ranks
-    mean, lower, upper = (f"{number:z.{digits}f}" for number in (row.mean, *row.interval))
-    gated = gate_columns([one.gated for one in table.comparisons])
-    star, beside, apart = "", {"difference": "baseline"}, ""
-    if pair is not None:
-        difference, low, high = (f"{number:+z.{digits}f}" for number in (pair.difference, *pair.interval))
-        floor = pair.p_value <= table.significance.floor
-        beside = {"difference": difference, "d": f"{pair.effect:+z.2f}", "p": p_cell(pair.corrected, at_floor=floor)}
-        beside["segments"], apart = f"{pair.wins}/{pair.ties}/{pair.losses}", f"[{low}, {high}]"
-        star = "*" if starred and pair.corrected < SIGNIFICANT else ""
-    return {
-        "rank": {"rank": str(row.rank)},
-        "ranks": {"ranks": f"{best}–{worst}"},
-        "score": {label: f"{row.score:z.{digits}f}{star}"},
-        "mean": {"mean": mean},
-        "interval": {"95% CI": f"[{lower}, {upper}]"},
-        "margin": {"± 95% CI": f"± {(row.interval[1] - row.interval[0]) / 2:.{digits}f}"},
-        "difference": {"diff": beside["difference"]},
-        "difference-interval": {"diff 95% CI": apart},
-        "effect": {"d": beside.get("d", "")},
-        "segments": {"+/=/−": beside.get("segments", "")},
-        "p": {"p": beside.get("p", "")},
-        "vectors": {head: cell for head, (cell,) in coverage_columns({"": [row.coverage]})[0].items()},
-        "gated": {head: cells[table.comparisons.index(row)] for head, cells in gated.items()},
-    }
-
-
-def _with_intervals(cells: dict[str, dict[str, str]], chosen: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Choose cells; an interval joins the number before it."""
-    made: dict[str, dict[str, str]] = {}
-    for before, name in zip(["", *chosen], chosen, strict=False):
-        if (before, name) in _JOINED:
-            ((head, number),), (interval,) = made[before].items(), cells[name].values()
-            made[before] = {f"{head} {_JOINED[before, name]}": f"{number} {interval}".rstrip()}
-        else:
-            made[name] = cells[name]
-    return made
-
-
-def p_cell(p_value: float, *, at_floor: bool = False) -> str:
-    """Format a p-value, with a star if it is significant, and a sign if no draw could have made it less.
-
-    >>> p_cell(0.0099, at_floor=True), p_cell(0.2)
-    ('≤ 0.0099*', '0.2000 ')
-    """
-    sign = "≤ " if at_floor and p_value >= LEAST_P else ""
-    return sign + p_text(p_value) + ("*" if p_value < SIGNIFICANT else " ")
+    return sorted(table.rows, key=lambda row: row["rank"])
 
 
 def _baseline_notes(table: Comparison, chosen: Sequence[str]) -> list[str]:
     """Explain the columns that are shown."""
-    tests = len(table.comparisons) - 1
+    tests = len(table.rows) - 1
     if not tests:
         return []
     short = {
@@ -269,16 +390,16 @@ def corrected_text(table: Comparison, tests: int) -> str:
 
 def _matrix(table: Comparison, layout: Layout) -> Table:
     """Make a matrix of all pairs by rank: p above the diagonal, below it the difference of row and column."""
-    names, digits = [row.name for row in _ranked(table)], _decimals(table, layout)
+    names, floor, digits = (
+        [row["system"] for row in _ranked(table)],
+        table.significance.floor,
+        _decimals(table, layout),
+    )
     rows = []
     for number, name in enumerate(names):
-        pairs = [None if other == name else table.pair(name, other) for other in names]
+        pairs = [None if other == name else {**table.pair(name, other), "floor": floor} for other in names]
         cells = [
-            ""
-            if pair is None
-            else f"{pair.difference:+z.{digits}f}"
-            if index < number
-            else p_cell(pair.corrected, at_floor=pair.p_value <= table.significance.floor)
+            "" if pair is None else COLUMNS["difference" if index < number else "p"].cell(pair, digits)
             for index, pair in enumerate(pairs)
         ]
         rows.append([f"{number + 1} {name}", *cells])
@@ -290,61 +411,77 @@ def _matrix(table: Comparison, layout: Layout) -> Table:
 
 def comparison_records(tables: Sequence[Comparison], layout: Layout) -> Table:
     """Make a row per system (and metric) with all numbers, in the given order."""
-    columns = ["system", "score", "mean", "lower", "upper", "p_value", "rank", "best_rank", "worst_rank"]
-    columns += ["difference", "difference_lower", "difference_upper", "corrected", *_COUNTED]
-    covered = any(row.coverage for table in tables for row in table.comparisons)
-    rows = []
-    for table in tables:
-        for row in table.comparisons:
-            counts = coverage_counts(row.coverage) if covered else {}
-            counts |= {} if row.gated is None else row.gated.cells()
-            rows.append([*_named(tables, table), *(row[name] for name in columns), *counts.values()])
-    columns += COVERAGE_COUNTS if covered else ()
-    first = tables[0].comparisons[0].gated
-    columns += () if first is None else first.cells()
-    return _chosen(Table([*["metric"] * (len(tables) > 1), *columns], rows), layout, COMPARISON_COLUMNS)
+    covered = any(row["coverage"] for table in tables for row in table.rows)
+    rows = [
+        {
+            **row,
+            **(coverage_counts(row["coverage"]) if covered else {}),
+            **({} if row["gated"] is None else row["gated"].cells()),
+        }
+        for table in tables
+        for row in table.rows
+    ]
+    gated = tables[0].rows[0]["gated"]
+    names = [*_SCORES, *(COVERAGE_COUNTS if covered else ()), *({} if gated is None else gated.cells())]
+    return Table.of(rows, _chosen(tables, names, layout, COMPARISON_COLUMNS))
 
 
 def pair_records(tables: Sequence[Comparison], layout: Layout) -> Table:
     """Make a row per pair of systems (and metric) with all numbers."""
-    paired = [(table, pair) for table in tables for pair in table.pairs]
-    rows = [[*_named(tables, table), *(pair[name] for name in _OF_PAIRS)] for table, pair in paired]
-    names = [name.removeprefix("difference_") for name in _OF_PAIRS]
-    table = Table([*["metric"] * (len(tables) > 1), *names], rows)
-    no_scores = dict.fromkeys(("interval", "margin"), ())
-    return _chosen(table, layout, {**COMPARISON_COLUMNS, **no_scores, "difference-interval": ("lower", "upper")})
+    own = dict.fromkeys(("interval", "margin"), ())
+    names = _chosen(tables, ("system", "other", *_OF_PAIRS), layout, {**COMPARISON_COLUMNS, **own})
+    made = Table.of([pair for table in tables for pair in table.pairs], names)
+    return replace(made, columns=[name.removeprefix("difference_") for name in names])
 
 
-def _chosen(records: Table, layout: Layout, named: Mapping[str, Sequence[str]]) -> Table:
-    """Select the columns that name a row, and the chosen columns, in this order."""
-    if not layout.columns:
-        return records
-    names = ["metric", "system", "other", *(name for column in layout.columns for name in named[column])]
-    return with_columns(records, [records.columns.index(name) for name in names if name in records.columns])
+def _chosen(
+    tables: Sequence[Comparison], names: Sequence[str], layout: Layout, chosen: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Return the keys that name a row, and those of the chosen columns, in this order."""
+    if layout.columns:
+        wanted = ("system", "other", *(name for column in layout.columns for name in chosen[column]))
+        names = [name for name in wanted if name in names]
+    return [*["metric"] * (len(tables) > 1), *names]
 
 
-def _named(tables: Sequence[Comparison], table: Comparison) -> list[str]:
-    return [table.metric] if len(tables) > 1 else []
+def kind_records(tables: Comparison, layout: Layout) -> Table:
+    """Make a row per metric, kind and system with all numbers; differences only where there are other systems."""
+    table = Table.of(tables)
+    several = any(row["other"] for row in tables.rows)
+    kept = [place for place, name in enumerate(table.columns) if several or name not in KIND_DIFFERENCES]
+    return with_columns(table, kept)
 
 
-def compare_json(tables: Sequence[Comparison], layout: Layout) -> Iterator[str]:
-    """Write one JSON object, one system or pair of systems per line, with its metric if there are several."""
-    several = len(tables) > 1
-    signature = {} if several else {"signature": tables[0].signature}
-    systems = (
-        {"metric": table.metric, "signature": table.signature, **row} if several else row
-        for table in tables
-        for row in (
-            comparison_records([table], layout).records() if layout.columns else map(_system, table.comparisons)
+def compare_json(tables: Comparison, layout: Layout) -> Iterator[str]:
+    """Write one JSON object: `rows`, one per metric, slice and system, and `pairs`; whole outputs also as `systems`.
+
+    `systems`, and `name` and `interval` of pairs, are those of schema 1, and go in the release after this one.
+    """
+    several, view = len(tables) > 1, _view_of(tables)
+    if view is not None:
+        yield from json_document(
+            {**tables.described(), "schema": _SCHEMA}, rows=view.programs(tables, layout).records()
         )
-    )
-    pairs = (
-        {"metric": table.metric, **row} if several else row
-        for table in tables
-        for row in (pair_records([table], layout).records() if layout.columns else map(nested_pair, table.pairs))
-    )
+        return
+    signature = {} if several else {"signature": tables[0].signature}
     how = {"baseline": tables[0].baseline, "correction": tables[0].significance.correction}
-    return json_document(signature | how, systems=systems, pairs=pairs)
+    rows, pairs = list[dict[str, object]](), list[dict[str, object]]()
+    systems = list[dict[str, object]]()
+    for table in tables:
+        named = {"metric": table.metric} if several else {}
+        signed = {"signature": table.signature} if several else {}
+        flat = comparison_records([table], layout).records()
+        rows += ({"metric": table.metric, "label": table.label, **row} for row in flat)
+        systems += ({**named, **signed, **row} for row in (flat if layout.columns else map(_system, table.rows)))
+        beside = (
+            pair_records([table], layout).records()
+            if layout.columns
+            else [
+                {**nested_pair(pair), **{name: pair[name] for name in ("system", *_OF_PAIRS)}} for pair in table.pairs
+            ]
+        )
+        pairs += ({**named, **pair} for pair in beside)
+    yield from json_document({"schema": _SCHEMA, **signature, **how}, rows=rows, systems=systems, pairs=pairs)
 
 
 def _system(row: Row) -> dict[str, object]:
@@ -355,9 +492,8 @@ def _system(row: Row) -> dict[str, object]:
 
 
 def nested_pair(pair: Row) -> dict[str, object]:
-    """Name the numbers of a pair as JSON and pages do: the interval in one cell."""
-    names = ("name", "other", "difference", "interval", "p_value", "corrected", *_COUNTED)
-    return {name: getattr(pair, name) for name in names}
+    """Name the numbers of a pair as pages do: the interval in one cell."""
+    return {name: getattr(pair, name) for name in ("name", "other", "difference", "interval", *_OF_PAIRS[3:])}
 
 
 def write_distribution(tables: Sequence[Comparison]) -> Iterator[str]:
@@ -424,13 +560,41 @@ def _nothing_marked(table: Comparison) -> str:
     )
 
 
-COMPARERS: Writers[Sequence[Comparison]] = table_writers(
-    comparison_records, readers=comparison_tables, paper=summary_tables, json=compare_json
+@dataclass(frozen=True)
+class View:
+    """The tables of a comparison for each audience."""
+
+    programs: Callable[[Comparison, Layout], Table]
+    readers: Callable[[Comparison, Layout], Table | list[Table]]
+    paper: Callable[[Comparison, Layout], Table | list[Table]]
+
+
+_WHOLE = View(comparison_records, comparison_tables, summary_table)
+_PAIRS = View(pair_records, matrix_tables, summary_and_matrices)
+_SLICES = {
+    "kind": View(kind_records, kind_tables, kind_summary),
+    "fraction": View(lambda tests, layout: Table.of(tests), fraction_tables, fraction_tables),
+}
+"""Views by the key that names the slices."""
+
+
+def _view_of(tables: Comparison) -> View | None:
+    return next((view for name, view in _SLICES.items() if name in tables[0].rows[0]), None)
+
+
+def _views(audience: Audience) -> Callable[[Comparison, Layout], Made]:
+    def make(tables: Comparison, layout: Layout) -> Made:
+        view = _view_of(tables) or (_PAIRS if tables[0].significance.all_pairs else _WHOLE)
+        made: Made = getattr(view, audience)(tables, layout)
+        return made
+
+    return make
+
+
+COMPARERS: Writers[Comparison] = table_writers(
+    _views("programs"), readers=_views("readers"), paper=_views("paper"), json=compare_json
 )
-MATRIX_WRITERS: Writers[Sequence[Comparison]] = table_writers(
-    pair_records, readers=matrix_tables, paper=summary_and_matrices, json=compare_json
-)
-"""Formats of comparisons of all pairs of systems."""
+"""Formats of comparisons, by what is compared."""
 
 
 def difference_records(difference: RunDifference, lines: int | None = None) -> Table:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from softbleu.formats import Layout
-from softbleu.report.curves import fraction_tables
+from softbleu.report.comparisons import fraction_tables
 from softbleu.report.html import page_section, page_table, static_page, visible_html
 from softbleu.report.plots import COLOURS
 from softbleu.results.comparison import Comparison, Row

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from softbleu import report
-from softbleu.formats import Layout, Writers, table_writers
-from softbleu.report.scores import signature_note
-from softbleu.tables import SIGNIFICANT, Column, Table, Value
+from softbleu.formats import Layout
+from softbleu.tables import Column, Table, Value
 
 if TYPE_CHECKING:
     from softbleu.results.comparison import Comparison
@@ -67,49 +66,6 @@ def _percent(curves: Curves, places: Iterable[float]) -> list[float]:
     return [place * 100 if curves.unit == "fraction" else place for place in places]
 
 
-def fraction_tables(tests: Comparison, layout: Layout) -> list[Table]:
-    """Make a table per metric: a row per fraction and system, with intervals, differences and p-values."""
-    return [_fraction_table(table, layout) for table in tests]
-
-
-def _fraction_table(table: Comparison, layout: Layout) -> Table:
-    rows = table.rows
-    digits = layout.decimals((row.score for row in rows), in_percent=table.in_percent)
-    cells: list[list[Value]] = []
-    for row in rows:
-        beside = ["baseline", ""]
-        if row.difference is not None and row.corrected is not None:
-            ends = f"[{row.difference_lower:+z.{digits}f}, {row.difference_upper:+z.{digits}f}]"
-            beside = [f"{row.difference:+z.{digits}f} {ends}", report.comparisons.p_cell(row.corrected)]
-        interval = f"[{row.lower:z.{digits}f}, {row.upper:z.{digits}f}]"
-        cells.append([share_name(row.fraction), row.system, f"{row.score:z.{digits}f} {interval}", *beside])
-    count = sum(row.corrected is not None for row in rows)
-    notes = [
-        "outputs cut after these shares of their tokens, against the beginnings of references that they have come to"
-    ]
-    notes += ["whole: whole outputs against whole references"]
-    if count:
-        said = report.comparisons.corrected_text(table, count)
-        notes += [f"* p < {SIGNIFICANT} against {table.baseline} · p: {said}"]
-        notes += table.significance.too_few(count)
-    columns = ["output", "system", f"{table.label} [95% CI]", "diff [95% CI]", "p"]
-    return Table(columns, cells, notes=[*notes, signature_note(table, layout)], text_columns=2, verbatim=columns)
-
-
-def share_name(fraction: float | None) -> str:
-    """Name a fraction of outputs.
-
-    >>> share_name(0.25), share_name(None)
-    ('25%', 'whole')
-    """
-    return "whole" if fraction is None else f"{fraction * 100:.4g}%"
-
-
-def fraction_records(tests: Comparison, layout: Layout) -> Table:
-    """Make a row per metric, fraction and system with all numbers; whole outputs have no fraction."""
-    return Table.of(tests)
-
-
 def draw_fractions(tests: Comparison, picture_format: str) -> bytes:
     """Draw the partial scores of systems by fraction with their intervals, a panel per metric."""
     panels = []
@@ -123,7 +79,3 @@ def draw_fractions(tests: Comparison, picture_format: str) -> bytes:
         title = f"{table.label} of unfinished outputs, 95% intervals"
         panels.append(report.plots.Lines(title, "% of the output", table.label, lines, bands=bands))
     return report.plots.draw(report.plots.in_rows(panels, 2), picture_format)
-
-
-FRACTION_WRITERS: Writers[Comparison] = table_writers(fraction_records, readers=fraction_tables)
-"""Formats of tests by fraction."""
