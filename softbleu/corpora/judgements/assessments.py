@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.corpora.corpus import Segments
+from softbleu.corpora.judgements.formats import find_rows
 from softbleu.corpora.judgements.numbering import KnownOutputs, find_start
 from softbleu.corpora.judgements.scores import are_penalties, score_rows, sentinel_of
-from softbleu.corpora.judgements.spans import annotated_rows
 from softbleu.corpora.judgements.tables import (
     SCORED,
     TableRow,
@@ -212,7 +212,7 @@ def read_assessments(
     Formats are columns `LP SYSTEM SID HUMAN` (SID from 1; `a+b`: systems with the same output); in tabs or CSV `LP
     source translation reference HUMAN_score` (or `lp src mt ref score`, as in COMET's data); tables of scores of
     segments as for `read_scores`, also with a column `annotator`, or with `document` instead of `segment`; and the
-    formats of `annotated_rows`: Error Span Annotation of WMT24 and Pearmut, and MQM. One of several directions
+    formats of `formats.toml`: Error Span Annotation of WMT24 and Pearmut, and MQM. One of several directions
     must be given. Scores of an output by several annotators are averaged, with a note; in tables of texts
     only if they have a column `annotator`. `unescape` replaces entities such as ``&apos;`` in texts by characters.
 
@@ -241,7 +241,8 @@ def read_assessments(
     if standardise is not None:
         known_name("way to standardise", standardise, ("annotator",))
     text = content_of(name, encoding)
-    judged = annotated_rows(name, text, texts if callable(texts) else None)
+    found_rows = find_rows(name, text, texts=texts if callable(texts) else None, judged=True)
+    judged = None if found_rows is None else found_rows.rows
     by_system, of_whole, numbered, scored = True, False, judged is not None, ""
     means = partial(_means, name, standardise, missing_value)
     if judged is None:

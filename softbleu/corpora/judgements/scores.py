@@ -16,7 +16,8 @@ import numpy as np
 
 from softbleu.config.declare import parse_signature
 from softbleu.config.languages import find_direction
-from softbleu.corpora.judgements.programs import gec_metrics, outside_rows
+from softbleu.corpora.judgements.formats import find_rows
+from softbleu.corpora.judgements.programs import gec_metrics
 from softbleu.corpora.judgements.tables import (
     PLACES,
     SCORED,
@@ -322,7 +323,7 @@ def read_scores(
         folder = Path(file).absolute().parent.name
         rows = gec_metrics.number_rows(file, content, names, stem, label or folder)
     else:
-        found = outside_rows(file, content, label or stem)
+        found = find_rows(file, content, label or stem)
         rows = score_rows(file, content, column, metrics) if found is None else found.rows
     label = None if found is not None and found.unnamed else label
     # Skip scores of single references.

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from softbleu.corpora.judgements.formats import find_rows
 from softbleu.corpora.judgements.numbering import LinesBySystem
-from softbleu.corpora.judgements.programs import comet, mqm, pearmut, wmt
+from softbleu.corpora.judgements.programs import comet
 from softbleu.corpora.judgements.tables import (
     LinesOrRows,
     TableRow,
     content_of,
-    head_of,
     is_json,
     json_values,
     of_direction,
@@ -112,8 +112,8 @@ def read_spans(
         There are no spans, or a row is not valid.
     """
     text = content_of(name, encoding)
-    rows = annotated_rows(name, text, texts)
-    judged = _by_output(_span_rows(name, text)) if rows is None else of_direction(name, rows, direction)
+    found = find_rows(name, text, texts=texts, judged=True)
+    judged = of_direction(name, found.rows, direction) if found else _by_output(_span_rows(name, text))
     places, _ = place_rows(name, judged)
     names = plain_names({system for system, _ in places})
     outputs: dict[str, dict[int, list[MarkedOutput]]] = {}
@@ -182,51 +182,3 @@ def _span(where: str, marked: Json) -> MarkedSpan | None:
     if not 0 <= start <= end:
         raise InputError(f"{where}: a span cannot be from character {start} to {end}")
     return MarkedSpan(start, end + inclusive, _SEVERITIES.get(str(cells[2]).lower(), ""))
-
-
-def annotated_rows(name: str, text: LinesOrRows, texts: LinesBySystem | None = None) -> Iterator[TableRow] | None:
-    """Read judgements with spans as rows of `system`, `segment` (from 1), `annotator`, `score`, `spans`, `document`.
-
-    Formats are WMT24's CSV and JSON lines, WMT25's JSON lines, exports of Pearmut, and MQM's table of errors, whose
-    scores are the negated sums of the published weights. Control items are left out. None: the file is none of these.
-
-    Parameters
-    ----------
-    name
-        Name of the file, for errors.
-    text
-        Content of the file.
-    texts
-        Lines of the systems, among which outputs of Pearmut's items are looked for.
-    """
-    if is_json(text):
-        return _json_rows(name, text, texts)
-    cells = head_of(name, text)
-    if {*mqm.MQM_COLUMNS} <= {cell.lower() for cell in cells}:
-        return mqm.mqm_rows(name, text)
-    if not {*cells[3:4]} & {*wmt.WMT24_KINDS}:
-        return None
-    if len(cells) == wmt.APPRAISE_COLUMNS:
-        raise InputError(
-            f"{name}, line 1: an export of Appraise without spans, which does not say of which line a segment is: "
-            "write a table with the columns system, segment and score"
-        )
-    return wmt.published_rows(name, text) if len(cells) == len(wmt.WMT24_COLUMNS) else None
-
-
-def _json_rows(name: str, text: LinesOrRows, texts: LinesBySystem | None) -> Iterator[TableRow] | None:
-    values = json_values(name, text)
-    whole = values[0][1] if len(values) == 1 else None
-    if isinstance(whole, dict) and whole and all(map(pearmut.is_pearmut_log, whole.values())):
-        several = len(whole) > 1
-        values = [
-            (f"{name}, {campaign}, entry {number}", {**entry, "lp": campaign} if several else entry)
-            for campaign, log in whole.items()
-            for number, entry in enumerate(log, start=1)
-        ]
-    keys = set(values[0][1]) if values and isinstance(values[0][1], dict) else set()
-    if {"doc_id", "scores", "tgt_text"} <= keys:
-        return wmt.humeval_rows(values)
-    if {"esa_score", "line_id", "system"} <= keys:
-        return (wmt.compiled_row(where, value) for where, value in values)
-    return pearmut.pearmut_rows(name, values, texts) if "annotation" in keys and keys & {"item", "user_id"} else None

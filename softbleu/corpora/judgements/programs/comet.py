@@ -1,46 +1,14 @@
-"""COMET: the JSON of `comet-score --to_json`, and the lines that `comet-score` prints."""
+"""COMET: the JSON of `comet-score --to_json`."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import chain
 
 from softbleu.corpora.files import name_files
 from softbleu.corpora.judgements.tables import TableRow
 from softbleu.errors import InputError
 from softbleu.types import Fields
-
-METRIC = "COMET"
-# Since version 1.1 the file is named, and tabs replace blanks.
-_SEGMENT = re.compile(r"(?:(\S.*?)[\t ]+)?[Ss]egment[\t ]+(\d+)[\t ]+[Ss]core: *(\S+)(?:[\t ]+variance: *\S+)?\s*")
-_SYSTEM = re.compile(r"(?:(?![Ss]ystem score)(\S.*?)[\t ]+)?(?:[Ss]ystem )?[Ss]core: *(\S+)\s*")
-
-
-def is_log(text: Sequence[str]) -> bool:
-    """Whether lines are printed by `comet-score`, also with other lines, or only its scores of systems."""
-    known = [line for line in text if line.strip()]
-    return any(map(_SEGMENT.fullmatch, known)) or (bool(known) and all(map(_SYSTEM.fullmatch, known)))
-
-
-def log_rows(name: str, text: Sequence[str], system: str) -> tuple[Iterator[TableRow], bool]:
-    """Read the lines that `comet-score` prints; and whether no system is named in them."""
-    found: list[tuple[str, str, str | None, str]] = []
-    for number, line in enumerate(text, start=1):
-        where = f"{name}, line {number}"
-        if match := _SEGMENT.fullmatch(line):
-            found.append((where, match[1] or "", match[2], match[3]))
-        elif match := _SYSTEM.fullmatch(line):
-            found.append((where, match[1] or "", None, match[2]))
-    files = [path for path in dict.fromkeys(path for _, path, _, _ in found) if path]
-    names = {path: called for called, path in name_files(files).items()} if files else {}
-
-    def rows() -> Iterator[TableRow]:
-        for where, path, segment, score in found:
-            placed = {} if segment is None else {"segment": segment}
-            yield where, {"system": names.get(path, system), "metric": METRIC, "score": score, **placed}
-
-    return rows(), not files
 
 
 def is_by_file(value: object) -> bool:

@@ -1,34 +1,18 @@
-"""gec-metrics: the lines that its program prints, and the lists of its Python as JSON; files of numbers alone."""
+"""gec-metrics: the lists of its Python as JSON; files of numbers alone."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from softbleu.corpora.files import name_files
 from softbleu.corpora.judgements.tables import TableRow, may_be_score
 from softbleu.errors import InputError, Parameter, counted
-
-_PRINTED = re.compile(r"Score=(\S+) \| Metric=(\S+) \| hyp_file=(.*\S)\s*")
 
 _METRIC = re.compile(
     r"(?i)(sacre)?bleu|chrf(\+\+)?|ter|meteor|[gt]leu|comet|metricx|bert_?score|bleurt|(pt-?)?(errant|m2)|green|impara"
     r"|some|scribendi|cleme2?|rouge\w*|f1|precision|recall|accuracy|scores?"
 )
 """Names of metrics, which no system has."""
-
-
-def is_evaluation(text: Sequence[str]) -> bool:
-    """Whether any line is a score of a system as `gecmetrics-eval` prints it; other lines are passed over."""
-    return any(map(_PRINTED.fullmatch, text))
-
-
-def evaluation_rows(name: str, text: Sequence[str]) -> Iterator[TableRow]:
-    """Read scores of systems, which are named after their files."""
-    found = [(number, match) for number, line in enumerate(text, start=1) if (match := _PRINTED.fullmatch(line))]
-    systems = {path: system for system, path in name_files([*dict.fromkeys(match[3] for _, match in found)]).items()}
-    for number, match in found:
-        yield f"{name}, line {number}", {"system": systems[match[3]], "metric": match[2], "score": match[1]}
 
 
 def is_by_system(value: object) -> bool:

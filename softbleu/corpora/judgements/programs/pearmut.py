@@ -16,8 +16,20 @@ _ASIDE = ("welcome_", "random_", "goodbye_")  # Pages of Pearmut that are no par
 _TAKEN_BACK = "__RESET__"
 
 
-def is_pearmut_log(value: object) -> bool:
-    """Whether a value is the list of entries of a campaign."""
+def entries_of(name: str, values: Values) -> Values:
+    """Return the entries of all campaigns, if JSON has a list of them for each; else the values as they are."""
+    whole = values[0][1] if len(values) == 1 else None
+    if not isinstance(whole, dict) or not whole or not all(map(_is_log, whole.values())):
+        return values
+    several = len(whole) > 1
+    return [
+        (f"{name}, {campaign}, entry {number}", {**entry, "lp": campaign} if several else entry)
+        for campaign, log in whole.items()
+        for number, entry in enumerate(log, start=1)
+    ]
+
+
+def _is_log(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(row, dict) and "annotation" in row for row in value)
 
 

@@ -1,54 +1,16 @@
-"""sacrebleu: objects of corpus or sentence scores, its table of several systems, and the lines that it prints."""
+"""sacrebleu: its table of several systems as JSON."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from softbleu.corpora.files import name_files
 from softbleu.corpora.judgements.tables import TableRow, Values, meanings
-from softbleu.errors import InputError
 from softbleu.types import Fields
 
-_PRINTED = re.compile(r"([A-Za-z][\w-]*\+{0,2})([|+]\S*)? = (-?\d+(?:\.\d+)?)(?=\s|$).*")
 _NUMBER = re.compile(r"\s*(-?\d+(?:\.\d+)?)(?:\s.*)?", re.DOTALL)
 _BASELINE = "Baseline: "
-
-
-def is_score(row: Fields) -> bool:
-    """Whether an object is a score that sacrebleu wrote."""
-    return row.keys() >= {"name", "score", "signature"} and not {"system", "segments"} & row.keys()
-
-
-def listed_rows(values: Values, system: str) -> Iterator[TableRow]:
-    """Read scores of a corpus, or of its sentences where a metric has several."""
-    return _placed([(where, str(row["name"]), row["score"], str(row["signature"])) for where, row in values], system)
-
-
-def is_printed(line: str) -> bool:
-    """Whether a line is a score as sacrebleu prints it: ``BLEU|nrefs:1|… = 48.2 …``."""
-    return _PRINTED.fullmatch(line.strip()) is not None
-
-
-def printed_rows(name: str, text: Sequence[str], system: str) -> Iterator[TableRow]:
-    """Read printed scores of a corpus, or of its sentences where a metric has several. InputError: another line."""
-    listed = []
-    for number, line in enumerate(text, start=1):
-        match = _PRINTED.fullmatch(line.strip())
-        if match is None and line.strip():
-            raise InputError(f"{name}, line {number}: no score as in the lines above: 'BLEU|nrefs:1|… = 48.2'")
-        if match is not None:
-            listed.append((f"{name}, line {number}", match[1], match[3], (match[2] or "")[1:]))
-    return _placed(listed, system)
-
-
-def _placed(scores: Sequence[tuple[str, str, object, str]], system: str) -> Iterator[TableRow]:
-    totals, counts = Counter(metric for _, metric, _, _ in scores), Counter[str]()
-    for where, metric, score, signature in scores:
-        segment = {"segment": counts[metric]} if totals[metric] > 1 else {}
-        counts[metric] += 1
-        yield where, {"system": system, "metric": metric, "score": score, "signature": signature, **segment}
 
 
 def is_row(row: Fields) -> bool:

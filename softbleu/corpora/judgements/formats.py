@@ -1,0 +1,226 @@
+"""Files of other programs as rows of system, segment and so on: tables of `formats.toml`, and readers of JSON."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from softbleu.corpora.files import name_files
+from softbleu.corpora.judgements.numbering import LinesBySystem
+from softbleu.corpora.judgements.programs import comet, gec_metrics, harness, mqm, own, pearmut, sacrebleu, wmt
+from softbleu.corpora.judgements.tables import (
+    LinesOrRows,
+    ParquetRows,
+    TableRow,
+    Values,
+    head_of,
+    is_json,
+    json_values,
+    meanings,
+    table_rows,
+)
+from softbleu.errors import InputError
+from softbleu.io.platform import cached_property
+from softbleu.io.reading import parse_json, read_toml, whole_number
+from softbleu.types import Fields, JsonObject
+
+_USUAL = ("system", "segment", "document", "lp", "metric", "annotator")  # Columns that are found by all their names
+
+
+class FormatRows(NamedTuple):
+    """Rows of a file that is no table of columns, or whose columns have names of their own."""
+
+    rows: Iterable[TableRow]
+    unnamed: bool  # Whether the file has one system and does not name it
+
+
+@dataclass(frozen=True)
+class _File:
+    name: str
+    content: LinesOrRows
+    system: str  # Name of the system if the file does not name one
+    texts: LinesBySystem | None
+    judged: bool
+
+    @cached_property
+    def values(self) -> Values:
+        """Values of JSON; none of other files."""
+        values = json_values(self.name, self.content) if is_json(self.content) else ()
+        return pearmut.entries_of(self.name, values) if self.judged else values
+
+    @cached_property
+    def head(self) -> list[str]:
+        """Cells of the first row of a table."""
+        return [] if self.values else head_of(self.name, self.content)
+
+
+_READERS: dict[str, Callable[[_File], Iterator[TableRow]]] = {
+    "mqm": lambda file: mqm.mqm_rows(file.name, file.content),
+    "pearmut": lambda file: pearmut.pearmut_rows(file.name, file.values, file.texts),
+    "humeval": lambda file: wmt.humeval_rows(file.values),
+}
+
+
+@cache
+def formats() -> Mapping[str, Fields]:
+    """Read the table of formats."""
+    return read_toml(Path(__file__).with_name("formats.toml"))
+
+
+def find_rows(
+    name: str, content: LinesOrRows, system: str = "", texts: LinesBySystem | None = None, *, judged: bool = False
+) -> FormatRows | None:
+    """Read scores of metrics, or by people, in a format of another program; None if the file is a table.
+
+    Judgements are rows of `system`, `segment` (from 1), `annotator`, `score`, `spans` and `document`, without control
+    items; MQM's scores are the negated sums of the published weights.
+
+    Parameters
+    ----------
+    name
+        Name of the file, for errors.
+    content
+        Content of the file.
+    system
+        Name of the system if the file does not name one.
+    texts
+        Lines of the systems, among which outputs are looked for that the file does not number.
+    judged
+        Whether to look for judgements.
+    """
+    file = _File(name, content, system, texts, judged)
+    for form in formats().values():
+        if form.get("judged", False) == judged and (rows := _rows_in(form, file)) is not None:
+            if "refuse" in form:
+                raise InputError(f"{name}, line 1: {form['refuse']}")
+            return _mapped(form, [*rows], system) if "rows" not in form else FormatRows(rows, unnamed=False)
+    return _json_rows(name, file.values, system) if file.values and not judged else None
+
+
+def _rows_in(form: Fields, file: _File) -> Iterable[TableRow] | None:
+    """Split a file into rows by the names that a format has; None if it is of another."""
+    if "lines" in form:
+        return None if isinstance(file.content, ParquetRows) else _matching(form, file.name, file.content)
+    if "keys" in form:
+        first, keys = file.values[0][1] if file.values else None, {*form["keys"]}
+        if not isinstance(first, dict) or not keys <= first.keys() - {*form.get("lacks", ())}:
+            return None
+        return _READERS[form["rows"]](file) if "rows" in form else _objects(form, file.values)
+    if "header" in form:
+        same = len(file.head) == len(form["header"])
+        if not same or not _is_kept({"keep": form["keep"]}, dict(zip(form["header"], file.head, strict=True))):
+            return None
+        return table_rows(file.name, file.content, lambda _: (form["header"], False))[1]
+    if not {*form["needs"]} <= {cell.lower() for cell in file.head}:
+        return None
+    return (
+        _READERS[form["rows"]](file)
+        if "rows" in form
+        else table_rows(file.name, file.content, wanted=form["needs"])[1]
+    )
+
+
+def _matching(form: Fields, name: str, lines: Iterable[str]) -> list[TableRow] | None:
+    """Find the lines that a format's patterns match, with their groups; None if they are lines of something else."""
+    patterns = [re.compile(pattern) for pattern in form["lines"]]
+    known = [line for line in lines if line.strip()]
+    whole = bool(known) and all(any(one.fullmatch(line) for one in patterns) for line in known)
+    strict = "example" in form
+    if not whole and not any(map(patterns[0].fullmatch, known[:1] if strict else known)):
+        return None
+    found: list[TableRow] = []
+    for number, line in enumerate(lines, start=1):
+        where, match = f"{name}, line {number}", next(filter(None, (one.fullmatch(line) for one in patterns)), None)
+        if match is not None:
+            found.append((where, match.groupdict()))
+        elif strict and line.strip():
+            raise InputError(f"{where}: no score as in the lines above: {form['example']!r}")
+    return found
+
+
+def _objects(form: Fields, values: Values) -> Iterator[TableRow]:
+    """Take objects for rows; of lists of scores by metric a row a score."""
+    key = form.get("lists")
+    for where, value in values:
+        if key is not None:
+            listed = value.get(key) if isinstance(value, dict) else None
+            if not isinstance(listed, dict) or not all(isinstance(some, list) for some in listed.values()):
+                raise InputError(f"{where}: no {key!r} with a list of scores by metric")
+            about = {name: cell for name, cell in value.items() if name != key}
+            yield from (
+                (where, {**about, "metric": name, "score": one}) for name, some in listed.items() for one in some
+            )
+        elif not isinstance(value, dict) or not {*form["keys"]} <= value.keys():
+            raise InputError(f"{where}: an object with {', '.join(form['keys'])} is needed")
+        else:
+            yield where, value
+
+
+def _is_kept(form: Fields, cells: Fields) -> bool:
+    """Whether a row is none of those that a format leaves out."""
+    kept = all(cells[column] in values for column, values in form.get("keep", {}).items())
+    return kept and not any(part in cells[column] for column, parts in form.get("drop", {}).items() for part in parts)
+
+
+def _mapped(form: Fields, rows: Iterable[TableRow], system: str) -> FormatRows:
+    """Give columns our names, number segments, and name systems after their files."""
+    taken = [(where, cells) for where, cells in rows if _is_kept(form, cells)]
+    files = dict.fromkeys(cells["file"] for _, cells in taken if cells.get("file"))
+    names = {path: called for called, path in name_files([*files]).items()}
+    columns = {keys: _columns(form, keys) for keys in {tuple(cells) for _, cells in taken}}
+    made: list[JsonObject] = []
+    for where, cells in taken:
+        row = {
+            ours: cells[theirs]
+            for ours, theirs in columns[tuple(cells)]
+            if cells[theirs] is not None or ours == "score"
+        }
+        row |= {ours: text.format_map(cells) for ours, text in form.get("says", {}).items()}
+        row |= {"system": names[cells["file"]]} if cells.get("file") else {}
+        if "first" in form:
+            number = whole_number(where, "the number of a segment", row.get("segment"))
+            row["segment"] = number + 1 - form["first"]
+        if isinstance(row.get("spans"), str):
+            row["spans"] = parse_json(row["spans"], where)
+        made.append({"annotator": "", "spans": [], **row} if form.get("judged") else row)
+    unnamed = not any("system" in row for row in made)
+    made = [{"system": system.removeprefix(f"{row.get('lp')}."), **row} for row in made]
+    if "order" in form:
+        totals = Counter((row["system"], row.get("metric")) for row in made)
+        counts = Counter[object]()
+        for row in made:
+            key = row["system"], row.get("metric")
+            if form["order"] == "all" or totals[key] > 1:
+                row["segment"] = counts[key]
+            counts[key] += 1
+    return FormatRows([(where, row) for (where, _), row in zip(taken, made, strict=True)], unnamed)
+
+
+def _columns(form: Fields, keys: Sequence[str]) -> list[tuple[str, str]]:
+    """Pair our names of columns with those of a row: the usual ones, and those that the format has."""
+    usual = zip(meanings(keys), keys, strict=True)
+    named = {ours: theirs for ours, theirs in form.get("columns", {}).items() if theirs in keys}
+    kept = (*_USUAL, "score", "signature")
+    found = {ours: theirs for ours, theirs in usual if ours in kept and theirs not in named.values()}
+    return [*(found | named).items()]
+
+
+def _json_rows(name: str, values: Values, system: str) -> FormatRows:
+    """Read the values of JSON by the program that wrote them."""
+    first, objects = values[0][1], [value for _, value in values if isinstance(value, dict)]
+    if len(objects) == len(values) and all(map(sacrebleu.is_row, objects)):
+        return FormatRows(sacrebleu.system_rows(values), unnamed=False)
+    if len(objects) == len(values) and all(map(harness.is_sample, objects)):
+        return FormatRows(harness.sample_rows(values, system), harness.is_unnamed(objects))
+    if len(values) == 1 and comet.is_by_file(first):
+        return FormatRows(comet.file_rows(name, first), unnamed=False)
+    if len(values) == 1 and gec_metrics.is_by_system(first):
+        return FormatRows(gec_metrics.rows_by_system(name, first), unnamed=False)
+    if all(gec_metrics.is_gap_or_number(value) for _, value in values):
+        return FormatRows(gec_metrics.segment_rows(name, system, [value for _, value in values]), unnamed=True)
+    return FormatRows(own.own_rows(name, values), unnamed=False)
