@@ -5,8 +5,9 @@ from __future__ import annotations
 from softbleu.cli.command import command, setting
 from softbleu.cli.options import Common
 from softbleu.errors import InputError
+from softbleu.formats import is_for_readers
 from softbleu.report.comparisons import difference_records
-from softbleu.report.history import HISTORY_WRITERS, draw_history
+from softbleu.report.history import draw_history, history_table
 from softbleu.results.runs import diff_files, read_history
 
 
@@ -38,13 +39,14 @@ def diff(options: DiffOptions) -> None:
     if len(options.runs) < 2:
         raise InputError("one run has no difference: name two, or more for a history")
     several = len(options.runs) > 2
-    output = options.open_output(HISTORY_WRITERS.find(options.output_format) if several else None)
+    output = options.open_output()
     picture = options.open_picture(options.plot, options.runs)
     if several or options.plot:
         history = read_history(options.runs, options.encoding)
         picture(draw_history, history)
     if several:
-        output.write(history)
+        for_readers = is_for_readers(options.output_format)
+        output.write(history_table(history, options.digits) if for_readers else history)
         return
     one, two = options.runs
     lines = None if options.output_format != "text" or options.output else options.lines

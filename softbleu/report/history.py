@@ -6,23 +6,27 @@ import math
 from itertools import compress
 
 from softbleu import report
-from softbleu.report.records import Layout, Writers, table_writers
-from softbleu.tables import Records
+from softbleu.tables import Table, decimals_of
 
 
-def history_records(history: Records, layout: Layout) -> Records:
-    """Make a row per run, with a column per metric and system: the score, and its difference from the run before."""
+def history_table(history: Table, digits: int | None = None) -> Table:
+    """Make a row per run, with a column per metric and system: the score, and its difference from the run before.
+
+    None chooses the decimals of each metric; see `decimals_of`.
+    """
     rows = history.records()
     series = list(dict.fromkeys((row["metric"], row["system"]) for row in rows))
     several = [len(set(names)) > 1 for names in zip(*series, strict=True)]
     heads = [" ".join(compress(names, several)) or " ".join(names) for names in series]
-    digits = {
-        metric: layout.decimals([row["score"] for row in rows if row["metric"] == metric]) for metric, _ in series
-    }
+    decimals = {metric: digits for metric, _ in series}
+    if digits is None:
+        for metric in decimals:
+            scores = [row["score"] for row in rows if row["metric"] == metric]
+            decimals[metric] = decimals_of(scores, in_percent=False)
     cells: dict[str, dict[object, str]] = {}
     changed: dict[str, list[str]] = {}
     for row in rows:
-        places, difference = digits[row["metric"]], row["difference"]
+        places, difference = decimals[row["metric"]], row["difference"]
         apart = "" if difference is None else f" ({difference:+z.{places}f})"
         cells.setdefault(row["run"], {})[row["metric"], row["system"]] = f"{row['score']:z.{places}f}{apart}"
         changed.setdefault(row["run"], []).append(row["changed"])
@@ -30,10 +34,10 @@ def history_records(history: Records, layout: Layout) -> Records:
     shown = [[run, *(by_series.get(one, "") for one in series), told[run]] for run, by_series in cells.items()]
     columns = ["run", *heads, "changed"]
     notes = ["in brackets: the difference from the run before; none where settings or resources changed"]
-    return Records(columns, shown, notes=notes, verbatim=columns)
+    return Table(columns, shown, notes=notes, verbatim=columns)
 
 
-def draw_history(history: Records, picture_format: str) -> bytes:
+def draw_history(history: Table, picture_format: str) -> bytes:
     """Draw the scores of systems over the runs, a panel per metric; a dotted line is where settings changed."""
     rows = history.records()
     numbers = {run: number for number, run in enumerate(dict.fromkeys(row["run"] for row in rows), start=1)}
@@ -51,7 +55,3 @@ def draw_history(history: Records, picture_format: str) -> bytes:
         }
         panels.append(report.plots.Lines(metric, "", metric, lines, marked=marked, ticks=[*numbers]))
     return report.plots.draw(report.plots.in_rows(panels, 2), picture_format)
-
-
-HISTORY_WRITERS: Writers[Records] = table_writers(lambda history, layout: history, readers=history_records)
-"""Formats of the history of several runs."""

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import softbleu
 from softbleu import read_metric
 from softbleu.errors import InputError
-from softbleu.formats import Layout
-from softbleu.report.curves import CURVE_WRITERS
+from softbleu.formats import TABLE_WRITERS, Layout
+from softbleu.report.curves import curve_records
 from softbleu.resample import correct
 from softbleu.results.fractions import find_partings
 from softbleu.results.significance import SignificanceSettings
@@ -68,7 +68,7 @@ def test_cuts_at_shares_round_up_and_workers_change_no_digit():
 
 def test_curve_table_has_a_row_per_system_and_metric_and_says_what_was_cut():
     curves = softbleu.score_curves({"A": LINES, "B": REFERENCES}, REFERENCES, metrics=["chrf", "ter"])
-    shown = "".join(CURVE_WRITERS.find("text")(curves, Layout()))
+    shown = "".join(TABLE_WRITERS.find("text")(curve_records(curves, Layout()), Layout()))
     lines = [line.split() for line in shown.splitlines()]
     assert lines[0] == ["system", "metric", "25%", "50%", "75%", "100%", "whole"]
     assert lines[3] == ["B", "chrF", *["100.00"] * 5]
