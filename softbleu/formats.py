@@ -491,7 +491,7 @@ def _in_turn(write: Callable[[Table, Layout], Written], tables: Iterable[Table],
 
 def view_table(found: Tabular | list[Table], layout: Layout) -> Made:
     """Return the tables of any value with rows."""
-    return found if isinstance(found, Table | list) else Table.of(found)
+    return Table.of(found) if isinstance(found, Tabular) and not isinstance(found, Table) else found
 
 
 TABLE_WRITERS: Writers[Tabular | list[Table]] = table_writers(view_table)
