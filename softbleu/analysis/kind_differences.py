@@ -23,7 +23,7 @@ from softbleu.analysis.corrections import (
 from softbleu.engine.plan import GivenMetrics, make_plan
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.kernels import SCALE
-from softbleu.results.comparison import Comparison, Family, Row, compare
+from softbleu.results.comparison import ComparedRow, Comparison, SliceFamily, compare_slices
 from softbleu.results.explain import check_edits
 from softbleu.results.significance import SignificanceSettings
 
@@ -112,7 +112,7 @@ def compare_corrections(
             note_untyped(counts, by)
         families.append(_family(counts, statistics, beta_of(alone), naming, first, settings))
     columns = {"metric": "metric", **_COLUMNS} if len(families) > 1 else _COLUMNS
-    table = compare(families, together=lambda row: (row["metric"], row["kind"] == ALL), columns=columns)
+    table = compare_slices(families, together=lambda row: (row["metric"], row["kind"] == ALL), columns=columns)
     facts = {"baseline": first, **{f"signature of {one.name}": one.signatures[0] for one in families}}
     return replace(table, rows=[row for one in table for row in _by_size(one.rows)], facts=facts)
 
@@ -158,7 +158,7 @@ def _family(
     naming: KindNaming,
     baseline: str,
     settings: SignificanceSettings,
-) -> Family:
+) -> SliceFamily:
     """Make the family of all kinds together and of each, by F and its counts."""
     systems, metric, kinds = statistics.systems, statistics.metric, (ALL, *counts.kinds)
     settings = settings.settled(len(systems), len(counts.kinds))
@@ -168,7 +168,7 @@ def _family(
     said = {"beta": beta, "is_score": bool(np.allclose(own, [scores[0].f for scores in every], atol=0.005))}
     how = {**settings.signed(baseline), "test-by": naming.by, **({"types": naming.types} if naming.types else {})}
     signature, short = (statistics.signature("corpus", short=short, **how) for short in (False, True))
-    return Family(
+    return SliceFamily(
         str(metric),
         metric.called or metric.label,
         systems,
@@ -203,9 +203,9 @@ def _cells(score: KindScore, baseline: KindScore, said: Cells, beside: bool) -> 
     return {**cells, **known, **apart, **said}
 
 
-def _by_size(rows: Sequence[Row]) -> list[Row]:
+def _by_size(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
     """Sort the kinds by what they add to a difference at most, and by their edits; all together are first."""
-    kinds: dict[str, list[Row]] = {}
+    kinds: dict[str, list[ComparedRow]] = {}
     for row in rows:
         kinds.setdefault(row["kind"], []).append(row)
 

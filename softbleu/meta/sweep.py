@@ -30,7 +30,7 @@ from softbleu.metrics.result import Coverage, Result
 from softbleu.resample import ends
 from softbleu.results.comparison import bootstrap_scores
 from softbleu.results.significance import SignificanceSettings
-from softbleu.results.slices import whole_outputs
+from softbleu.results.slices import outputs_family
 from softbleu.tables import Records, Tabular
 from softbleu.types import Cells, Fields, Progress
 
@@ -295,7 +295,7 @@ def _interval(statistics: Statistics) -> tuple[float, float] | None:
     """Bootstrap the 95% interval of one system; None where the metric has no score of the corpus."""
     if not at_level(statistics.metric, "corpus").aggregation.has_corpus_score:
         return None
-    family = whole_outputs(statistics, statistics.systems[0], SignificanceSettings())
+    family = outputs_family(statistics, statistics.systems[0], SignificanceSettings())
     low, high = ends(bootstrap_scores(family)[0][0, 0])
     return float(low), float(high)
 

@@ -28,7 +28,7 @@ from softbleu.tables import SIGNIFICANT, Column, Table, best_places
 
 if TYPE_CHECKING:
     from softbleu.report.plots import Scatter
-    from softbleu.results.comparison import Comparison, Row
+    from softbleu.results.comparison import ComparedRow, Comparison
     from softbleu.results.runs import RunDifference
     from softbleu.results.significance import SignificanceSettings
     from softbleu.types import Fields
@@ -344,7 +344,7 @@ def _decimals(table: Comparison, layout: Layout) -> int:
     return layout.decimals((row["score"] for row in table.rows), in_percent=table.in_percent)
 
 
-def _ranked(table: Comparison) -> list[Row]:
+def _ranked(table: Comparison) -> list[ComparedRow]:
     return sorted(table.rows, key=lambda row: row["rank"])
 
 
@@ -484,14 +484,14 @@ def compare_json(tables: Comparison, layout: Layout) -> Iterator[str]:
     yield from json_document({"schema": _SCHEMA, **signature, **how}, rows=rows, systems=systems, pairs=pairs)
 
 
-def _system(row: Row) -> dict[str, object]:
+def _system(row: ComparedRow) -> dict[str, object]:
     names = ("name", "score", "mean", "interval", "p_value", "rank", "ranks")
     gated = {} if row.gated is None else {"gated": row.gated.as_dict()}
     made = {**{name: getattr(row, name) for name in names}, "beside": row.beside and nested_pair(row.beside)}
     return {**made, "vector_coverage": None if row.coverage is None else row.coverage.as_dict(), **gated}
 
 
-def nested_pair(pair: Row) -> dict[str, object]:
+def nested_pair(pair: ComparedRow) -> dict[str, object]:
     """Name the numbers of a pair as pages do: the interval in one cell."""
     return {name: getattr(pair, name) for name in ("name", "other", "difference", "interval", *_OF_PAIRS[3:])}
 

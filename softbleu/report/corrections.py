@@ -8,7 +8,7 @@ from softbleu import report
 from softbleu.analysis.corrections import ALL
 from softbleu.errors import InputError
 from softbleu.report.comparisons import corrected_text
-from softbleu.results.comparison import Comparison, Row
+from softbleu.results.comparison import ComparedRow, Comparison
 from softbleu.tables import SIGNIFICANT
 
 _DRAWN = 20  # Kinds of a picture: those that add most
@@ -32,7 +32,7 @@ def draw_kinds(tables: Comparison, picture_format: str) -> bytes:
     """Draw what the kinds add to the difference from the baseline, with intervals: a panel per metric and system."""
     panels = []
     for table in tables:
-        beside: dict[str, list[Row]] = {}
+        beside: dict[str, list[ComparedRow]] = {}
         for row in table.rows:
             if row.beside is not None and row["kind"] != ALL:
                 beside.setdefault(row["system"], []).append(row)
@@ -42,7 +42,7 @@ def draw_kinds(tables: Comparison, picture_format: str) -> bytes:
     return report.plots.draw(report.plots.in_rows(panels, 2), picture_format)
 
 
-def _panel(table: Comparison, system: str, rows: Sequence[Row]) -> report.plots.IntervalRows:
+def _panel(table: Comparison, system: str, rows: Sequence[ComparedRow]) -> report.plots.IntervalRows:
     drawn = [(row["kind"], row.beside) for row in rows[:_DRAWN] if row.beside is not None]
     return report.plots.IntervalRows(
         f"{table.label}: {system} beside {table.baseline}",

@@ -11,7 +11,7 @@ from softbleu.formats import Layout
 from softbleu.report.comparisons import fraction_tables
 from softbleu.report.html import page_section, page_table, static_page, visible_html
 from softbleu.report.plots import COLOURS
-from softbleu.results.comparison import Comparison, Row
+from softbleu.results.comparison import ComparedRow, Comparison
 from softbleu.results.fractions import Parting, find_partings
 from softbleu.results.prefixes import QUARTERS
 from softbleu.tables import Table
@@ -64,7 +64,7 @@ def _tested(table: Table) -> Iterator[str]:
     yield from (f'<p class="note">{visible_html(note)}</p>\n' for note in table.notes)
 
 
-def _curve(label: str, rows: Sequence[Row]) -> Iterator[str]:
+def _curve(label: str, rows: Sequence[ComparedRow]) -> Iterator[str]:
     """Draw the scores of systems by fraction, with their intervals."""
     shown = [row for row in rows if row.fraction is not None]
     low, high = min(row.lower for row in shown), max(row.upper for row in shown)

@@ -41,7 +41,7 @@ from softbleu.report.corrections import kind_rows
 from softbleu.resample import ends, rank_ranges
 from softbleu.results.comparison import Comparison, bootstrap_scores
 from softbleu.results.significance import SignificanceSettings
-from softbleu.results.slices import compare_systems, segment_numbers, whole_outputs
+from softbleu.results.slices import compare_systems, outputs_family, segment_numbers
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -336,7 +336,7 @@ def _intervals(
     """Bootstrap 95% intervals and ranges of ranks; None, and no ranges, where there is no score of the corpus."""
     if not metric.aggregation.has_corpus_score:
         return [None] * len(statistics.systems), []
-    family = whole_outputs(statistics, statistics.systems[0], significance, metric=metric)
+    family = outputs_family(statistics, statistics.systems[0], significance, metric=metric)
     resampled = bootstrap_scores(family)[0][:, 0]
     intervals: list[tuple[float, float] | None] = [
         None if low != low else (low, high) for low, high in ends(resampled).T.tolist()

@@ -11,7 +11,7 @@ from softbleu.report.comparisons import corrected_text
 from softbleu.tables import SIGNIFICANT, p_text
 
 if TYPE_CHECKING:
-    from softbleu.results.comparison import Comparison, Row
+    from softbleu.results.comparison import ComparedRow, Comparison
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def overall_verdict(table: Comparison) -> str:
     return f"{len(better)} systems beside {table.baseline}: {parts}."
 
 
-def _better(table: Comparison, pair: Row) -> str:
+def _better(table: Comparison, pair: ComparedRow) -> str:
     """Name the better system of a pair; empty unless the difference is significant."""
     if pair.corrected >= SIGNIFICANT:
         return ""
@@ -113,7 +113,7 @@ def _signed(number: float, digits: int) -> str:
     return f"{number:+z.{digits}f}".replace("-", "−")
 
 
-def _sentence(table: Comparison, pair: Row, layout: Layout) -> str:
+def _sentence(table: Comparison, pair: ComparedRow, layout: Layout) -> str:
     better, digits = _better(table, pair), _digits(table, layout)
     if not better:
         return f"{pair.name} and {pair.other} do not differ significantly in {table.label}"
@@ -121,7 +121,7 @@ def _sentence(table: Comparison, pair: Row, layout: Layout) -> str:
     return f"{better} is better than {worse} by {abs(pair.difference):.{digits}f} {table.label}"
 
 
-def _facts(table: Comparison, pair: Row, layout: Layout) -> list[str]:
+def _facts(table: Comparison, pair: ComparedRow, layout: Layout) -> list[str]:
     digits, how = _digits(table, layout), table.significance
     difference, low, high = (_signed(number, digits) for number in (pair.difference, *pair.interval))
     drawn = f"{how.drawn():,} {'samples' if how.test == 'bootstrap' else 'trials'}"
@@ -134,11 +134,11 @@ def _facts(table: Comparison, pair: Row, layout: Layout) -> list[str]:
     ]
 
 
-def _p(pair: Row) -> str:
+def _p(pair: ComparedRow) -> str:
     text = p_text(pair.corrected)
     return text if text.startswith("<") else f"= {text}"
 
 
-def _of_metric(table: Comparison, pair: Row, layout: Layout) -> MetricVerdict:
+def _of_metric(table: Comparison, pair: ComparedRow, layout: Layout) -> MetricVerdict:
     difference = _signed(pair.difference, _digits(table, layout))
     return MetricVerdict(table.label, difference, p_text(pair.corrected), _better(table, pair))

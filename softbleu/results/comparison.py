@@ -1,4 +1,4 @@
-"""One comparison: metric × system × slice, with intervals, ranks, differences and tests; slices are of a `Family`."""
+"""One comparison: metric × system × slice, with intervals, ranks, differences and tests; slices are of a `SliceFamily`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SCORES |= {name: name for name in _BESIDE[1:10]}
 _NAMES = {"name": "system", "f": "score"}  # Second names of keys
 
 
-class Row(dict[str, Any]):
+class ComparedRow(dict[str, Any]):
     """A system by a metric in a slice, beside the baseline; or a pair of systems. Keys can be read as attributes.
 
     The keys are `metric` (an expression), `label`, those of the slice (such as `fraction` or `kind`), `system`,
@@ -89,23 +89,23 @@ class Row(dict[str, Any]):
         return self["best_rank"], self["worst_rank"]
 
     @property
-    def beside(self) -> Row | None:
+    def beside(self) -> ComparedRow | None:
         """The pair of the system and the other, corrected as here; None for the baseline itself."""
         if self["other"] is None:
             return None
         own = {key: value for key, value in self.items() if key not in _OF_ONE}
-        return Row({**own, **{key.removesuffix("_difference"): value for key, value in own.items()}})
+        return ComparedRow({**own, **{key.removesuffix("_difference"): value for key, value in own.items()}})
 
-    def turned(self) -> Row:
+    def turned(self) -> ComparedRow:
         """The other of a pair beside this one."""
         low, high = self["difference_lower"], self["difference_upper"]
         named = {"system": self["other"], "other": self["system"], "wins": self["losses"], "losses": self["wins"]}
         apart = {"difference": -self["difference"], "difference_lower": -high, "difference_upper": -low}
-        return Row({**self, **named, **apart, "effect": -self["effect"]})
+        return ComparedRow({**self, **named, **apart, "effect": -self["effect"]})
 
 
 @dataclass(frozen=True, eq=False)
-class Family:
+class SliceFamily:
     """All systems by one metric, in slices that are drawn together: kinds of edits, or the one slice of all."""
 
     name: str  # The metric, as an expression
@@ -143,7 +143,7 @@ class Family:
         """Name the metric, a slice and a system."""
         return {"metric": self.name, "label": self.label, **self.slices[k], "system": self.systems[system]}
 
-    def without_sums(self) -> Family:
+    def without_sums(self) -> SliceFamily:
         """Keep what a result tells of the family."""
         return replace(
             self, sums=None, score=None, counted=None, segments=None, adds=None, units=None, differing=None
@@ -159,11 +159,11 @@ class Family:
 class Comparison(Tabular, Sequence["Comparison"]):
     """What was compared, a row per metric, slice and system; by place, the part of each metric."""
 
-    rows: list[Row]
-    pairs: list[Row]
+    rows: list[ComparedRow]
+    pairs: list[ComparedRow]
     """The pairs that were tested, corrected among themselves: all pairs of systems in the order given, the later of
     two first, or every system beside the baseline (see `SignificanceSettings.all_pairs`)."""
-    families: Sequence[Family]
+    families: Sequence[SliceFamily]
     drawn: Sequence[Floats]  # The bootstrap scores of each family, (systems, slices, samples)
     columns: Mapping[str, str]  # Keys of rows by the names that they have in data frames
     facts: Fields | None = None  # Facts about all rows; None: the metric, the baseline and the signature
@@ -192,7 +192,7 @@ class Comparison(Tabular, Sequence["Comparison"]):
         return list(dict.fromkeys(family.name for family in self.families))
 
     @property
-    def comparisons(self) -> list[Row]:
+    def comparisons(self) -> list[ComparedRow]:
         """The rows."""
         return self.rows
 
@@ -246,7 +246,7 @@ class Comparison(Tabular, Sequence["Comparison"]):
         """Number of tests beside the baseline; that of all kinds of edits together is not one of them."""
         return sum(row["p_value"] is not None and row.get("kind") != "all" for row in self.rows)
 
-    def pair(self, name: str, other: str) -> Row:
+    def pair(self, name: str, other: str) -> ComparedRow:
         """Find the pair of two systems, `name` and `other`, either way round.
 
         Raises `UnknownNameError`: no system of that name, or twice the same; `InputError`: they were not tested.
@@ -261,7 +261,7 @@ class Comparison(Tabular, Sequence["Comparison"]):
         raise UnknownNameError("system", other if other not in names else name, names)
 
     @cached_property
-    def _by_names(self) -> dict[tuple[str, str], Row]:
+    def _by_names(self) -> dict[tuple[str, str], ComparedRow]:
         return {(pair["system"], pair["other"]): pair for pair in self.pairs}
 
     def records(self) -> list[Cells]:
@@ -294,11 +294,11 @@ class Comparison(Tabular, Sequence["Comparison"]):
 
 
 @single_threaded_blas()
-def compare(
-    families: Iterable[Family],
+def compare_slices(
+    families: Iterable[SliceFamily],
     *,
     all_pairs: bool = False,
-    together: Callable[[Row], Hashable] = lambda row: row["metric"],
+    together: Callable[[ComparedRow], Hashable] = lambda row: row["metric"],
     columns: Mapping[str, str] = SCORES,
     progress: Progress | None = None,
 ) -> Comparison:
@@ -322,7 +322,7 @@ def compare(
     InputError, UnknownNameError
         Too few segments have a score, the metric has no such test, or no system has the baseline's name.
     """
-    rows, pairs, kept, resampled = list[Row](), list[Row](), list[Family](), []
+    rows, pairs, kept, resampled = list[ComparedRow](), list[ComparedRow](), list[SliceFamily](), []
     for family in families:
         base, systems = family.base, range(len(family.systems))
         beside = [(one, base) for one in systems if one != base]
@@ -340,14 +340,14 @@ def compare(
         differ = partial(_beside, family, segments, drawn, p_values)
         rows += _rows(family, differ, drawn, added)
         pairs += [
-            Row(family.named(one, k), **differ(one, other, k))
+            ComparedRow(family.named(one, k), **differ(one, other, k))
             for one, other in tested
             for k in range(len(family.slices))
         ]
         resampled.append(drawn)
         kept.append(family.without_sums())
     for table in (rows, pairs):
-        groups: dict[Hashable, list[Row]] = {}
+        groups: dict[Hashable, list[ComparedRow]] = {}
         for row in table:
             if row["p_value"] is not None:
                 groups.setdefault(together(row), []).append(row)
@@ -358,7 +358,7 @@ def compare(
     return Comparison(rows, pairs, kept, resampled, columns)
 
 
-def bootstrap_scores(family: Family, progress: Progress | None = None) -> tuple[Floats, Floats | None]:
+def bootstrap_scores(family: SliceFamily, progress: Progress | None = None) -> tuple[Floats, Floats | None]:
     """Score resampled corpora, the same draws for every system; and compute what slices add in them.
 
     Both have shape (systems, slices, samples). `progress` is called with the samples done and all.
@@ -379,7 +379,7 @@ def bootstrap_scores(family: Family, progress: Progress | None = None) -> tuple[
     return scores, added
 
 
-def _p_values(family: Family, drawn: Floats, baselines: Sequence[int], progress: Progress | None) -> Floats:
+def _p_values(family: SliceFamily, drawn: Floats, baselines: Sequence[int], progress: Progress | None) -> Floats:
     """Two-sided p-values of systems beside baselines: (systems, systems, slices); NaN where nothing is tested."""
     observed, as_sacrebleu = family.observed, family.how.compatible == "sacrebleu"
     if family.how.test == "randomization":
@@ -401,7 +401,7 @@ def _p_values(family: Family, drawn: Floats, baselines: Sequence[int], progress:
 
 
 def approximate_randomization(
-    family: Family, baselines: Sequence[int] | None = None, progress: Progress | None = None
+    family: SliceFamily, baselines: Sequence[int] | None = None, progress: Progress | None = None
 ) -> Floats:
     """Two-sided p-values of the differences of systems by approximate randomisation: (systems, systems, slices).
 
@@ -451,8 +451,8 @@ def _pairs_with(baselines: Sequence[int], systems: int, slices: int) -> list[tup
 
 
 def _rows(
-    family: Family, differ: Callable[[int, int, int], Fields], drawn: Floats, added: Floats | None
-) -> Iterator[Row]:
+    family: SliceFamily, differ: Callable[[int, int, int], Fields], drawn: Floats, added: Floats | None
+) -> Iterator[ComparedRow]:
     """Yield a row per slice and system."""
     sign, base = 1 if family.higher else -1, family.base
     upward = sign * family.observed
@@ -464,7 +464,9 @@ def _rows(
         best, worst = rank_ranges(sign * drawn[:, k].T)
         for s in range(len(drawn)):
             low, high = _ends(family, drawn[s, k], (s,), k)
-            row = Row(family.named(s, k), score=_known(family.observed[s, k]), mean=_known(drawn[s, k].mean()))
+            row = ComparedRow(
+                family.named(s, k), score=_known(family.observed[s, k]), mean=_known(drawn[s, k].mean())
+            )
             row |= {"lower": low, "upper": high, "rank": 1 + int((upward[:, k] > upward[s, k]).sum())}
             row |= {"best_rank": int(best[s]), "worst_rank": int(worst[s])}
             row |= dict.fromkeys(_BESIDE)
@@ -479,7 +481,7 @@ def _rows(
 
 
 def _beside(
-    family: Family, segments: Floats | None, drawn: Floats, p_values: Floats, one: int, other: int, k: int
+    family: SliceFamily, segments: Floats | None, drawn: Floats, p_values: Floats, one: int, other: int, k: int
 ) -> Cells:
     """How a system differs from another in a slice; nothing is corrected yet."""
     low, high = _ends(family, drawn[one, k] - drawn[other, k], (one, other), k, _LEAST_APART)
@@ -506,7 +508,7 @@ def _known(value: float) -> float | None:
 
 
 def _ends(
-    family: Family, drawn: Floats, systems: Sequence[int], k: int, least: int = _LEAST
+    family: SliceFamily, drawn: Floats, systems: Sequence[int], k: int, least: int = _LEAST
 ) -> tuple[float | None, float | None]:
     """Ends of the 95% interval of drawn values; None for fewer than `least` units, or where nothing varies."""
     if family.units is not None:

@@ -13,10 +13,10 @@ from softbleu.engine.plan import GivenMetric, GivenMetrics
 from softbleu.engine.prefixes import AtFractions, prefix_rows
 from softbleu.engine.runner import Runner, RunOptions, part_of, running
 from softbleu.engine.statistics import Statistics
-from softbleu.results.comparison import Comparison, Family, compare
+from softbleu.results.comparison import Comparison, SliceFamily, compare_slices
 from softbleu.results.prefixes import QUARTERS, chosen_rows, partial_plan
 from softbleu.results.significance import SignificanceSettings
-from softbleu.results.slices import whole_outputs
+from softbleu.results.slices import outputs_family
 
 if TYPE_CHECKING:
     from softbleu.metrics.keywords import Settings
@@ -59,7 +59,7 @@ def compare_fractions(
     options
         Workers and progress of the run.
     """
-    how, options, families = significance or SignificanceSettings(), options or RunOptions(), list[Family]()
+    how, options, families = significance or SignificanceSettings(), options or RunOptions(), list[SliceFamily]()
     cuts = AtFractions.of(fractions)
     plan = partial_plan(metrics)
     partial, count = plan.metrics, len(plan.metrics)
@@ -74,10 +74,10 @@ def compare_fractions(
             cut = [*_cut_statistics(runner, scored, cuts), whole]
             for fraction, each in zip([*cuts.fractions, None], cut, strict=True):
                 each = replace(each, edits={**each.edits, **signed})
-                family = whole_outputs(each, first, how, {"fraction": fraction})
+                family = outputs_family(each, first, how, {"fraction": fraction})
                 facts = [[{**cells, "signature": family.signatures[0]} for cells in of] for of in family.facts]
                 families.append(replace(family, name=str(whole.metric), facts=facts))
-    return replace(compare(families, columns={name: name for name in _COLUMNS}), facts={"baseline": first})
+    return replace(compare_slices(families, columns={name: name for name in _COLUMNS}), facts={"baseline": first})
 
 
 def _cut_statistics(runner: Runner, scored: Statistics, cuts: AtFractions) -> list[Statistics]:

@@ -17,7 +17,7 @@ from softbleu.errors import InputError, Parameter
 from softbleu.io.progress import note
 from softbleu.metrics.protocols import ReadsRows, at_level, in_percent
 from softbleu.resample import correct
-from softbleu.results.comparison import SCORES, Comparison, Family, Row, bootstrap_scores, compare
+from softbleu.results.comparison import SCORES, ComparedRow, Comparison, SliceFamily, bootstrap_scores, compare_slices
 from softbleu.results.significance import SAMPLES, SignificanceSettings
 
 if TYPE_CHECKING:
@@ -31,13 +31,13 @@ _RUN = re.compile(r"(.+)\.(\d+)")
 _FRAME = {{"lower": "low", "upper": "high"}.get(name, name): key for name, key in SCORES.items()}
 
 
-def whole_outputs(
+def outputs_family(
     statistics: Statistics,
     baseline: str,
     how: SignificanceSettings,
     named: Fields | None = None,
     metric: Metric | None = None,
-) -> Family:
+) -> SliceFamily:
     """Make the family of outputs as they are: one slice.
 
     `statistics` have the rows of all segments (`collect_statistics` with ``keep_rows=True``), `named` is what rows
@@ -59,7 +59,7 @@ def whole_outputs(
         [{"coverage": coverage and coverage[place], "gated": gating and gating.of(name)}]
         for place, name in enumerate(systems)
     ]
-    return Family(
+    return SliceFamily(
         str(statistics.metric),
         metric.called or metric.label,
         systems,
@@ -99,9 +99,9 @@ def compare_systems(
 
     Raises `UnknownNameError`: no system has the baseline's name.
     """
-    families = (whole_outputs(each, baseline, how) for each in statistics)
+    families = (outputs_family(each, baseline, how) for each in statistics)
     columns, all_pairs = {"metric": "metric", **_FRAME}, how.every_pair(len(statistics[0].systems))
-    table = compare(families, all_pairs=all_pairs, columns=columns, progress=progress)
+    table = compare_slices(families, all_pairs=all_pairs, columns=columns, progress=progress)
     for each in statistics:
         if how.documents is None and isinstance(each.metric, ReadsRows):
             _note_documents(each.metric, segment_numbers(each), each.systems.index(baseline))
@@ -198,7 +198,7 @@ def compare_runs(
     if first not in runs:
         raise InputError(f"no system {first!r}; systems: {', '.join(runs)}")
     collected = collect_statistics(corpus, metrics, RunOptions(jobs, executor, progress=progress), keep_rows=True)
-    families = [whole_outputs(statistics, corpus.systems[0], how) for statistics in collected]
+    families = [outputs_family(statistics, corpus.systems[0], how) for statistics in collected]
     drawn = [bootstrap_scores(family)[0] for family in families]
     rows = [row for each in zip(families, drawn, strict=True) for row in _of_runs(*each, runs, first)]
     signatures = {
@@ -208,7 +208,7 @@ def compare_runs(
     return Comparison(rows, [], families, drawn, columns, signatures)
 
 
-def _of_runs(family: Family, drawn: Floats, runs: Mapping[str, Sequence[int]], first: str) -> list[Row]:
+def _of_runs(family: SliceFamily, drawn: Floats, runs: Mapping[str, Sequence[int]], first: str) -> list[ComparedRow]:
     scores, drawn = family.observed[:, 0], drawn[:, 0]
     units = family.size if family.documents is None else len(np.unique(family.documents))
     several = [scores[places] for places in runs.values() if len(places) > 1]
@@ -218,7 +218,7 @@ def _of_runs(family: Family, drawn: Floats, runs: Mapping[str, Sequence[int]], f
     rows = []
     for system, places in runs.items():
         value, low, high, _ = _mean(*means[system], usual, units)
-        row = Row(metric=family.name, label=family.label, system=system, runs=len(places), score=value)
+        row = ComparedRow(metric=family.name, label=family.label, system=system, runs=len(places), score=value)
         row |= {"between_runs": float(np.std(scores[places], ddof=1)) if len(places) > 1 else None}
         row |= {
             "between_segments": float(np.sqrt(np.mean(np.var(drawn[places], axis=1)))),

@@ -24,7 +24,7 @@ from softbleu.metrics.score import Score
 from softbleu.report.comparisons import COMPARERS
 from softbleu.report.explanations import EXPLAINERS
 from softbleu.report.scores import WRITERS
-from softbleu.results.comparison import Row
+from softbleu.results.comparison import ComparedRow
 from softbleu.results.explain import Explanation, NgramMatch
 from softbleu.tables import Table
 
@@ -108,7 +108,7 @@ def test_the_best_of_each_metric_stands_out() -> None:
     assert [rows[0], *rows[2:]] == [["system", "BLEU", "TER"], ["A", f"**{a}**", a], ["B", b, f"**{b}**"]]
     assert rf"A & \textbf{{{a}}} & {a} \\" in " ".join(text_of("latex", [*RESULTS, *less]).split())
     table = softbleu.compare(CANDIDATES, REFERENCES)
-    turned = [Row(row, rank=3 - row.rank) for row in table.rows]
+    turned = [ComparedRow(row, rank=3 - row.rank) for row in table.rows]
     lower = replace(table, rows=turned, families=[replace(each, higher=False) for each in table.families])
     lines = "".join(COMPARERS["text"]([lower], Layout(colour=True))).splitlines()
     assert [lines[2].startswith("\x1b[1mB"), lines[3].startswith("A")] == [True, True]

@@ -23,7 +23,7 @@ from softbleu.metrics.scores import by_name, corpus_of, read_outside
 from softbleu.results.api import compare_corpus
 from softbleu.results.comparison import approximate_randomization, bootstrap_scores
 from softbleu.results.significance import SignificanceSettings
-from softbleu.results.slices import compare_runs, whole_outputs
+from softbleu.results.slices import compare_runs, outputs_family
 
 GENERATOR = np.random.default_rng(45)
 TABLE = {name: GENERATOR.normal(shift, 1, 60).round(3).tolist() for name, shift in (("A", 0), ("B", 0.3), ("C", 0.1))}
@@ -49,7 +49,7 @@ def test_numbers_are_those_of_literal_loops(statistic: str, take: Any, table: An
     drawn = np.random.default_rng(3).integers(len(units), size=(40, len(units)))
     literal = [[take(own[[n for unit in some for n in units[unit]]]) for some in drawn] for own in scores]
     how = SignificanceSettings(samples=40, trials=200, seed=3, documents=documents)
-    family = whole_outputs(statistics, "A", how)
+    family = outputs_family(statistics, "A", how)
     np.testing.assert_allclose(bootstrap_scores(family)[0][:, 0], literal, rtol=1e-12)
     test = partial(approximate_randomization, family)
     if statistic == "median":
@@ -114,7 +114,7 @@ def test_alarms_are_false_as_often_as_said_where_documents_are_drawn() -> None:
         correlations.append(intraclass_correlation((shared + alone)[None], labels))
         for drawn, named in (("segments", None), ("documents", documents)):
             how = SignificanceSettings(trials=199, seed=seed, documents=named)
-            p_values = approximate_randomization(whole_outputs(statistics, "A", how), [0])
+            p_values = approximate_randomization(outputs_family(statistics, "A", how), [0])
             alarms[drawn] += p_values[0, 1, 0] < 0.05
     assert np.mean(correlations) == pytest.approx(0.3, abs=0.03)
     assert 0.03 <= alarms["documents"] / 300 <= 0.07

@@ -30,9 +30,9 @@ from softbleu.metrics.gleu import Gleu
 from softbleu.metrics.reading import read_metric
 from softbleu.results import comparison as engine
 from softbleu.results.api import compare_corpus, score_corpus
-from softbleu.results.comparison import Comparison, Family
+from softbleu.results.comparison import Comparison, SliceFamily
 from softbleu.results.significance import SignificanceSettings
-from softbleu.results.slices import compare_systems, segment_numbers, whole_outputs
+from softbleu.results.slices import compare_systems, outputs_family, segment_numbers
 from softbleu.text.tokens import Whitespace
 
 # The baseline first; two systems close to it, one between, one far off.
@@ -50,9 +50,9 @@ SYSTEMS = {
 UNTOKENIZED = complete(Bleu(), Whitespace())
 
 
-def family_of(statistics: Statistics, metric: Metric, **how: Any) -> Family:
+def family_of(statistics: Statistics, metric: Metric, **how: Any) -> SliceFamily:
     """One slice, of whole outputs."""
-    return whole_outputs(statistics, statistics.systems[0], SignificanceSettings(**how), metric=metric)
+    return outputs_family(statistics, statistics.systems[0], SignificanceSettings(**how), metric=metric)
 
 
 def bootstrap_scores(statistics: Statistics, metric: Metric, samples: int, seed: int) -> Any:
