@@ -6,7 +6,8 @@ Numbers that were published depend on the calls of generators here, and on their
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -23,9 +24,10 @@ _NOISE = 1e-12  # Smaller differences in a sample count as none
 TOGETHER = 256  # Draws at once
 _CELLS = 1 << 22  # Entries of the matrices that are in memory at a time
 
+_DRAWN = 1 << 18  # Numbers that are drawn in one call
+
 # Calls that draw 0 or 1. `int8` takes four of 32 random bits and loses the rest of a call, so that batches count.
 _BITS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Integers]] = {
-    "exchange": lambda generator, shape: generator.integers(2, size=shape),
     "task": lambda generator, shape: generator.integers(0, 2, shape, np.int8),
     "flip": lambda generator, shape: np.rint(generator.random(shape, np.float32)).astype(np.int64),
 }
@@ -44,23 +46,89 @@ def _batches(count: int, width: int) -> Iterator[int]:
     return (min(step, count - start) for start in range(0, count, step))
 
 
-def bootstrap(units: int, samples: int, seed: int, width: int = 0) -> Iterator[Integers]:
+class Draws:
+    """The stream of ``default_rng(seed).integers(limit, size=count)``, from the same random bits in half the time.
+
+    NumPy makes a number below 2 ** 32 of 32 random bits, the lower half of 64 first: the upper half of their product
+    with the limit, unless the lower half is one of a few that are refused (Lemire 2019). So 0 or 1 is the first bit.
+    A NumPy that draws otherwise is called itself.
+    """
+
+    def __init__(self, seed: int, *, known: bool | None = None) -> None:
+        self._generator = np.random.default_rng(seed)
+        self._known = _numpy_is_known() if known is None else known
+        self._spare = np.zeros(0, np.uint32)
+
+    def _words(self, count: int) -> Integers:
+        drawn = self._generator.bit_generator.random_raw((max(0, count - len(self._spare)) + 1) // 2)
+        words = drawn.astype("<u8", copy=False).view("<u4")
+        words = np.concatenate([self._spare, words]) if len(self._spare) else words
+        self._spare = words[count:].copy()
+        return words[:count]
+
+    def below(self, limit: int, count: int) -> Integers:
+        """Draw so many numbers from 0 up to the limit, which is not among them."""
+        if limit == 1 or not self._known:
+            return self._generator.integers(limit, size=count)
+        refused, found, missing = ((1 << 32) - limit) % limit, [np.zeros(0, np.int64)], count
+        while missing:
+            product = self._words(missing).astype(np.uint64) * np.uint64(limit)
+            accepted = product[product.astype(np.uint32) >= refused] if refused else product
+            found.append((accepted >> np.uint64(32)).view(np.int64))
+            missing -= len(accepted)
+        return found[1] if len(found) == 2 else np.concatenate(found)
+
+    def bits(self, shape: tuple[int, ...]) -> Integers:
+        """Draw 0 or 1 for each entry of an array."""
+        if not self._known:
+            return self._generator.integers(2, size=shape)
+        drawn: Any = np.empty(int(np.prod(shape)), np.uint8)
+        for start in range(0, len(drawn), _DRAWN):
+            some = drawn[start : start + _DRAWN].view(bool)
+            np.less(self._words(len(some)).view("<i4"), 0, out=some)
+        return drawn.reshape(shape)
+
+
+@cache
+def _numpy_is_known() -> bool:
+    """Whether this NumPy draws as `Draws` does; of three numbers below 3 << 30 it refuses one."""
+    ours, theirs = Draws(1, known=True), np.random.default_rng(1)
+    limits = (2, 3 << 30, 5)
+    return all(np.array_equal(ours.below(limit, 33), theirs.integers(limit, size=33)) for limit in limits)
+
+
+def bootstrap(
+    units: int, samples: int, seed: int, width: int = 0, dtype: type[np.integer] = np.int64
+) -> Iterator[Integers]:
     """Yield how often each unit is drawn with replacement, (samples, units), in batches that change no sample.
 
     There may be 0 samples. A sample takes `width` numbers of memory, 8 a unit unless they are given.
     """
     check_samples(samples or 1, seed)
-    generator = np.random.default_rng(seed)
+    draws, together = Draws(seed), max(1, _DRAWN // units)
     for size in _batches(samples, width or 8 * units):
-        drawn = generator.integers(units, size=(size, units)) + np.arange(size)[:, None] * units
-        yield np.bincount(drawn.reshape(-1), minlength=size * units).reshape(size, units)
+        counts = np.empty((size, units), dtype)
+        for some in (counts[start : start + together] for start in range(0, size, together)):
+            drawn = draws.below(units, some.size).reshape(some.shape)
+            drawn += np.arange(len(some))[:, None] * units
+            some[...] = np.bincount(drawn.reshape(-1), minlength=some.size).reshape(some.shape)
+        yield counts
 
 
-def bits(shape: tuple[int, ...], trials: int, seed: int | Sequence[int], stream: str) -> Iterator[Integers]:
-    """Yield 0 or 1 for each unit, (trials, *shape), in batches; the `stream` is one of `exchange`, `task`, `flip`."""
-    generator, cells = np.random.default_rng(seed), int(np.prod(shape))
+def bits(
+    shape: tuple[int, ...], trials: int, seed: int | Sequence[int], stream: str, width: int = 0
+) -> Iterator[Integers]:
+    """Yield 0 or 1 for each unit, (trials, *shape), in batches; the `stream` is one of `exchange`, `task`, `flip`.
+
+    A trial takes `width` numbers of memory, one a unit unless they are given.
+    """
     # Of tasks the batches are part of the numbers.
-    sizes = _batches(trials, cells if stream == "task" else max(cells, _CELLS // TOGETHER))
+    sizes = _batches(trials, width or int(np.prod(shape)))
+    if stream == "exchange":
+        assert isinstance(seed, int)
+        draws = Draws(seed)
+        return (draws.bits((size, *shape)) for size in sizes)
+    generator = np.random.default_rng(seed)
     return (_BITS[stream](generator, (size, *shape)) for size in sizes)
 
 
@@ -74,11 +142,20 @@ def sign_sums(counts: Iterable[Integers], trials: int, seed: int | Sequence[int]
 class DrawnSums(Protocol):
     """Sums of the rows of segments, such as `ChosenSums`."""
 
+    @property
+    def in_blocks(self) -> bool:
+        """Whether weights are read a few segments at a time, so that they take a byte each."""
+
     def plain(self, start: int, stop: int) -> Floats:
         """Add up all segments in the draws `start` to `stop`."""
 
     def weighted(self, weights: Integers, start: int) -> Floats:
         """Add up segments times weights, (draws, segments); the first draw is number `start`."""
+
+
+def _width(chosen: DrawnSums, segments: int, columns: int = 1) -> int:
+    """Return the numbers of memory that a draw takes."""
+    return max(segments // (8 if chosen.in_blocks else 1), columns, _CELLS // TOGETHER)
 
 
 def resampled_sums(
@@ -98,9 +175,11 @@ def resampled_sums(
     counted = np.arange(segments) if counted is None else counted
     places = np.unique(counted if units is None else units[counted], return_inverse=True)[1]
     size, start = int(places.max()) + 1, 0
-    for weights in bootstrap(size, samples, seed, max(segments, columns, _CELLS // TOGETHER)):
+    # Nothing is drawn 256 times among as many or more, but with a chance of 1 in 10 ** 506.
+    dtype = np.uint8 if chosen.in_blocks else np.int64
+    for weights in bootstrap(size, samples, seed, _width(chosen, segments, columns), dtype):
         if size < segments:
-            by_unit, weights = weights, np.zeros((len(weights), segments), np.int64)
+            by_unit, weights = weights, np.zeros((len(weights), segments), dtype)
             weights[:, counted] = by_unit[:, places]
         yield start, start + len(weights), chosen.weighted(weights, start)
         start += len(weights)
@@ -110,8 +189,8 @@ def exchanged_sums(
     chosen: DrawnSums, segments: int, trials: int, seed: int, units: Integers | None = None
 ) -> Iterator[tuple[int, Floats, Floats]]:
     """Draw units to exchange; yield the trials done, the sums of their segments, and of all. See `resampled_sums`."""
-    start = 0
-    for swapped in bits((segments if units is None else int(units.max()) + 1,), trials, seed, "exchange"):
+    size, start = segments if units is None else int(units.max()) + 1, 0
+    for swapped in bits((size,), trials, seed, "exchange", _width(chosen, segments)):
         stop = start + len(swapped)
         part = chosen.weighted(swapped if units is None else swapped[:, units], start)
         yield stop, part, chosen.plain(start, stop)

@@ -5,11 +5,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from softbleu import resample
 from softbleu.metrics.resampling import draw_references
 
 SEED, TASK = 12345, [12345, *b"acc_eq en-de"]
+LIMITS = [1, 2, 3, 7, 1000, 300_000, 1 << 31, (1 << 31) + 1, 3 << 30, (1 << 32) - 1]
 COUNTS = [np.array([9, 4]), np.array([7, 0])]
 
 
@@ -85,3 +88,19 @@ def test_batches_change_no_draw_but_those_of_tasks(monkeypatch: pytest.MonkeyPat
     twin = np.concatenate([generator.integers(0, 2, (size, (1 << 20) + 1), np.int8) for size in (3, 2)])
     assert np.array_equal(bits_of("task", TASK, (1 << 20) + 1, 5), twin)
     assert twin.sum(axis=1).tolist() == [524900, 524450, 524414, 523663, 523846]
+
+
+@given(seed=st.integers(0, 2**40), calls=st.lists(st.tuples(st.sampled_from(LIMITS), st.integers(0, 40)), max_size=6))
+def test_draws_are_those_of_numpy(seed: int, calls: list[tuple[int, int]]) -> None:
+    """Every call goes on with the half of 64 random bits that the last one may have left, and refuses as NumPy does."""
+    ours, theirs = resample.Draws(seed, known=True), np.random.default_rng(seed)
+    for limit, count in calls:
+        assert np.array_equal(ours.below(limit, count), theirs.integers(limit, size=count))
+        assert np.array_equal(ours.bits((3, count)), theirs.integers(2, size=(3, count)))
+
+
+def test_another_numpy_is_called_itself() -> None:
+    plain, known = (resample.Draws(SEED, known=known) for known in (False, True))
+    for limit in LIMITS:
+        assert np.array_equal(plain.below(limit, 9), known.below(limit, 9))
+        assert np.array_equal(plain.bits((5, limit % 7)), known.bits((5, limit % 7)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 
@@ -183,6 +183,8 @@ def _tier(edit: JudgedEdit, by: By) -> str:
 
 class KindCounts:
     """Counts of edits by system, kind and segment; `correct` in units of `SCALE`. See `DrawnSums`."""
+
+    in_blocks: ClassVar[bool] = False
 
     def __init__(self, judged: Sequence[Sequence[JudgedEdits]]) -> None:
         from scipy.sparse import csr_array

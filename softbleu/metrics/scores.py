@@ -366,6 +366,7 @@ class DrawnMedians:
     """Medians of the segments that are drawn, each with a count of 1: (systems, samples, 2)."""
 
     adds_up: ClassVar[bool] = False
+    in_blocks: ClassVar[bool] = False
 
     def __init__(self, systems: Sequence[Floats]) -> None:
         self._scores = [rows[:, 0] for rows in systems]
