@@ -23,7 +23,7 @@ from softbleu.embeddings.neighbours import NeighbourIndex
 from softbleu.engine.prepare import CorpusWords
 from softbleu.io.arguments import Limit
 from softbleu.matching.context import ContextVectors
-from softbleu.meta.accuracy import JudgedPairs
+from softbleu.meta.measures import JudgedPairs
 from softbleu.metrics.m2 import find_edits
 from softbleu.report.pages import make_page
 
@@ -143,7 +143,7 @@ READERS: dict[str, tuple[Callable[[Path], object], str]] = {
     "corpora.edits._LIMIT": (lambda path: read_m2(str(path)), "gold.m2, line 5 is"),
     "corpora.grammar._LIMIT": (lambda _: parse_grammar("g", ["S -> 'a' | 'b'"]), "g is"),
     "results.pairs._LIMIT": (lambda _: softbleu.pairwise(["a", "b"]), "list 1 is"),
-    "meta.accuracy._LIMIT": (lambda _: JudgedPairs.among(ROWS, ROWS), "a table of 4 rows is"),
+    "meta.measures._LIMIT": (lambda _: JudgedPairs.among(ROWS, ROWS), "a table of 4 rows is"),
     "corpora.judgements.comparisons._LIMIT": (lambda _: COMPARED.tallies(), "a ranking is"),
     "embeddings.neighbours._LIMIT": (
         lambda _: NeighbourIndex(np.ones((2, 1))).above(np.ones((2, 1)), 0.5, np.full(2, -1)),

@@ -52,8 +52,8 @@ import softbleu
 from softbleu.corpora import Segments
 from softbleu.corpora.edits import Edit, GoldSegment, read_m2
 from softbleu.corpora.judgements import Comparisons, ScoreTable, read_rankings
-from softbleu.meta.accuracy import output_accuracies, preference_taus, tau_of
 from softbleu.meta.evidence import IntervalSettings, aggregate_scores
+from softbleu.meta.measures import divide, output_accuracies, preference_taus
 from softbleu.meta.reading import make_score_tables, read_human, read_metrics
 from softbleu.metrics.edits import extract_edits
 
@@ -334,11 +334,11 @@ def of_outputs(given: Set, tables: Sequence[ScoreTable], written: dict[str, list
     for data, systems in every:
         chosen = given.comparisons.only(systems)
         for table in only(tables, systems):
-            hties, noties = preference_taus(chosen, table)
-            accuracy, _ = output_accuracies(table, chosen)
+            hties, noties = preference_taus(chosen, table).values()
+            accuracy = output_accuracies(table, chosen)["outputs"]
             values = [[each.value, *(each.interval or ("", ""))] for each in (noties, hties, accuracy)]
-            more = [accuracy.chance, accuracy.epsilon]
-            written["outputs"].append([data, table.name, noties.pairs, *chain.from_iterable(values), *more])
+            more = [accuracy.facts["chance"], accuracy.facts["epsilon"]]
+            written["outputs"].append([data, table.name, noties.facts["pairs"], *chain.from_iterable(values), *more])
         if BEST in (each.name for each in tables):
             apart = softbleu.metaeval("differences", scores=only(tables, systems), rankings=chosen, against=BEST)
             written["differences"] += [[data, *row] for row in apart.table.rows if row[1] == "tau noties"]
@@ -359,14 +359,14 @@ def chosen(given: Set, tables: Sequence[ScoreTable], written: dict[str, list[lis
         total, best = np.zeros((3, 3)), []
         for place in range(len(systems)):
             without = np.delete(np.delete(counts, place, 1), place, 2).sum(axis=(1, 2))
-            pick = int(np.nanargmax(tau_of(without, "noties")))
+            pick = int(np.nanargmax(strict_tau(without)))
             best.append("+".join(names[pick]))
             total += counts[pick][place].sum(axis=0) + counts[pick][:, place].sum(axis=0)
         # Each comparison is of two systems, and so tried twice.
-        whole = [float(tau_of(each.sum(axis=(0, 1)), "noties")) for each in counts]
+        whole = [float(strict_tau(each.sum(axis=(0, 1)))) for each in counts]
         most = max(set(best), key=best.count)
         written["chosen"].append(
-            [data, family, len(names), float(tau_of(total, "noties")), most, best.count(most), max(whole)]
+            [data, family, len(names), float(strict_tau(total)), most, best.count(most), max(whole)]
         )
 
 
@@ -393,6 +393,13 @@ def mixed(tables: Mapping[str, ScoreTable], names: Sequence[str]) -> dict[str, n
         sum((part - np.nanmean(part)) / (np.nanstd(part) or 1.0) for part in parts) if len(parts) > 1 else parts[0]
     )
     return dict(zip(systems, np.asarray(scaled), strict=True))
+
+
+def strict_tau(counts: np.ndarray) -> np.ndarray:
+    """Kendall's tau without judges' ties, of counted outcomes by judges and metric, (…, 3, 3)."""
+    told = counts[..., [0, 2], :]
+    agreed = told[..., 0, 0] + told[..., 1, 2] - told[..., 0, 2] - told[..., 1, 0]
+    return divide(agreed, told.sum(axis=(-2, -1)))
 
 
 def outcomes(comparisons: Comparisons, systems: Sequence[str], segments: Mapping[str, np.ndarray]) -> np.ndarray:

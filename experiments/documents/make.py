@@ -22,7 +22,8 @@ import numpy as np
 from softbleu.corpora import Segments
 from softbleu.corpora.judgements import Assessments, ScoreTable
 from softbleu.corpora.labels import Documents
-from softbleu.meta.agreement import Columns, Estimate, agreements, difference, join_assessments, join_systems
+from softbleu.meta.agreement import JudgedPoints, agreements, join_assessments, join_systems
+from softbleu.meta.measures import Estimate, difference
 from softbleu.meta.reading import make_score_tables
 from softbleu.metrics.base import Metric
 from softbleu.metrics.reading import read_metric
@@ -80,7 +81,7 @@ def assessed(rows: Iterable[tuple[str, int, float]]) -> Assessments:
     return Assessments(np.array(scores), [[name] for name in systems], segments)
 
 
-def of_systems(tables: list[ScoreTable], judged: Assessments) -> Columns:
+def of_systems(tables: list[ScoreTable], judged: Assessments) -> JudgedPoints:
     """Means of the judged segments, by judges and by metrics."""
     means = []
     for table in tables:
@@ -102,17 +103,16 @@ def measured(name: str, corpus: Segments, judged: Assessments) -> Iterator[list[
             )
         tables, _ = make_score_tables(corpus, metrics, level="segment")
         answers: dict[str, dict[str, Estimate]] = {key: {} for key in metrics}
-        for agreement in agreements(join_assessments(tables, "MQM", judged)):
-            found = agreement.correlations
+        for metric, found in agreements(join_assessments(tables, "MQM", judged)).items():
             named = {"outputs": "pearson", "within": "pearson_within", "segments": "pearson_between"}
-            answers[agreement.metric] |= {of: found[key] for of, key in named.items() if key in found}
-        for agreement in agreements(of_systems(tables, judged)):
-            answers[agreement.metric]["systems"] = agreement.correlations["pearson"]
+            answers[metric] |= {of: found[key] for of, key in named.items() if key in found}
+        for metric, found in agreements(of_systems(tables, judged)).items():
+            answers[metric]["systems"] = found["pearson"]
         for of in answers["0"]:
             for key, by in answers.items():
                 apart = difference(by[of], answers["0"][of])
-                change = [*apart.cells, apart.p_value] if key != "0" else [None] * 4
-                yield [name, label, of, key, *by[of].cells, *change]
+                change = [*apart.cells("").values(), apart.p_value] if key != "0" else [None] * 4
+                yield [name, label, of, key, *by[of].cells("").values(), *change]
 
 
 def main() -> None:

@@ -146,7 +146,7 @@ def rankings() -> Iterator[tuple[object, ...]]:
     sys.path.insert(0, str(Path(__file__).parents[1] / "corrections"))
     from make import conll14, only, scores_of, seeda, subsets
 
-    from softbleu.meta.accuracy import preference_taus
+    from softbleu.meta.measures import preference_taus
 
     yield "data", "metric", "pairs", "tau", "low", "high"
     metrics = dict.fromkeys(("chrf", "bertscore", "bertscore(map=minilm-l6)", "trained", "trained(map=minilm-l6)"))
@@ -155,8 +155,13 @@ def rankings() -> Iterator[tuple[object, ...]]:
         for data, systems in subsets(given):
             chosen = given.comparisons.only(systems)
             for table in only(tables, systems):
-                _, tau = preference_taus(chosen, table)
-                yield data, table.name, tau.pairs, *(f"{each:.3f}" for each in (tau.value, *(tau.interval or ())))
+                tau = preference_taus(chosen, table)["noties"]
+                yield (
+                    data,
+                    table.name,
+                    tau.facts["pairs"],
+                    *(f"{each:.3f}" for each in (tau.value, *(tau.interval or ()))),
+                )
 
 
 def main() -> None:

@@ -37,8 +37,8 @@ from softbleu.embeddings.vectors import unit_rows
 from softbleu.encoders import open_encoder
 from softbleu.encoders.base import PlacedLine, parse_layers
 from softbleu.encoders.opened import encoded_lines
-from softbleu.meta.agreement import correlate_within
 from softbleu.meta.mapping import JudgedFile, finish_map, mapped_scores
+from softbleu.meta.measures import correlate_within
 
 FAMILIES = {
     "WMT15–16": "wmt1[56]",

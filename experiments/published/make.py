@@ -20,7 +20,7 @@ import numpy as np
 import softbleu
 from softbleu.corpora.corpus import make_corpus
 from softbleu.corpora.judgements import Assessments, read_scores
-from softbleu.meta.agreement import Estimate, correlate, correlate_within, difference
+from softbleu.meta.measures import Estimate, correlate, correlate_within, difference
 from softbleu.meta.reading import make_score_tables, read_metrics
 
 HERE = Path(__file__).parent

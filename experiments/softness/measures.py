@@ -14,7 +14,7 @@ from cells import PLAIN
 from sets import HERE, KEPT, Metric, Set
 
 from softbleu.corpora.judgements import Comparisons
-from softbleu.meta.accuracy import JudgedPairs
+from softbleu.meta.measures import JudgedPairs
 from softbleu.resample import bootstrap, flip_p_values
 
 SAMPLES, DRAWN_BY = 1000, 12345

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from softbleu.corpora import Segments
-from softbleu.meta.agreement import Estimate, correlate, difference
+from softbleu.meta.measures import Estimate, correlate, difference
 from softbleu.meta.reading import make_score_tables, read_metrics
 
 HERE = Path(__file__).resolve().parent

@@ -31,7 +31,7 @@ from softbleu.corpora.judgements import Assessments
 from softbleu.engine.plan import make_plan
 from softbleu.engine.runner import collect_statistics
 from softbleu.errors import InputError
-from softbleu.meta.agreement import FEWEST_POINTS, Estimate, correlate, difference
+from softbleu.meta.measures import FEWEST_POINTS, Estimate, correlate, difference
 from softbleu.metrics.reading import read_metric
 from softbleu.metrics.trained import FEATURES, POINT_PARTS, POWERS, Trained, TrainedHead
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
@@ -16,44 +17,16 @@ import numpy as np
 
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.reading import parse_score
-from softbleu.meta.accuracy import LITTLE, JudgedPairs
-from softbleu.meta.agreement import FEWEST_POINTS, correlate
+from softbleu.meta.agreement import JudgedPoints
 from softbleu.meta.evidence import Evidence, IntervalSettings
-from softbleu.resample import bits, flip_p_values, sign_sums
+from softbleu.meta.measures import COEFFICIENTS, FEWEST_POINTS, LITTLE, Combine, JudgedPairs, correlate, divide
+from softbleu.resample import ALIKE, bits, flip_p_values, sign_sums
 from softbleu.tables import Records, Value
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers, Progress
 
 GREATEST_P = 0.05  # A metric outperforms another if p is at most this
-_NOISE = 1e-9  # Differences that are smaller by no more count as equal
-
-
-@dataclass(frozen=True, eq=False)
-class JudgedPoints:
-    """Scores of the same points, systems or outputs, by judges and by every metric."""
-
-    judges: Floats  # (points,)
-    metrics: Mapping[str, Floats]  # The same by the name of the metric
-    systems: Integers | None = None  # System of each output; None for systems themselves, and for texts of no system
-    segments: Integers | None = None  # Segment of each output; None for systems
-
-    def standardised(self) -> Floats:
-        """Return the metrics' scores with mean 0 and variance 1, (metrics, points), so that they can be exchanged."""
-        scores = np.array([*self.metrics.values()]).reshape(len(self.metrics), len(self.judges))
-        scores -= scores.mean(axis=1, keepdims=True)
-        spread = scores.std(axis=1, keepdims=True)
-        made: Floats = np.divide(scores, spread, out=scores, where=spread > _NOISE)
-        return made
-
-    def grids(self, columns: Floats) -> Floats:
-        """Put scores of outputs, (…, points), into tables, (…, systems, segments), NaN without a score."""
-        systems, segments = self.systems, self.segments
-        if systems is None or segments is None or not systems.any():
-            raise InputError("soft pairwise accuracy needs judged outputs of two systems or more")
-        tables = np.full((*columns.shape[:-1], int(systems.max()) + 1, int(segments.max()) + 1), np.nan)
-        tables[..., systems, segments] = columns
-        return tables
 
 
 @dataclass(frozen=True)
@@ -157,7 +130,7 @@ class _SystemPairs:
         """Return the limit of one-sided p-values of many sign flips."""
         from scipy.special import ndtr
 
-        varied = squares > _NOISE
+        varied = squares > ALIKE
         ratios = np.divide(-sums, np.sqrt(squares, where=varied, out=squares), out=sums, where=varied)
         return np.where(varied, ndtr(ratios), 0.5)
 
@@ -201,8 +174,8 @@ def tied_accuracies(judged: JudgedPoints, permutations: Permutations) -> Measure
         right.append((said == pairs.judges).astype(np.int8))
         weights, segments, chance = pairs.base / pairs.base.sum(), pairs.one, pairs.chance
     if permutations.exchanged == "segments":
-        kept, taken = _exchanged_sums(np.array(right) * weights, segments, permutations)
-        return Measured(values, _differences(kept[:, :, None] + taken[:, None]), chance)
+        columns = (np.array(right) * weights)[..., None]
+        return Measured(values, exchange_sums(columns, segments, lambda shares: shares, permutations), chance)
     sizes, kinds = np.unique(weights, return_inverse=True)
     both = [*combinations(right, 2)]
     # Exchanging equal verdicts changes nothing.
@@ -214,17 +187,47 @@ def tied_accuracies(judged: JudgedPoints, permutations: Permutations) -> Measure
     return Measured(values, np.array(permuted).reshape(-1, 1 + permutations.count), chance)
 
 
-def _exchanged_sums(columns: Floats, units: Integers, permutations: Permutations) -> tuple[Floats, Floats]:
-    """Sum columns, (columns, points), over the points that are kept, and over those that are exchanged.
+def exchange_sums(columns: Floats, units: Integers, combine: Combine, permutations: Permutations) -> Floats:
+    """Measure every two metrics after exchanges of units: differences, (pairs, 1 + permutations).
 
-    Points with the same number in `units` are exchanged together. Returns (1 + permutations, columns) twice.
+    Parameters
+    ----------
+    columns
+        Rows of each metric, whose sums are exchanged, (metrics, points, k).
+    units
+        Unit of each point; those of one unit are exchanged together.
+    combine
+        Makes a value of k sums, as arrays; 0 where it is undefined.
+    permutations
+        Random exchanges.
     """
     numbers = np.unique(units, return_inverse=True)[1]
-    sums = np.empty((int(numbers.max()) + 1, len(columns)))
-    for place, column in enumerate(columns):
-        sums[:, place] = np.bincount(numbers, column)
-    kept: Floats = np.concatenate([batch.astype(np.float64) @ sums for batch in permutations.draw(len(sums))])
-    return kept, sums.sum(axis=0) - kept
+    metrics, _, size = columns.shape
+    sums = np.stack([np.bincount(numbers, column) for side in columns for column in side.T], axis=1)
+    kept = np.concatenate([batch.astype(np.float64) @ sums for batch in permutations.draw(len(sums))])
+    sides = (side.reshape(-1, metrics, size).transpose(2, 0, 1) for side in (kept, sums.sum(axis=0) - kept))
+    kept, taken = (np.ascontiguousarray(side) for side in sides)
+    return _differences(np.nan_to_num(combine(*(kept[..., None] + taken[..., None, :]))))
+
+
+def exchange_scores(scores: Floats, measure: Callable[[Floats], Floats], permutations: Permutations) -> Floats:
+    """Measure every two metrics anew after exchanges of scores: differences, (pairs, 1 + permutations).
+
+    Parameters
+    ----------
+    scores
+        Scores of points by metrics, (metrics, points).
+    measure
+        Makes values, (permutations,), of mixed scores, (permutations, points).
+    permutations
+        Random exchanges.
+    """
+    kept = np.concatenate([*permutations.draw(scores.shape[1])])
+    permuted = [
+        measure(np.where(kept, first, second)) - measure(np.where(kept, second, first))
+        for first, second in combinations(scores, 2)
+    ]
+    return np.array(permuted).reshape(-1, len(kept))
 
 
 def _differences(agreement: Floats) -> Floats:
@@ -237,58 +240,23 @@ def _differences(agreement: Floats) -> Floats:
     return apart.T
 
 
-def pearsons(judged: JudgedPoints, permutations: Permutations) -> Measured:
-    """Correlate metrics with judges (Pearson), over all outputs or systems.
-
-    Parameters
-    ----------
-    judged
-        Scores of outputs, or of systems.
-    permutations
-        Number and seed of the permutations.
-    """
-    values, scores, judges = *_defined(judged, "pearson"), judged.judges - judged.judges.mean()
-    columns = np.concatenate([scores * judges / (np.sqrt(judges @ judges) or 1.0), scores**2, scores])
-    by_segment = permutations.exchanged == "segments" and judged.segments is not None
-    units = judged.segments if by_segment else np.arange(len(judges))
-    assert units is not None
-    sides = _exchanged_sums(columns, units, permutations)
-    kept, taken = (side.reshape(len(side), 3, len(scores)) for side in sides)
-    products, squares, sums = np.moveaxis(kept[..., None] + taken[..., None, :], 1, 0)
-    spread = squares - sums**2 / len(judges)
-    varied = spread > _NOISE
-    r = np.divide(products, np.sqrt(spread, where=varied, out=spread), out=np.zeros_like(products), where=varied)
-    return Measured(values, _differences(r))
-
-
-def _defined(judged: JudgedPoints, coefficient: str) -> tuple[dict[str, float | None], Floats]:
-    """Correlate each metric, None if undefined, and standardise the scores of those that are defined."""
+def _coefficients(coefficient: str, judged: JudgedPoints, permutations: Permutations) -> Measured:
+    """Correlate metrics with judges, over all outputs or systems; None where a correlation is undefined."""
+    one = COEFFICIENTS[coefficient]
     values = {
         name: correlate(scores, judged.judges, coefficient, samples=0).value
         for name, scores in judged.metrics.items()
     }
     whole = replace(judged, metrics={name: judged.metrics[name] for name, r in values.items() if r is not None})
-    return values, whole.standardised()
-
-
-def kendalls(judged: JudgedPoints, permutations: Permutations) -> Measured:
-    """Correlate metrics with judges by Kendall's tau-b over systems.
-
-    Parameters
-    ----------
-    judged
-        Scores of systems.
-    permutations
-        Number and seed of the permutations.
-    """
-
-    def tau(orders: Floats, said: Floats) -> Floats:
-        untied = np.sqrt((orders != 0).sum(axis=1) * (said != 0).sum())
-        taus: Floats = np.divide(orders @ said, untied, out=np.zeros(len(orders)), where=untied > 0)
-        return taus
-
-    values, scores = _defined(judged, "kendall")
-    return Measured(values, _ordered(judged, scores, permutations, tau))
+    if one.columns is None:
+        return Measured(values, _ordered(whole, permutations, _tau))
+    if not whole.metrics:
+        return Measured(values, np.zeros((0, 1 + permutations.count)))
+    by_segment = permutations.exchanged == "segments" and judged.segments is not None
+    units = judged.segments if by_segment else np.arange(len(judged.judges))
+    assert units is not None
+    columns = np.stack([one.columns(scores, judged.judges) for scores in whole.standardised()])
+    return Measured(values, exchange_sums(columns, units, one.combine, permutations))
 
 
 def pairwise_accuracies(judged: JudgedPoints, permutations: Permutations) -> Measured:
@@ -305,39 +273,42 @@ def pairwise_accuracies(judged: JudgedPoints, permutations: Permutations) -> Mea
         name: (JudgedPairs.among(judged.judges, scores).accuracy(calibrated=False) or (None,))[0]
         for name, scores in judged.metrics.items()
     }
-    found = _ordered(judged, judged.standardised(), permutations, lambda orders, said: (orders == said).mean(axis=1))
-    return Measured(values, found)
+    return Measured(values, _ordered(judged, permutations, lambda orders, said: (orders == said).mean(axis=1)))
 
 
 def _ordered(
-    judged: JudgedPoints, scores: Floats, permutations: Permutations, agreement: Callable[[Floats, Floats], Floats]
+    judged: JudgedPoints, permutations: Permutations, agreement: Callable[[Floats, Floats], Floats]
 ) -> Floats:
     """Compare the orders of every two systems by judges and by exchanged scores of every two metrics."""
     one, other = np.triu_indices(len(judged.judges), 1)
     said = np.sign(judged.judges[one] - judged.judges[other])
-    kept = np.concatenate([*permutations.draw(len(judged.judges))])
 
     def agreed(scores: Floats) -> Floats:
         apart = scores[:, one] - scores[:, other]
-        return agreement(np.where(np.abs(apart) > _NOISE, np.sign(apart), 0.0), said)
+        return agreement(np.where(np.abs(apart) > ALIKE, np.sign(apart), 0.0), said)
 
-    permuted = [
-        agreed(np.where(kept, first, second)) - agreed(np.where(kept, second, first))
-        for first, second in combinations(scores, 2)
-    ]
-    return np.array(permuted).reshape(-1, 1 + permutations.count)
+    return exchange_scores(judged.standardised(), agreed, permutations)
+
+
+def _tau(orders: Floats, said: Floats) -> Floats:
+    """Kendall's tau-b of orders of pairs; 0 where it is undefined."""
+    return np.nan_to_num(divide(orders @ said, np.sqrt((orders != 0).sum(axis=1) * (said != 0).sum())))
 
 
 TaskMeasure = Callable[[JudgedPoints, Permutations], Measured]
-OUTPUT_MEASURES: dict[str, TaskMeasure] = {"spa": soft_accuracies, "acc_eq": tied_accuracies, "pearson": pearsons}
+_BY_SUMS = [name for name, one in COEFFICIENTS.items() if one.columns is not None]
+OUTPUT_MEASURES: dict[str, TaskMeasure] = {
+    "spa": soft_accuracies,
+    "acc_eq": tied_accuracies,
+    **{name: partial(_coefficients, name) for name in _BY_SUMS},
+}
 SYSTEM_MEASURES: dict[str, TaskMeasure] = {
-    "systems_pearson": pearsons,
-    "systems_kendall": kendalls,
+    **{f"systems_{name}": partial(_coefficients, name) for name in (*_BY_SUMS, "kendall")},
     "systems_accuracy": pairwise_accuracies,
 }
 TASK_MEASURES = {**OUTPUT_MEASURES, **SYSTEM_MEASURES}
 """Measures of agreement by name: of single outputs, and of scores of systems."""
-_CORRELATIONS = ("pearson", "systems_pearson", "systems_kendall")
+_CORRELATIONS = {prefix + name for name in COEFFICIENTS for prefix in ("", "systems_")}
 """Measures from -1 to 1; the others are shares, from 0 to 1."""
 AVERAGE = "average"
 CLUSTER = " cluster"  # Ending of the columns of clusters
@@ -411,7 +382,7 @@ def judged_outputs(evidence: Evidence) -> tuple[JudgedPoints, list[str]]:
     assert assessments is not None
     if assessments.texts is not None:
         (columns,) = evidence.of_outputs()
-        return JudgedPoints(columns.judges, columns.metrics, None, columns.segments), []
+        return columns, []
     scored = [table.need_segments() for table in tables]
     common = [name for name in scored[0] if all(name in segments for segments in scored)]
     sides = [assessments.tables({name: table.segments[name] for name in common}, table.name) for table in tables]
@@ -434,7 +405,7 @@ def judged_systems(evidence: Evidence) -> JudgedPoints:
     if len(joined) > 1:
         names = ", ".join(columns.human for columns in joined)
         raise InputError(f"a task has one kind of human scores of systems, here are {names}")
-    return JudgedPoints(joined[0].judges, joined[0].metrics)
+    return joined[0]
 
 
 def average(tasks: Sequence[CampaignTask], weights: Sequence[float]) -> Measured:
@@ -463,7 +434,7 @@ def p_value(differences: Floats) -> float | None:
     >>> p_value(np.array([0.2, 0.1, 0.3, -0.2, 0.2]))
     0.5
     """
-    return float((differences[1:] >= differences[0] - _NOISE).mean()) if len(differences) > 1 else None
+    return float((differences[1:] >= differences[0] - ALIKE).mean()) if len(differences) > 1 else None
 
 
 def rank(measured: Measured) -> dict[str, int | None]:

@@ -11,7 +11,8 @@ from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable, dr
 from softbleu.corpora.labels import Documents
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.arguments import several
-from softbleu.meta.agreement import FEWEST_POINTS, Columns, Marks, join_assessments, join_systems
+from softbleu.meta.agreement import JudgedPoints, Marks, join_assessments, join_systems
+from softbleu.meta.measures import FEWEST_POINTS
 from softbleu.meta.rankings import RankedSystem, play_matches, rank_by_skill, rank_by_wins, win_shares
 from softbleu.metrics.result import Result
 from softbleu.resample import check_samples
@@ -135,7 +136,7 @@ class Evidence:
             f"human scores of systems are means of assessed outputs{on}"
         ]
 
-    def of_systems(self, fewest: int = FEWEST_POINTS) -> list[Columns]:
+    def of_systems(self, fewest: int = FEWEST_POINTS) -> list[JudgedPoints]:
         """Join metrics with each kind of human scores of systems. Raises InputError for too few."""
         metrics = self.need_metrics()
         ranked = {by: {system.name: system.score for system in ranks} for by, ranks in self.rankings.items()}
@@ -145,7 +146,7 @@ class Evidence:
             raise InputError("no human scores of systems: give them with ", *needed)
         return [join_systems(metrics, name, scores, fewest) for name, scores in sides.items()]
 
-    def of_outputs(self) -> list[Columns]:
+    def of_outputs(self) -> list[JudgedPoints]:
         """Join metrics with direct assessment of single outputs. Raises InputError if either is missing."""
         metrics = self.need_metrics()
         if self.assessments is None:

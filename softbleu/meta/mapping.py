@@ -31,7 +31,7 @@ from softbleu.encoders.opened import encoded_lines
 from softbleu.errors import InputError, Parameter
 from softbleu.io.files import TemporaryFolder, hash_files
 from softbleu.io.platform import single_threaded_blas
-from softbleu.meta.agreement import FEWEST_POINTS, correlate
+from softbleu.meta.measures import FEWEST_POINTS, correlate
 from softbleu.tables import Records
 from softbleu.text.tokens import Tokenizer, Whitespace
 

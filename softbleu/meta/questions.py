@@ -3,50 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
 from softbleu.errors import InputError, Parameter, known_name
-from softbleu.meta.accuracy import (
-    Accuracy,
-    output_accuracies,
-    preference_taus,
-    segment_accuracies,
-    soft_accuracy,
-    system_accuracies,
-)
 from softbleu.meta.agreement import (
-    COEFFICIENTS,
-    Columns,
-    Estimate,
-    MetricAgreement,
-    MetricPair,
+    JudgedPoints,
     agreements,
     annotator_agreement,
-    compare_metrics,
-    correlate,
-    difference,
     join_assessments,
     join_systems,
-    leave_one_out,
     mean_agreement,
-    neighbour_windows,
     pair_metrics,
     span_agreements,
 )
 from softbleu.meta.campaign import CampaignTask, measure_tasks, ranking_table, tests_table
 from softbleu.meta.evidence import Evidence, IntervalSettings
+from softbleu.meta.measures import (
+    COEFFICIENTS,
+    FEWEST_POINTS,
+    FEWEST_TO_TEST,
+    TESTED,
+    Estimate,
+    JudgedPairs,
+    correlate,
+    difference,
+    output_accuracies,
+    preference_taus,
+    segment_accuracies,
+    soft_accuracy,
+    williams,
+)
 from softbleu.resample import correct
 from softbleu.tables import Records, Tabular, Value
 from softbleu.types import Cells, Fields
 
+if TYPE_CHECKING:
+    from softbleu.types import Floats
+
 _CORRECTED = "{}, two-sided; corrected after Holm"
 _JUDGEMENTS = (Parameter("human"), ", ", Parameter("rankings"), " or ", Parameter("assessments"))
 _SIGNIFICANT = 0.05
+_ACCURACY = "accuracy, "  # Beginning of names of measures
+_SPAN_SHARES, _SPAN_COUNTS = ("precision", "recall"), ("predicted", "marked", "judgements")
 AGREEMENT_DIGITS = 3  # Decimals of correlations and the like, unless told otherwise
 
 
@@ -56,10 +59,7 @@ class MetaEvaluation(Tabular):
 
     question: str
     table: Records
-    columns: tuple[Columns, ...] = ()  # Scores of judges and metrics side by side, if the question is about them
-    agreements: tuple[tuple[MetricAgreement, ...], ...] = ()
-    """Correlations of each metric, for each of `columns`; for `systems` and `outputs`."""
-    pairs: tuple[MetricPair, ...] = ()  # Tested pairs of metrics; for `williams`
+    columns: tuple[JudgedPoints, ...] = ()  # Scores of judges and metrics side by side, if the question is about them
     tasks: tuple[CampaignTask, ...] = ()  # For `metrics` and `metric-pairs`
     notes: tuple[str, ...] = ()  # What was left out, and undefined correlations
     signatures: Mapping[str, str] = field(default_factory=dict)  # Signatures of the computed metrics by name
@@ -106,99 +106,142 @@ def correlate_outputs(evidence: Evidence, settings: IntervalSettings) -> MetaEva
     return _correlations("outputs", evidence.of_outputs(), settings)
 
 
-def _correlations(name: str, columns: Sequence[Columns], settings: IntervalSettings) -> MetaEvaluation:
+def _correlations(name: str, columns: Sequence[JudgedPoints], settings: IntervalSettings) -> MetaEvaluation:
     """Make a row per metric and kind of human scores: each coefficient with its interval."""
-    correlated = tuple(tuple(agreements(side, settings.samples, settings.seed)) for side in columns)
-    names = ["human", "metric", "points"]
-    rows = [
-        [*_values(agreement, names), *chain.from_iterable(r.cells for r in agreement.correlations.values())]
-        for agreement in chain.from_iterable(correlated)
-    ]
-    names += [f"{measure}{end}" for measure in correlated[0][0].correlations for end in ("", "_low", "_high")]
-    return _answer(name, Records(names, rows, settings.facts()), columns, agreements=correlated)
+    rows: list[dict[str, Value]] = []
+    for side in columns:
+        for metric, found in agreements(side, settings.samples, settings.seed).items():
+            rows.append({"human": side.human, "metric": metric, "points": len(side.judges)})
+            for measure, r in found.items():
+                rows[-1] |= r.cells(measure, f"{measure}_")
+    return _answer(name, _records(rows, settings.facts()), columns)
 
 
 def williams_tests(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """Make a row per pair of metrics: their correlations with judges and with each other, and Williams' test."""
+    """Make a row per pair of metrics: their correlations with judges and with each other, and Williams' test.
+
+    The metric with the greater correlation comes first. Metrics that score all points the same are left out. With
+    Spearman's coefficient the test is an approximation.
+    """
     columns = evidence.of_outputs() if evidence.asks_of_outputs("williams") else evidence.of_systems()
-    names = ["human", "coefficient", "better", "worse", "r_better", "r_worse", "r_between", "t", "p_value"]
-    tested = [pair for side in columns for pair in compare_metrics(side, settings.against)]
-    corrected = correct([pair.test.p_value for pair in tested], "holm")
-    pairs = tuple(replace(pair, corrected=p_value) for pair, p_value in zip(tested, corrected, strict=True))
-    rows = [
-        [*_values(pair, names[:4]), *pair.values, pair.between, *astuple(pair.test), pair.corrected] for pair in pairs
-    ]
-    table = Records([*names, "corrected"], rows, {"tests": _CORRECTED.format(len(rows))})
-    return _answer("williams", table, columns, pairs=pairs)
+    rows: list[dict[str, Value]] = []
+    for side in columns:
+        metrics, points = side.metrics, len(side.judges)
+        usable = [name for name, column in metrics.items() if np.ptp(column) and np.ptp(side.judges)]
+        pairs = pair_metrics(usable, settings.against, metrics)
+        if points < FEWEST_TO_TEST:
+            raise InputError(f"Williams' test needs {FEWEST_TO_TEST} points or more, here are {points}")
+        for coefficient in TESTED:
+            values = {name: _of(metrics[name], side.judges, coefficient) for name in usable}
+            for pair in pairs:
+                better, worse = sorted(pair, key=lambda name: -values[name])
+                both, between = (values[better], values[worse]), _of(metrics[better], metrics[worse], coefficient)
+                names = {"human": side.human, "coefficient": coefficient, "better": better, "worse": worse}
+                r = {"r_better": both[0], "r_worse": both[1], "r_between": between}
+                rows.append({**names, **r, **williams(*both, between, points)._asdict()})
+    _correct(rows)
+    return _answer("williams", _records(rows, {"tests": _CORRECTED.format(len(rows))}), columns)
+
+
+def _of(one: Floats, other: Floats, coefficient: str) -> float:
+    return correlate(one, other, coefficient, samples=0).value or 0.0
+
+
+def _correct(rows: Sequence[dict[str, Value]]) -> None:
+    """Add p-values after Holm's correction for all rows; None without p-values."""
+    corrected = iter(correct([p for row in rows if isinstance(p := row["p_value"], float)], "holm"))
+    for row in rows:
+        row["corrected"] = None if row["p_value"] is None else next(corrected)
 
 
 def leave_systems_out(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """Make a row per metric and system that is left out: the other systems' correlations, and the change."""
     columns = evidence.of_systems()
-    rows: list[list[Value]] = []
+    rows: list[dict[str, Value]] = []
     for side in columns:
-        before = {whole.metric: whole.values[0] for whole in agreements(side, samples=0)}
-        for point, rest in leave_one_out(side):
-            pearson, whole = rest.values[0], before[rest.metric]
-            change = None if whole is None or pearson is None else pearson - whole
-            rows.append([side.human, rest.metric, point, *rest.values, change])
-    names = ["human", "metric", "without", *COEFFICIENTS, "pearson_change"]
-    return _answer("left-out", Records(names, rows), columns)
+        if len(side.judges) <= FEWEST_POINTS:
+            raise InputError(f"to leave one out, {FEWEST_POINTS + 1} systems are needed, here are {len(side.judges)}")
+        before = agreements(side, samples=0)
+        for index, point in enumerate(side.points):
+            rest = side.at(np.delete(np.arange(len(side.judges)), index))
+            for metric, found in agreements(rest, samples=0).items():
+                whole, pearson = before[metric]["pearson"].value, found["pearson"].value
+                change = None if whole is None or pearson is None else pearson - whole
+                names = {"human": side.human, "metric": metric, "without": point}
+                rows.append({**names, **_numbers(found), "pearson_change": change})
+    return _answer("left-out", _records(rows), columns)
 
 
 def correlate_windows(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """Make a row per metric and window of systems with adjacent human ranks: the correlations in the window."""
-    columns = evidence.of_systems()
-    rows: list[list[Value]] = []
+    """Make a row per metric and window of systems with adjacent human ranks: the correlations in the window.
+
+    They show how well metrics distinguish similar systems (Kobayashi et al. 2024).
+    """
+    columns, size = evidence.of_systems(), settings.window
+    rows: list[dict[str, Value]] = []
     for side in columns:
-        for rank, window in neighbour_windows(side, settings.window):
-            place = (rank, rank + settings.window - 1, ", ".join(window.points))
-            rows += [[side.human, one.metric, *place, *one.values] for one in agreements(window, samples=0)]
-    names = ["human", "metric", "from_rank", "to_rank", "systems", *COEFFICIENTS]
-    return _answer("windows", Records(names, rows, {"window": settings.window}), columns)
+        if not FEWEST_POINTS <= size <= len(side.judges):
+            said = f" is of {FEWEST_POINTS} to {len(side.judges)} systems, not {size}"
+            raise InputError(Parameter("window"), said)
+        order = np.argsort(-side.judges, kind="stable")
+        for start in range(len(order) - size + 1):
+            window = side.at(order[start : start + size])
+            for metric, found in agreements(window, samples=0).items():
+                rows.append({"human": side.human, "metric": metric, "from_rank": start + 1, "to_rank": start + size})
+                rows[-1] |= {"systems": ", ".join(window.points), **_numbers(found)}
+    return _answer("windows", _records(rows, {"window": size}), columns)
+
+
+def _numbers(found: Mapping[str, Estimate]) -> dict[str, Value]:
+    return {name: one.value for name, one in found.items()}
 
 
 def measure_preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
     """Make a row per metric and variant of tau, with interval and counts, from rankings or direct assessment."""
-    names = ["metric", "variant", "tau", "low", "high", "pairs", "untied", "concordant", "discordant", "skipped"]
     judged = evidence.comparisons or evidence.assessments or evidence.need_comparisons()
     rows = [
-        [tau.metric, tau.variant, *tau.cells, *_values(tau, names[5:])]
+        {"metric": table.name, "variant": variant, **tau.cells("tau"), **tau.facts}
         for table in evidence.need_metrics()
-        for tau in preference_taus(judged, table, settings.samples, settings.seed)
+        for variant, tau in preference_taus(judged, table, settings.samples, settings.seed).items()
     ]
     facts = {**settings.facts(), **({"comparisons": len(judged)} if isinstance(judged, Comparisons) else {})}
-    return MetaEvaluation("preferences", Records(names, rows, facts))
+    return MetaEvaluation("preferences", _records(rows, facts))
 
 
 def measure_accuracy(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """Make a row per metric and kind of pair: the share of pairs that it orders as judges do."""
+    """Make a row per metric and kind of pair: the share of pairs that it orders as judges do (Kocmi et al. 2021)."""
     metrics, draws = evidence.need_metrics(), (settings.samples, settings.seed)
     columns = evidence.of_systems(fewest=2) if evidence.human or evidence.rankings else []
-    accuracies = [accuracy for side in columns for accuracy in system_accuracies(side, *draws)]
+    found: list[tuple[str, str, str, Estimate]] = []
+    for side in columns:
+        for metric, scores in side.metrics.items():
+            pairs = JudgedPairs.among(side.judges, scores)
+            found.append((side.human, "systems", metric, pairs.estimate(*draws, calibrated=False)))
     for table in metrics:
         for human, judged in evidence.of_judges if table.segments else ():
-            accuracies += filter(None, [soft_accuracy(table, judged, human, *draws)])
-            accuracies += output_accuracies(table, judged, human, *draws)
+            soft = soft_accuracy(table, judged, *draws)
+            accuracies = {**({"systems softly": soft} if soft else {}), **output_accuracies(table, judged, *draws)}
             if not isinstance(judged, Comparisons):
-                accuracies += segment_accuracies(table, judged, human, *draws)
-    if not accuracies:
+                accuracies |= segment_accuracies(table, judged, *draws)
+            found += [(human, of, table.name, one) for of, one in accuracies.items()]
+    if not found:
         raise InputError("an accuracy needs judgements, ", *_JUDGEMENTS, ", and for outputs their scores")
-    names = ["human", "metric", "of", "accuracy", "low", "high", "chance", "epsilon", "pairs", "ties"]
-    accuracies.sort(key=lambda accuracy: (accuracy.human, accuracy.of))
-    rows = [[*_values(a, names[:3]), *a.cells, *_values(a, names[6:])] for a in accuracies]
-    answer = _answer("accuracy", Records(names, rows, settings.facts()), columns)
-    return replace(answer, notes=(*answer.notes, *_doubts(accuracies)))
+    found.sort(key=lambda one: one[:2])
+    rows = [
+        {"human": human, "metric": metric, "of": of, **one.cells("accuracy"), **one.facts}
+        for human, of, metric, one in found
+    ]
+    answer = _answer("accuracy", _records(rows, settings.facts()), columns)
+    return replace(answer, notes=(*answer.notes, *_doubts(found)))
 
 
-def _doubts(estimates: Iterable[Estimate]) -> Iterator[str]:
+def _doubts(found: Iterable[tuple[str, str, str, Estimate]]) -> Iterator[str]:
     """Name the metrics whose accuracy may be chance."""
-    metrics: dict[tuple[str, str, str], list[str]] = {}
-    for accuracy in estimates:
-        if isinstance(accuracy, Accuracy) and accuracy.doubt:
-            metrics.setdefault((accuracy.human, accuracy.of, accuracy.doubt), []).append(accuracy.metric)
-    for (human, of, doubt), names in metrics.items():
-        yield f"{human}, {of}: {doubt}: {', '.join(names)}"
+    metrics: dict[str, list[str]] = {}
+    for human, of, metric, one in found:
+        if one.doubt:
+            metrics.setdefault(f"{human}, {of.removeprefix(_ACCURACY)}: {one.doubt}", []).append(metric)
+    return (f"{doubt}: {', '.join(names)}" for doubt, names in metrics.items())
 
 
 def bootstrap_differences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -212,7 +255,7 @@ def bootstrap_differences(evidence: Evidence, settings: IntervalSettings) -> Met
             measured.setdefault((human, measure), {})[table.name] = estimate
     if not measured:
         raise InputError("differences need judgements, ", *_JUDGEMENTS, ", and scores of segments")
-    notes = [*_doubts(estimate for estimates in measured.values() for estimate in estimates.values())]
+    notes = [*_doubts((*key, name, one) for key, estimates in measured.items() for name, one in estimates.items())]
     defined = {
         key: [name for name, estimate in estimates.items() if estimate.value is not None]
         for key, estimates in measured.items()
@@ -231,22 +274,22 @@ def bootstrap_differences(evidence: Evidence, settings: IntervalSettings) -> Met
             f"be below {_SIGNIFICANT}: take {needed:,} or more"
         )
     facts = {**settings.facts(), "tests": f"{_CORRECTED.format(len(rows))} within each measure"}
-    columns = ["human", "measure", "better", "worse", "of_better", "of_worse", "difference", "low", "high", "p_value"]
-    return MetaEvaluation("differences", Records([*columns, "corrected"], rows, facts), notes=tuple(notes))
+    return MetaEvaluation("differences", _records(rows, facts), notes=tuple(notes))
 
 
 def _tested(
     key: tuple[str, str], estimates: Mapping[str, Estimate], pairs: Iterable[tuple[str, str]]
-) -> list[list[Value]]:
+) -> list[dict[str, Value]]:
     """Make a row per pair of metrics by one measure; p is Holm-corrected for these pairs."""
-    rows: list[list[Value]] = []
+    rows: list[dict[str, Value]] = []
     for pair in pairs:
         better, worse = sorted(pair, key=lambda name: -(estimates[name].value or 0))
         apart = difference(estimates[better], estimates[worse])
-        values = (estimates[better].value, estimates[worse].value)
-        rows.append([*key, better, worse, *values, *apart.cells, apart.p_value])
-    corrected = iter(correct([p_value for *_, p_value in rows if isinstance(p_value, float)], "holm"))
-    return [[*row, None if row[-1] is None else next(corrected)] for row in rows]
+        values = {"of_better": estimates[better].value, "of_worse": estimates[worse].value}
+        names = {"human": key[0], "measure": key[1], "better": better, "worse": worse}
+        rows.append({**names, **values, **apart.cells("difference"), "p_value": apart.p_value})
+    _correct(rows)
+    return rows
 
 
 def _measures(
@@ -255,17 +298,17 @@ def _measures(
     """Yield each measure of agreement of a metric about outputs: the judges, its name and the estimate."""
     draws = (settings.samples, settings.seed)
     for human, scores in evidence.human.items():
-        (agreement,) = agreements(join_systems([table], human, scores), *draws)
-        yield from ((human, f"{name} of systems", r) for name, r in agreement.correlations.items())
+        ((_, found),) = agreements(join_systems([table], human, scores), *draws).items()
+        yield from ((human, f"{name} of systems", r) for name, r in found.items())
     for human, judged in evidence.of_judges:
         if isinstance(judged, Comparisons):
-            for tau in preference_taus(judged, table, *draws):
-                yield human, f"tau {tau.variant}", tau
-        for accuracy in output_accuracies(table, judged, human, *draws):
-            yield human, f"accuracy, {accuracy.of}", accuracy
+            for variant, tau in preference_taus(judged, table, *draws).items():
+                yield human, f"tau {variant}", tau
+        for of, accuracy in output_accuracies(table, judged, *draws).items():
+            yield human, f"{_ACCURACY}{of}", accuracy
         if not isinstance(judged, Comparisons):
-            (agreement,) = agreements(join_assessments([table], human, judged), *draws)
-            yield from ((human, name, r) for name, r in agreement.correlations.items())
+            ((_, found),) = agreements(join_assessments([table], human, judged), *draws).items()
+            yield from ((human, name, r) for name, r in found.items())
 
 
 def rank_systems(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -306,13 +349,10 @@ def _annotator_scores(assessments: Assessments, settings: IntervalSettings) -> M
     if not len(one):
         raise InputError("no two annotators judged the same output: no agreement to measure")
     segments = outputs if assessments.texts is not None else np.array(assessments.segments)[outputs]
-    drawn = assessments.drawn_with(segments)
-    rows: list[list[Value]] = [
-        [name, *correlate(one, other, name, settings.samples, settings.seed, drawn).cells, len(np.unique(outputs))]
-        for name in COEFFICIENTS
-    ]
-    table = Records(["coefficient", "agreement", "low", "high", "outputs"], rows, settings.facts())
-    return MetaEvaluation("annotators", table)
+    draws = settings.samples, settings.seed, assessments.drawn_with(segments)
+    found = {name: correlate(one, other, name, *draws).cells("agreement") for name in COEFFICIENTS}
+    rows = [{"coefficient": name, **cells, "outputs": len(np.unique(outputs))} for name, cells in found.items()]
+    return MetaEvaluation("annotators", _records(rows, settings.facts()))
 
 
 def compare_spans(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -320,24 +360,24 @@ def compare_spans(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluat
     marks = evidence.marks
     if marks is None or not marks.predicted:
         raise InputError("no spans of metrics: give files of them, or metrics and a corpus")
-    compared = {one.metric: one for one in span_agreements(marks, settings.samples, settings.seed)}
+    compared = span_agreements(marks, settings.samples, settings.seed)
     known_name("metric", settings.against or next(iter(compared)), compared)
-    names = ["metric", "precision", "recall", "f1", "low", "high", "random", "difference", "difference_low"]
-    names += ["difference_high", "p_value", "predicted", "marked", "judgements"]
-    rows: list[list[Value]] = []
-    for one in compared.values():
-        other = compared[settings.against].f1 if settings.against else one.random
-        apart: Sequence[Value] = [None] * 4
-        if other is not one.f1 and None not in (other.value, one.f1.value):
-            apart = (*(measured := difference(one.f1, other)).cells, measured.p_value)
-        rows.append([*_values(one, names[:3]), *one.f1.cells, one.random.value, *apart, *_values(one, names[-3:])])
+    rows = []
+    for metric, (f1, random) in compared.items():
+        other = compared[settings.against][0] if settings.against else random
+        defined = other is not f1 and None not in (other.value, f1.value)
+        apart = difference(f1, other) if defined else Estimate(None, np.zeros(0))
+        cells = apart.cells("difference", "difference_")
+        shares, counts = ({name: f1.facts[name] for name in names} for names in (_SPAN_SHARES, _SPAN_COUNTS))
+        scores = {"metric": metric, **shares, **f1.cells("f1"), "random": random.value}
+        rows.append({**scores, **cells, "p_value": apart.p_value, **counts})
     lacking = {one.name: sorted(marks.judged.outputs.keys() - one.outputs.keys()) for one in marks.predicted}
     unjudged = {name for one in marks.predicted for name in one.outputs} - marks.judged.outputs.keys()
     notes = _left_out({**lacking, marks.judged.name: sorted(unjudged)})
     if marks.judged.missing:
         notes.append(f"{marks.judged.missing:,} marks of omissions have no character: left out")
     facts = {"difference": f"from {settings.against or 'random characters'}", **settings.facts()}
-    return MetaEvaluation("spans", Records(names, rows, facts), notes=tuple(notes))
+    return MetaEvaluation("spans", _records(rows, facts), notes=tuple(notes))
 
 
 def rank_metrics(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -360,7 +400,7 @@ OF_TASKS = {"metrics": ranking_table, "metric-pairs": tests_table}
 """Questions about tasks, which may be of several sets, with the functions that make their tables."""
 
 
-def _answer(question: str, table: Records, columns: Sequence[Columns], **more: Any) -> MetaEvaluation:
+def _answer(question: str, table: Records, columns: Sequence[JudgedPoints], **more: Any) -> MetaEvaluation:
     """Answer a question about columns, with notes on missing systems and undefined correlations."""
     notes = [note for side in columns for note in _left_out(side.left_out)]
     notes += [
@@ -391,6 +431,11 @@ def _left_out(lacking: Mapping[str, Sequence[str]]) -> list[str]:
         for systems, names in sides.items()
         if systems
     ]
+
+
+def _records(rows: Sequence[Mapping[str, Value]], facts: Mapping[str, Value] | None = None) -> Records:
+    """Make a table of one row or more, which have the same names."""
+    return Records([*rows[0]], [[*row.values()] for row in rows], facts or {})
 
 
 def _values(row: object, names: Sequence[str]) -> list[Value]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.meta.agreement import divide, redraw
-from softbleu.resample import check_samples, rank_ranges
+from softbleu.meta.measures import divide
+from softbleu.resample import bootstrap, check_samples, rank_ranges
 
 if TYPE_CHECKING:
     from softbleu.corpora.judgements import Comparisons
@@ -76,10 +77,15 @@ def redraw_tallies(comparisons: Comparisons, samples: int, seed: int) -> Floats:
 
     `comparisons` are drawn by a generator of that `seed`.
     """
-    systems = len(comparisons.systems)
-    cells = ((1 - comparisons.outcome) * systems + comparisons.first) * systems + comparisons.second
-    counts = redraw(cells, 3 * systems**2, comparisons.cluster, samples, seed).reshape(-1, 3, systems, systems)
-    return counts + counts[:, ::-1].swapaxes(2, 3)
+    size = len(comparisons.systems)
+    kinds = ((1 - comparisons.outcome) * size + comparisons.first) * size + comparisons.second
+    units = np.unique(comparisons.cluster, return_inverse=True)[1]
+    keys, counted = np.unique(units * 3 * size**2 + kinds, return_counts=True)
+    unit, kind = np.divmod(keys, 3 * size**2)
+    batches = chain.from_iterable(bootstrap(int(units.max()) + 1, samples, seed))
+    drawn = [np.bincount(kind, counts[unit] * counted, 3 * size**2) for counts in batches]
+    tallies = np.array(drawn, np.float64).reshape(samples, 3, size, size)
+    return tallies + tallies[:, ::-1].swapaxes(2, 3)
 
 
 def make_ranking(comparisons: Comparisons, scores: Floats, resampled: Floats) -> list[RankedSystem]:

@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from softbleu.errors import InputError, UnknownNameError, one_line, optional
 from softbleu.matching.matchers import DEFAULT_THRESHOLD
-from softbleu.meta.agreement import TESTED, Columns, MetricAgreement, MetricPair
+from softbleu.meta.agreement import JudgedPoints
 from softbleu.meta.campaign import CLUSTER
+from softbleu.meta.measures import TESTED
 from softbleu.meta.spurious import BINS, PLAIN, VERDICTS, Analysis
 from softbleu.meta.sweep import rank_by_score
 
@@ -769,26 +770,25 @@ def draw_metaeval(evaluation: MetaEvaluation, picture_format: str) -> bytes:
         return draw(_answer_panels(evaluation), picture_format)
     if evaluation.question == "metrics":
         return draw([[_ranking(evaluation)]], picture_format)
+    found = evaluation.records()
     if evaluation.question != "williams":
-        rows = [
-            row
-            for column, correlated in zip(evaluation.columns, evaluation.agreements, strict=True)
-            for row in in_rows([_scatter(column, agreement) for agreement in correlated])
-        ]
+        by_side = ([row for row in found if row["human"] == side.human] for side in evaluation.columns)
+        sides = zip(evaluation.columns, by_side, strict=True)
+        rows = [panels for side, own in sides for panels in in_rows([_scatter(side, row) for row in own])]
         return draw(rows, picture_format)
-    tests: dict[str, list[MetricPair]] = {}
-    for pair in evaluation.pairs:
-        tests.setdefault(f"{pair.human}, {pair.coefficient}", []).append(pair)
+    tests: dict[str, list[Cells]] = {}
+    for row in found:
+        tests.setdefault(f"{row['human']}, {row['coefficient']}", []).append(row)
     return draw(in_rows([_heat(title, pairs) for title, pairs in tests.items()], len(TESTED)), picture_format)
 
 
-def _scatter(columns: Columns, agreement: MetricAgreement) -> Scatter:
-    metric, pearson = agreement.metric, agreement.correlations["pearson"]
-    points = list(zip(columns.metrics[metric].tolist(), columns.judges.tolist(), strict=True))
-    note = "r is not defined" if pearson.value is None else f"r = {pearson.value:.3f}"
-    if pearson.interval is not None:
-        note += " [{:.3f}, {:.3f}]".format(*pearson.interval)
-    return Scatter(metric, metric, columns.human, points, columns.points, note, fitted=True)
+def _scatter(judged: JudgedPoints, row: Any) -> Scatter:
+    metric, r, ends = row["metric"], row["pearson"], (row["pearson_low"], row["pearson_high"])
+    points = list(zip(judged.metrics[metric].tolist(), judged.judges.tolist(), strict=True))
+    note = "r is not defined" if r is None else f"r = {r:.3f}"
+    if None not in ends:
+        note += " [{:.3f}, {:.3f}]".format(*ends)
+    return Scatter(metric, metric, judged.human, points, judged.points, note, fitted=True)
 
 
 def _ranking(evaluation: MetaEvaluation) -> HeatMap:
@@ -806,11 +806,9 @@ def _ranking(evaluation: MetaEvaluation) -> HeatMap:
 _SHADE = 0.018  # A cluster is so much lighter than that before
 
 
-def _heat(title: str, pairs: Sequence[MetricPair]) -> HeatMap:
-    p_values = {(pair.better, pair.worse): pair.corrected for pair in pairs}
-    values = {
-        metric: value for pair in pairs for metric, value in zip((pair.better, pair.worse), pair.values, strict=True)
-    }
+def _heat(title: str, pairs: Any) -> HeatMap:
+    p_values = {(pair["better"], pair["worse"]): pair["corrected"] for pair in pairs}
+    values = {pair[name]: pair[f"r_{name}"] for pair in pairs for name in ("better", "worse")}
     names = sorted(values, key=lambda metric: -values[metric])
     cells = [[p_values.get((row, column)) for column in names] for row in names]
     return HeatMap(f"{title}: p after Holm", names, cells)

@@ -14,8 +14,19 @@ import softbleu
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
 from softbleu.errors import InputError
 from softbleu.meta import agreement
-from softbleu.meta.accuracy import JudgedPairs, output_accuracies, preference_taus, segment_accuracies, soft_accuracy
-from softbleu.meta.agreement import Estimate
+from softbleu.meta.measures import (
+    COEFFICIENTS,
+    Estimate,
+    JudgedPairs,
+    correlate,
+    correlate_within,
+    difference,
+    output_accuracies,
+    preference_taus,
+    segment_accuracies,
+    soft_accuracy,
+    williams,
+)
 
 POINTS = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6)), min_size=2, max_size=9)
 PAIRS = st.tuples(st.integers(0, 3), st.sampled_from(["AB", "BC", "AC"]), st.integers(-1, 1))
@@ -43,16 +54,16 @@ def test_accuracy_of_assessed_outputs(points: list[tuple[int, int]]) -> None:
     group = [(sign(one[0] - other[0]), float(one[1] - other[1])) for one, other in combinations(points, 2)]
     table = ScoreTable("m", {}, {"A": scores})
     alone = assessed((score, "A", n) for n, score in enumerate(people))
-    (found,) = output_accuracies(table, alone, "people", samples=30)
+    (found,) = output_accuracies(table, alone, samples=30).values()
     segments = np.arange(len(people)) // 3
     grouped = assessed((score, "ABC"[n % 3], n // 3) for n, score in enumerate(people))
     apart = {name: np.append(scores[n::3], np.nan) for n, name in enumerate("ABC")}
-    *_, by_segment = output_accuracies(ScoreTable("m", {}, apart), grouped, "people", samples=30)
+    by_segment = output_accuracies(ScoreTable("m", {}, apart), grouped, samples=30)["outputs by segment"]
     rows = [list(zip(people[segments == n], scores[segments == n], strict=True)) for n in range(segments[-1] + 1)]
-    assert (by_segment.value, by_segment.epsilon) == pytest.approx(oracle.optimized_accuracy(rows))
-    assert (found.value, found.epsilon) == pytest.approx(oracle.calibrated_accuracy([group]))
-    assert (found.pairs, found.ties) == (len(group), sum(said == 0 for said, _ in group))
-    assert found.value >= found.chance - 0.5
+    assert (by_segment.value, by_segment.facts["epsilon"]) == pytest.approx(oracle.optimized_accuracy(rows))
+    assert (found.value, found.facts["epsilon"]) == pytest.approx(oracle.calibrated_accuracy([group]))
+    assert (found.facts["pairs"], found.facts["ties"]) == (len(group), sum(said == 0 for said, _ in group))
+    assert found.value >= found.facts["chance"] - 0.5
     plain = JudgedPairs.among(people, scores).accuracy(calibrated=False)
     assert plain == (pytest.approx(sum(said == sign(by) for said, by in group) / len(group)), 0.0)
 
@@ -64,15 +75,15 @@ def test_samples_are_of_whole_segments() -> None:
     table = ScoreTable("m", {}, dict(zip("ABC", scores.T, strict=True)))
     segments = [list(zip(*each, strict=True)) for each in zip(judged.tolist(), scores.tolist(), strict=True)]
     drawn = np.random.default_rng(7).integers(12, size=(6, 12))
-    (_, found) = output_accuracies(table, people, "people", samples=6, seed=7)
+    (_, found) = output_accuracies(table, people, samples=6, seed=7).values()
     values = [oracle.optimized_accuracy([segments[n] for n in each])[0] for each in drawn]
     assert found.drawn == pytest.approx(values)
     assert found.interval == pytest.approx(tuple(np.percentile(values, (2.5, 97.5))))
     joined = agreement.join_assessments([table], "people", people)
-    (each,) = agreement.agreements(joined, samples=6, seed=7)
+    each = agreement.agreements(joined, samples=6, seed=7)["m"]
     for name, pairs in (("pearson", list), ("pearson_within", differences)):
         points = [np.array([pair for n in some for pair in pairs(segments[n])]) for some in drawn]
-        assert each.correlations[name].drawn == pytest.approx([np.corrcoef(some.T)[0, 1] for some in points])
+        assert each[name].drawn == pytest.approx([np.corrcoef(some.T)[0, 1] for some in points])
 
 
 def differences(row: list[tuple[float, float]]) -> list[tuple[float, float]]:
@@ -82,13 +93,14 @@ def differences(row: list[tuple[float, float]]) -> list[tuple[float, float]]:
 @given(ROWS, GRID)
 def test_accuracy_of_compared_outputs(rows: list[oracle.Row], grid: list[int]) -> None:
     segments = scored(grid)
-    together, apart = output_accuracies(ScoreTable("m", {}, segments), Comparisons.of(rows), samples=30)
+    found = output_accuracies(ScoreTable("m", {}, segments), Comparisons.of(rows), samples=30)
+    together, apart = found.values()
     groups: dict[int, list[tuple[int, float]]] = {}
     for segment, one, other, outcome, _ in rows:
         groups.setdefault(segment, []).append((outcome, segments[one][segment] - segments[other][segment]))
     everything = [pair for group in groups.values() for pair in group]
-    assert (together.value, together.epsilon) == pytest.approx(oracle.calibrated_accuracy([everything]))
-    assert (apart.value, apart.epsilon) == pytest.approx(oracle.calibrated_accuracy([*groups.values()]))
+    assert (together.value, together.facts["epsilon"]) == pytest.approx(oracle.calibrated_accuracy([everything]))
+    assert (apart.value, apart.facts["epsilon"]) == pytest.approx(oracle.calibrated_accuracy([*groups.values()]))
     if len(groups) == 1:
         assert apart.interval == (apart.value, apart.value)
 
@@ -99,17 +111,17 @@ def test_soft_pairwise_accuracy(people: list[int], metric: list[int], seed: int)
     said, scores = scored([number % 2 for number in people]), scored(metric)
     pairs = [(segment, *pair) for segment in range(4) for pair in combinations("ABC", 2)]
     rows = [(n, one, other, sign(said[one][n] - said[other][n]), "x") for n, one, other in pairs]
-    given = (Comparisons.of(rows), "rankings", 50, seed)
+    given = (Comparisons.of(rows), 50, seed)
     found = soft_accuracy(ScoreTable("m", {}, scores), *given)
     flips = (np.rint(np.random.default_rng(seed).random((50, 4), np.float32)) == 0).tolist()
     literal = oracle.soft_pairwise_accuracy([*said.values()], [*scores.values()], flips)
     assert found.value == pytest.approx(literal)
     turned = {name: -column for name, column in scores.items()}
-    assert soft_accuracy(ScoreTable("m", {}, turned), *given).chance == found.chance
+    assert soft_accuracy(ScoreTable("m", {}, turned), *given).facts == found.facts
     # The same from scores, of which a system lacks one and a metric another.
     graded = assessed((said[name][n], name, n) for name in "ABC" for n in range(4) if (name, n) != ("B", 2))
     lacking = {name: np.where((np.arange(4) == 1) & (name == "C"), np.nan, column) for name, column in scores.items()}
-    soft = soft_accuracy(ScoreTable("m", {}, lacking), graded, "people", 50, seed)
+    soft = soft_accuracy(ScoreTable("m", {}, lacking), graded, 50, seed)
     shared = {"AB": [0, 1, 3], "AC": [0, 2, 3], "BC": [0, 3]}
     errors = []
     for (one, other), segments in shared.items():
@@ -120,11 +132,11 @@ def test_soft_pairwise_accuracy(people: list[int], metric: list[int], seed: int)
     # No name comes first, and a constant is as good as chance.
     renamed, flat = dict(zip("CAB", scores.values(), strict=True)), dict.fromkeys("ABC", np.zeros(4))
     graded = assessed((said[name][n], "CAB"["ABC".index(name)], n) for name in "ABC" for n in range(4))
-    other = soft_accuracy(ScoreTable("m", {}, renamed), graded, "people", 50, seed)
+    other = soft_accuracy(ScoreTable("m", {}, renamed), graded, 50, seed)
     graded = assessed((said[name][n], name, n) for name in "ABC" for n in range(4))
-    assert other.value == soft_accuracy(ScoreTable("m", {}, scores), graded, "people", 50, seed).value
-    blind = soft_accuracy(ScoreTable("m", {}, flat), graded, "people", 50, seed)
-    assert blind.value == pytest.approx(blind.chance)
+    assert other.value == soft_accuracy(ScoreTable("m", {}, scores), graded, 50, seed).value
+    blind = soft_accuracy(ScoreTable("m", {}, flat), graded, 50, seed)
+    assert blind.value == pytest.approx(blind.facts["chance"])
 
 
 @given(GRID, GRID, st.integers(0, 9))
@@ -133,7 +145,7 @@ def test_accuracies_between_segments(people: list[int], metric: list[int], seed:
     said, scores = (np.stack([*scored(grid).values()]) for grid in (people, metric))
     graded = assessed((said[k, n], name, n) for k, name in enumerate("ABC") for n in range(4))
     table = ScoreTable("m", {}, dict(zip("ABC", scores, strict=True)))
-    means, soft = segment_accuracies(table, graded, "people", 50, seed)
+    means, soft = segment_accuracies(table, graded, 50, seed).values()
     flips = (np.rint(np.random.default_rng(seed).random((50, 3), np.float32)) == 0).tolist()
     assert soft.value == pytest.approx(oracle.soft_pairwise_accuracy(said.T.tolist(), scores.T.tolist(), flips))
     counts = [np.bincount(drawn, minlength=4) for drawn in np.random.default_rng(seed).integers(4, size=(50, 4))]
@@ -146,7 +158,7 @@ def test_accuracies_between_segments(people: list[int], metric: list[int], seed:
         assert drawn == pytest.approx(expected, nan_ok=True)
     human, said_by = said.mean(axis=0), scores.mean(axis=0)
     group = [(sign(human[a] - human[b]), float(said_by[a] - said_by[b])) for a, b in pairs]
-    assert (means.value, means.epsilon) == pytest.approx(oracle.calibrated_accuracy([group]))
+    assert (means.value, means.facts["epsilon"]) == pytest.approx(oracle.calibrated_accuracy([group]))
     plain = JudgedPairs.among(human, said_by).samples(9, seed, calibrated=False)
     for *drawn, count in zip(means.drawn[:9], plain, counts[:9], strict=True):
         sample = [pair for pair, (a, b) in zip(group, pairs, strict=True) for _ in range(count[a] * count[b])]
@@ -202,7 +214,7 @@ def test_metaeval_answers_by_what_there_is() -> None:
 
 SYSTEMS, SEGMENTS, TRIALS, SAMPLES = "ABC", 80, 500, 199
 SEGMENT_OF_POINTS = np.tile(np.arange(SEGMENTS), len(SYSTEMS))  # The segment of each output
-MEASURES = ("tau", "accuracies", "pearson within", *agreement.COEFFICIENTS)
+MEASURES = ("tau", "accuracies", "pearson within", *COEFFICIENTS)
 
 
 @cache
@@ -222,12 +234,12 @@ def measure(name: str, people: np.ndarray, scores: np.ndarray, seed: int) -> Seq
     said, found = (dict(zip(SYSTEMS, side.reshape(len(SYSTEMS), -1), strict=True)) for side in (people, scores))
     comparisons, table = Comparisons.of_scores(said), ScoreTable("m", {}, found)
     if name == "tau":
-        return [preference_taus(comparisons, table, SAMPLES, seed)[1]]
+        return [preference_taus(comparisons, table, SAMPLES, seed)["noties"]]
     if name == "accuracies":
-        return output_accuracies(table, comparisons, "", SAMPLES, seed)[:2]
+        return [*output_accuracies(table, comparisons, SAMPLES, seed).values()]
     if name == "pearson within":
-        return [agreement.correlate_within(scores, people, SAMPLES, seed, SEGMENT_OF_POINTS)]
-    return [agreement.correlate(scores, people, name, SAMPLES, seed, SEGMENT_OF_POINTS)]
+        return [correlate_within(scores, people, SAMPLES, seed, SEGMENT_OF_POINTS)]
+    return [correlate(scores, people, name, SAMPLES, seed, SEGMENT_OF_POINTS)]
 
 
 @pytest.mark.slow
@@ -238,10 +250,10 @@ def test_tests_reject_as_often_as_their_level_says(name: str) -> None:
         if name == "williams":
             # Of means of systems, which are alone: the first 20 points are of as many segments.
             r = np.corrcoef(np.stack([people, *metrics])[:, :20])
-            p_values.append([agreement.williams(r[0, 1], r[0, 2], r[1, 2], 20).p_value])
+            p_values.append([williams(r[0, 1], r[0, 2], r[1, 2], 20).p_value])
         else:
             pairs = zip(*(measure(name, people, scores, seed) for scores in metrics), strict=True)
-            p_values.append([agreement.difference(*pair).p_value or 0.0 for pair in pairs])
+            p_values.append([difference(*pair).p_value or 0.0 for pair in pairs])
     levels = np.mean(np.array(p_values) < 0.05 + 1e-9, axis=0)
     assert (levels >= 0.03).all()
     assert (levels <= 0.07).all()

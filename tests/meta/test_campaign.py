@@ -19,9 +19,10 @@ from softbleu.corpora.judgements import Assessments, ScoreTable
 from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError
 from softbleu.meta import campaign
-from softbleu.meta.accuracy import JudgedPairs, soft_accuracy
-from softbleu.meta.campaign import CampaignTask, JudgedPoints, Measured, Permutations
+from softbleu.meta.agreement import JudgedPoints
+from softbleu.meta.campaign import CampaignTask, Measured, Permutations
 from softbleu.meta.evidence import IntervalSettings
+from softbleu.meta.measures import JudgedPairs, soft_accuracy
 from softbleu.meta.metaeval import metaeval_directions
 from softbleu.meta.reading import Inputs, JudgementInputs, ScoreInputs, TextInputs, read_evidence
 from softbleu.report import Layout
@@ -91,7 +92,7 @@ def test_values_are_those_of_the_other_tables() -> None:
     for table in tables:
         row = by_name[table.name]
         known = {one["of"]: one["accuracy"] for one in accuracies if one["metric"] == table.name}
-        assert row["spa"] == known["systems softly"] == soft_accuracy(table, assessed, "", 100).value
+        assert row["spa"] == known["systems softly"] == soft_accuracy(table, assessed, 100).value
         assert row["acc_eq"] == pytest.approx(known["outputs by segment"])
         assert row["pearson"] == outputs[table.name]["pearson"]
         mean = table.means()

@@ -18,9 +18,9 @@ from softbleu.corpora.corpus import Segments
 from softbleu.corpora.judgements import Assessments, Comparisons, MarkedOutput, MarkedSpan, ScoreTable, SpanTable
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.meta import agreement, rankings
-from softbleu.meta.accuracy import TAUS, preference_taus
-from softbleu.meta.agreement import COEFFICIENTS, Marks, correlate, join_systems, span_agreements, williams
+from softbleu.meta.agreement import Marks, join_systems, span_agreements
 from softbleu.meta.evidence import IntervalSettings, aggregate_scores
+from softbleu.meta.measures import COEFFICIENTS, TAUS, correlate, difference, preference_taus, williams
 from softbleu.meta.rankings import cut_clusters, expected_wins, play_matches, rank_by_skill, rank_by_wins
 from softbleu.metrics.bleu import Bleu
 from softbleu.resample import rank_ranges
@@ -63,9 +63,9 @@ def test_coefficients_of_the_greatest_and_least_scores_have_the_same_digits(powe
 def test_many_points_have_the_intervals_of_few(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = np.random.default_rng(1).integers(0, 9, (2, 30)).astype(np.float64)
     found = correlate(one, other, name, samples=50)
-    monkeypatch.setattr("softbleu.meta.agreement._AT_ONCE", 100)
+    monkeypatch.setattr("softbleu.meta.measures._AT_ONCE", 100)
     assert correlate(one, other, name, samples=50).interval == found.interval
-    monkeypatch.setattr("softbleu.meta.agreement._MOST_SQUARED", 10)
+    monkeypatch.setattr("softbleu.meta.measures._MOST_SQUARED", 10)
     assert correlate(one, other, name, samples=50).interval == pytest.approx(found.interval, abs=1e-12)
 
 
@@ -89,20 +89,21 @@ def test_taus_are_those_of_their_definitions(rows: list[oracle.Row], grid: list[
     found = preference_taus(Comparisons.of(rows), ScoreTable("m", {}, segments), samples=20)
     turned = {name: -scores for name, scores in segments.items()}
     opposite = preference_taus(Comparisons.of(rows), ScoreTable("m", {}, turned), samples=20)
-    assert [each.variant for each in found] == list(TAUS)
+    assert [*found] == list(TAUS)
     places = sorted({row[0] for row in rows})
     drawn = np.random.default_rng(12345).integers(len(places), size=(20, len(places)))
     samples = [[row for n in each for row in rows if row[0] == places[n]] for each in drawn]
-    for each in found:
-        literal, *sampled = (oracle.tau(some, segments, each.variant) for some in (rows, *samples))
+    for variant, each in found.items():
+        facts = each.facts
+        literal, *sampled = (oracle.tau(some, segments, variant) for some in (rows, *samples))
         assert each.value == (None if literal is None else pytest.approx(literal, abs=1e-12))
         assert each.drawn == pytest.approx(np.array(sampled, np.float64), nan_ok=True, abs=1e-12)
         if each.value is not None:
-            assert each.value == pytest.approx((each.concordant - each.discordant) / each.pairs)
-    noties = TAUS.index("noties")
-    if found[noties].value is not None:
-        assert opposite[noties].value == pytest.approx(-found[noties].value)
-    assert found[noties].untied == found[0].untied <= found[noties].pairs
+            assert each.value == pytest.approx((facts["concordant"] - facts["discordant"]) / facts["pairs"])
+    hties, noties = (found[variant] for variant in TAUS)
+    if noties.value is not None:
+        assert opposite["noties"].value == pytest.approx(-noties.value)
+    assert noties.facts["untied"] == hties.facts["untied"] <= noties.facts["pairs"]
 
 
 def test_documents_are_drawn_in_the_place_of_segments(tmp_path: Path) -> None:
@@ -114,7 +115,9 @@ def test_documents_are_drawn_in_the_place_of_segments(tmp_path: Path) -> None:
     table = ScoreTable("bleu", {}, dict(zip("ABC", scores, strict=True)))
     asked = {"scores": [table], "assessments": assessed, "samples": 50, "seed": 3}
     found = softbleu.metaeval("outputs", **asked, documents=labels)
-    pearson, within = (found.agreements[0][0].correlations[name] for name in ("pearson", "pearson_within"))
+    (agreed,) = agreement.agreements(found.columns[0], 50, 3).values()
+    pearson, within = agreed["pearson"], agreed["pearson_within"]
+    assert (found.records()[0]["pearson_low"], found.records()[0]["pearson_high"]) == pearson.interval
     drawn = np.random.default_rng(3).integers(6, size=(50, 6))
     one, other = judges[0].ravel(), scores.ravel()
     places = [np.concatenate([np.flatnonzero(segments // 4 == d) for d in some]) for some in drawn]
@@ -123,7 +126,7 @@ def test_documents_are_drawn_in_the_place_of_segments(tmp_path: Path) -> None:
     # Documents in the place of segments have their means; what is computed is scored as a whole.
     by_document = softbleu.metaeval("outputs", **asked, documents=labels, level="document")
     means = [x.reshape(18, 4).mean(axis=1) for x in (one, other)]
-    assert by_document.agreements[0][0].correlations["pearson"].value == pytest.approx(stats.pearsonr(*means)[0])
+    assert by_document.records()[0]["pearson"] == pytest.approx(stats.pearsonr(*means)[0])
     # What judges say of whole documents stands in the place of their means.
     rows = [f"{name}\td{n}\t{float(means[0][6 * s + n])!r}" for s, name in enumerate("ABC") for n in range(6)]
     judged, unknown = tmp_path / "judged.tsv", tmp_path / "unknown.tsv"
@@ -163,21 +166,21 @@ def test_join_names_what_is_missing_also_where_a_metric_has_the_name_of_the_huma
     metrics = [ScoreTable("scores", {"A": 1.0, "B": 3.0, "C": 2.0}), ScoreTable("m", PEOPLE)]
     joined = join_systems(metrics, "scores", PEOPLE)
     assert joined.left_out == {"scores": ("D",)}
-    found = {each.metric: each.correlations["spearman"].value for each in agreement.agreements(joined, samples=10)}
+    found = {name: each["spearman"].value for name, each in agreement.agreements(joined, samples=10).items()}
     assert found == {"scores": pytest.approx(0.5), "m": 1.0}
 
 
 def test_leaving_out_and_windows_of_neighbours() -> None:
     scores = {"A": 1.0, "B": 3.0, "C": 2.0, "D": 4.0}
     table = ScoreTable("m", scores)
-    found = dict(agreement.leave_one_out(join_systems([table], "people", PEOPLE)))
+    given: dict[str, Any] = {"scores": [table], "human": {"people": PEOPLE}}
+    found = {row["without"]: row for row in softbleu.metaeval("left-out", **given).records()}
     assert list(found) == list("ABCD")
     literal = stats.pearsonr([scores[name] for name in "ACD"], [PEOPLE[name] for name in "ACD"])[0]
-    assert found["B"].correlations["pearson"].value == pytest.approx(literal)
-    assert all(found[name].points == 3 for name in "ABCD")
-    three = join_systems([ScoreTable("m", {name: scores[name] for name in "ABC"})], "people", PEOPLE)
-    refused(InputError, "4 systems are needed, here are 3", lambda: list(agreement.leave_one_out(three)))
-    given: dict[str, Any] = {"scores": [table], "human": {"people": PEOPLE}}
+    assert found["B"]["pearson"] == pytest.approx(literal)
+    three = [ScoreTable("m", {name: scores[name] for name in "ABC"})]
+    said = "4 systems are needed, here are 3"
+    refused(InputError, said, softbleu.metaeval, "left-out", scores=three, human={"people": PEOPLE})
     rows = softbleu.metaeval("windows", **given, window=3).table.rows
     assert [[*row[1:5], row[6]] for row in rows] == [["m", 1, 3, "D, C, B", 0.5], ["m", 2, 4, "C, B, A", 0.5]]
     whole = softbleu.metaeval("systems", **given).records()[0]
@@ -256,8 +259,8 @@ def test_scores_that_cannot_be_correlated_are_refused() -> None:
     comparisons = Comparisons.of([(7, "A", "B", 1, "x"), (0, "A", "C", 1, "x")])
     said, alone = "fewer than two of the ranked systems: it lacks B, C", ScoreTable("bleu", {}, {"A": np.zeros(9)})
     refused(InputError, said, preference_taus, comparisons, alone)
-    (hties, _) = preference_taus(comparisons, ScoreTable("bleu", {}, {name: np.zeros(8) for name in "AB"}))
-    assert (hties.pairs, hties.skipped) == (1, 1)
+    hties = preference_taus(comparisons, ScoreTable("bleu", {}, {name: np.zeros(8) for name in "AB"}))["hties"].facts
+    assert (hties["pairs"], hties["skipped"]) == (1, 1)
 
 
 TEXTS = {name.upper(): lines * 20 for name, lines in OUTPUTS.items()}
@@ -320,7 +323,7 @@ def test_differences_about_systems_are_of_the_same_samples() -> None:
     assert [row["corrected"] for row in found] == [row["p_value"] for row in found]
     judged = np.array(list(people.values()))
     estimates = [correlate(np.array(each), judged, "spearman", samples=60) for each in values.values()]
-    apart = agreement.difference(*estimates)
+    apart = difference(*estimates)
     (row,) = [each for each in found if each["measure"] == "spearman of systems"]
     assert (row["better"], row["worse"], row["difference"]) == ("one", "other", pytest.approx(apart.value))
     assert (row["low"], row["high"]) == pytest.approx(apart.interval)
@@ -432,21 +435,21 @@ def test_agreement_is_the_literal_one(outputs: list[tuple[list[list[MarkedSpan]]
     """In every sample of segments, with the texts and without; as many random characters are an expectation."""
     judged, predicted = table([judges for judges, _ in outputs]), table([[spans] for _, spans in outputs])
     texts = {"A": ["abcd efgh ij"] * len(outputs)}
-    (found,) = span_agreements(Marks(judged, [predicted], texts), samples=5, seed=3)
+    f1, _ = span_agreements(Marks(judged, [predicted], texts), samples=5, seed=3)["m"]
     rows = [[(LENGTH, spans, said) for spans in judges] for judges, said in outputs]
     expected = oracle.span_scores([row for group in rows for row in group])
-    shown = [np.nan if value is None else value for value in (found.precision, found.recall, found.f1.value)]
+    shown = [np.nan if value is None else value for value in (f1.facts["precision"], f1.facts["recall"], f1.value)]
     assert shown == pytest.approx(expected, nan_ok=True)
     drawn = np.random.default_rng(3).integers(len(rows), size=(5, len(rows)))
     samples = [oracle.span_scores([row for n in numbers for row in rows[n]])[2] for numbers in drawn]
-    assert found.f1.drawn == pytest.approx(samples, nan_ok=True)
+    assert f1.drawn == pytest.approx(samples, nan_ok=True)
 
 
 def test_random_characters_are_expected() -> None:
     """Of the ten that are no blanks, five are predicted; the judge marks four, one of them a blank."""
     judged, predicted = (table([[[MarkedSpan(*places, "minor")]]]) for places in ((3, 7), (0, 6)))
-    (found,) = span_agreements(Marks(judged, [predicted], {"A": ["abcd efgh ij"]}), samples=0)
-    assert found.random.value == pytest.approx(2 * (3 * 0.5) / (5 + 4))
+    _, random = span_agreements(Marks(judged, [predicted], {"A": ["abcd efgh ij"]}), samples=0)["m"]
+    assert random.value == pytest.approx(2 * (3 * 0.5) / (5 + 4))
 
 
 @pytest.mark.parametrize(

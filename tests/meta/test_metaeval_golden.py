@@ -8,12 +8,13 @@ import pytest
 from sacrebleu import sentence_chrf
 from shared_data import shared
 
+import softbleu
 from softbleu.corpora import ParallelFiles
 from softbleu.corpora import judgements as people
 from softbleu.corpora.judgements import Comparisons, ScoreTable, read_assessments, read_rankings, read_scores
 from softbleu.meta import agreement
-from softbleu.meta.accuracy import preference_taus
 from softbleu.meta.agreement import agreements, join_assessments, join_systems
+from softbleu.meta.measures import preference_taus
 from softbleu.meta.rankings import rank_by_skill
 from softbleu.meta.reading import make_score_tables, name_outputs, read_metrics
 
@@ -54,17 +55,18 @@ def judgements(name: str, *, expand: bool = True) -> Comparisons:
 def test_correlations_are_those_of_table_2(kind: str) -> None:
     official = json.loads(shared("expected", "conll14", "meta_evaluation.json").read_text())["system"]
     joined = join_systems(published(), kind, human(kind))
-    for each in agreements(joined, samples=10):
-        values = {name: found.value for name, found in each.correlations.items()}
-        assert (printed(values["pearson"]), printed(values["spearman"])) == TABLE_2[kind][each.metric]
-        expected = official[f"{kind}/{each.metric}"]
+    for metric, each in agreements(joined, samples=10).items():
+        values = {name: found.value for name, found in each.items()}
+        assert (printed(values["pearson"]), printed(values["spearman"])) == TABLE_2[kind][metric]
+        expected = official[f"{kind}/{metric}"]
         assert values["pearson"] == pytest.approx(expected["pearson"], abs=1e-12)
         assert values["spearman"] == pytest.approx(expected["spearman"], abs=1e-12)
         assert values["kendall"] == pytest.approx(expected["kendall_b"], abs=1e-12)
     if kind == "expected_wins":
-        pairs = {(pair.coefficient, pair.better, pair.worse): pair for pair in agreement.compare_metrics(joined)}
+        rows = softbleu.metaeval("williams", scores=published(), human={kind: human(kind)}).records()
+        p_values = {(row["coefficient"], row["better"], row["worse"]): row["p_value"] for row in rows}
         # Printed are one-sided ones.
-        assert f"{pairs['pearson', 'gleu', 'm2score'].test.p_value / 2:.2f}" == "0.35"
+        assert f"{p_values['pearson', 'gleu', 'm2score'] / 2:.2f}" == "0.35"
 
 
 @pytest.mark.parametrize("kind", [pytest.param("expanded", marks=pytest.mark.slow), "unexpanded"])
@@ -72,16 +74,16 @@ def test_taus_are_those_of_table_3(kind: str) -> None:
     comparisons = judgements(f"{kind}.csv.gz")
     official = json.loads(shared("expected", "conll14", "meta_evaluation.json").read_text())["sentence"]
     for table in published():
-        hties, noties = preference_taus(comparisons, table, samples=20)
+        hties, noties = preference_taus(comparisons, table, samples=20).values()
         assert (printed(hties.value), printed(noties.value)) == TABLE_3[kind][table.name]
         expected = official[f"{kind}/{table.name}"]
         for found, name in ((hties, "hties"), (noties, "noties")):
-            assert found.pairs == expected[f"{name}_den"]
-            assert found.concordant - found.discordant == expected[f"{name}_num"]
+            assert found.facts["pairs"] == expected[f"{name}_den"]
+            assert found.facts["concordant"] - found.facts["discordant"] == expected[f"{name}_num"]
             assert found.interval[0] < found.value < found.interval[1]  # type: ignore[index, operator]
-        if (kind, noties.metric) == ("unexpanded", "gleu"):
+        if (kind, table.name) == ("unexpanded", "gleu"):
             # What is printed as the pairs without ties is those that GLEU does not tie either; tau is over 14,822.
-            assert (noties.untied, noties.pairs) == (14584, 14822)
+            assert (noties.facts["untied"], noties.facts["pairs"]) == (14584, 14822)
 
 
 @pytest.mark.parametrize("name", [pytest.param("expanded", marks=pytest.mark.slow), "unexpanded"])
@@ -90,7 +92,7 @@ def test_xml_says_what_the_csv_says(name: str) -> None:
     assert len(xml) == len(csv) == {"expanded": 109098, "unexpanded": 20516}[name]
     assert name == "unexpanded" or (xml.tallies() == csv.tallies()).all()
     taus = [preference_taus(each, published()[0], samples=1) for each in (xml, csv)]
-    counts = [[(tau.concordant, tau.discordant) for tau in each] for each in taus]
+    counts = [[(tau.facts["concordant"], tau.facts["discordant"]) for tau in each.values()] for each in taus]
     assert counts[0] == counts[1]
 
 
@@ -99,8 +101,8 @@ def test_trueskill_as_published() -> None:
     expected = human("trueskill")
     ranked = rank_by_skill(judgements("judgments.xml"), runs=40, matches=20_000)
     found = {each.name: each.score for each in ranked}
-    (each,) = agreements(join_systems([ScoreTable("ours", found)], "published", expected), samples=1)
-    assert each.correlations["spearman"].value >= 0.98  # type: ignore[operator]
+    each = agreements(join_systems([ScoreTable("ours", found)], "published", expected), samples=1)["ours"]
+    assert each["spearman"].value >= 0.98  # type: ignore[operator]
     assert max(abs(found[name] - score) for name, score in expected.items()) < 0.02
 
 
@@ -128,9 +130,9 @@ def test_wmt17_direct_assessment(direction: str) -> None:
         scores = np.array([sentence_chrf(one, list(references)).score for one, references in pairs])
         tables = [ours, ScoreTable("chrf", {}, {"translation": scores})]
         by_text = join_assessments(tables, "da", assessments)
-        for each in agreements(by_text, samples=10):
-            found[each.metric, unescape] = printed(each.correlations["pearson"].value)
-            assert each.points == 560
+        assert len(by_text.judges) == 560
+        for metric, each in agreements(by_text, samples=10).items():
+            found[metric, unescape] = printed(each["pearson"].value)
     assert (found[ours.name, True], found["chrf", True], found["chrf", False]) == CHRF[direction]
     numbered = read_assessments(str(folder / "DA-seglevel.csv"), direction=direction)
     reference = folder / "references" / f"newstest2017-{direction.replace('-', '')}-ref.en"

@@ -15,8 +15,7 @@ from scipy.special import expit
 from softbleu.corpora.judgements import ScoreTable
 from softbleu.corpora.judgements.assessments import Assessments
 from softbleu.errors import InputError
-from softbleu.meta.accuracy import soft_accuracy
-from softbleu.meta.agreement import correlate
+from softbleu.meta.measures import correlate, soft_accuracy
 from softbleu.meta.pooling import pool, pooled_table, regress
 from softbleu.tables import Records
 
@@ -450,7 +449,7 @@ def test_measures_are_those_of_the_package() -> None:
     np.testing.assert_allclose(drawn, [expected.value, *expected.drawn], atol=1e-12)
     names = ["a", "b", "c", "d"]
     judged = Assessments(people.ravel(), [[name] for name in names for _ in range(20)], segments.tolist())
-    soft = soft_accuracy(ScoreTable("m", {}, dict(zip(names, scores, strict=True))), judged, "z")
+    soft = soft_accuracy(ScoreTable("m", {}, dict(zip(names, scores, strict=True))), judged)
     assert measures.soft_accuracy(scores[None], people)[0, 0] == pytest.approx(soft.value)  # type: ignore[union-attr]
 
 
