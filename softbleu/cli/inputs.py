@@ -32,7 +32,7 @@ from softbleu.metrics.protocols import ReadsRows, matcher_of
 from softbleu.metrics.reading import ReadMetric, read_settings
 from softbleu.metrics.signatures import metric_from_signature, read_signature
 from softbleu.text.tokens import TOKENIZERS, Tokenizer, make_tokenizer
-from softbleu.types import DelayUnit
+from softbleu.types import DelayUnit, OfAnnotators
 
 
 def metric_names() -> list[str]:
@@ -115,8 +115,10 @@ class TextOptions(Common, panel="Input", shared=None):
     preset
         Settings of a paper: morgan2014. Other options override it
     scores
-        Scores of other programs, by system and segment, each as a metric; FILE:A,B takes columns (or metrics) A and
-        B. No text is needed
+        Scores of other programs, or of people (ESA, MQM, DA), by system and segment, each as a metric; FILE:A,B takes
+        columns (or metrics) A and B. No text is needed
+    annotators
+        Of several annotators of an output in --scores: their mean, or each as a metric of its own (apart)
     lower
         Scores of --scores where less is better (default: by their names, such as MetricX, TER, errors)
     direction
@@ -151,6 +153,7 @@ class TextOptions(Common, panel="Input", shared=None):
     )
     preset: str | None = setting(None, complete=preset_names, panel="Score")
     scores: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named", panel="Score")
+    annotators: OfAnnotators | None = setting(None, unset="mean", panel="Human judgements")
     lower: tuple[str, ...] = setting((), name="lower_is_better", earlier=("--lower",), metavar="NAME", panel="Score")
     direction: str | None = setting(None, metavar="NAME", panel="Human judgements")
     signature: str | None = setting(None, panel="Score")
@@ -243,9 +246,10 @@ class Scoring(TextOptions, shared=None):
         if self.scores:
             from softbleu.metrics.scores import read_outside
 
-            metrics = [*read_outside(self.scores, self.lower, self.encoding, self.direction), *metrics]
-        elif self.direction:
-            note("--direction has no effect here, without --scores")
+            how = self.lower, self.encoding, self.direction, self.annotators or "mean"
+            metrics = [*read_outside(self.scores, *how), *metrics]
+        elif unused := [name for name in ("direction", "annotators") if getattr(self, name)]:
+            note(f"--{unused[0]} has no effect here, without --scores")
         matcher = self.chosen_name("matcher")
         measures, idle = fit_metrics(
             metrics, lambda metric, over, tokenizer: self.settings_of((metric, matcher or over, tokenizer))
@@ -341,7 +345,8 @@ class Scoring(TextOptions, shared=None):
                 return replace(sample, is_sample=True)
             from softbleu.metrics.scores import corpus_of
 
-            return nullcontext(corpus_of(measures))
+            labels = self.labels()
+            return nullcontext(corpus_of(measures, 0 if labels is None else len(labels.numbers)))
         if not self.candidates:
             count = len(self.references)
             said = f"all {count} files are references of -r: " if count > 1 else ""
@@ -373,8 +378,8 @@ class Scoring(TextOptions, shared=None):
 class SystemScores(
     Scoring,
     shared="candidates references source gold metrics language preset encoding pairs input_format against "
-    "absent_annotators blank_references gate logs segmentation unit moments resegment scores lower direction "
-    "signature documents output format title spans long digits jobs cluster resume",
+    "absent_annotators blank_references gate logs segmentation unit moments resegment scores annotators "
+    "lower direction signature documents output format title spans long digits jobs cluster resume",
 ):
     """Options of commands that score systems, and show tables or pages of them."""
 

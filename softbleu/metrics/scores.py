@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.metrics.result import Results
-    from softbleu.types import Flags, Floats, Integers
+    from softbleu.types import Flags, Floats, Integers, OfAnnotators
 
 Statistic = Literal["mean", "median", "sum"]
 Missing = Literal["refuse", "leave-out"]
@@ -52,7 +52,8 @@ _SCORE = re.compile(
 _TURNED = re.compile(r"^\s*(?:1\s*)?[-\u2212]|(?i:neg(?:ated|ative)?|inver(?:se|ted))(?![a-z])")
 _MEANS = ("bertscore", "refless", "trained")  # Our metrics of which a corpus has the mean of its segments
 _SAME = 0.01  # Points within which the statistics of a segment must make its score
-_NAMED = 3  # Segments without a score that a message names
+_NAMED = 3  # Segments without a score, or outputs, that a message names
+_FAR = 4  # Standard deviations from which on a person's score may be a slip
 
 
 def one_table(text: str) -> ScoreTable | None:
@@ -239,7 +240,9 @@ class Scores(WholeMetric):
             self._tell(where, systems, gaps)
         there: Any = ~gaps.any(axis=0)
         if not there.any():
-            raise InputError(f"{where}: no segment has a score of every system")
+            few = int(np.argmax(gaps.sum(axis=1)))
+            said = f"the fewest, {segments - int(gaps[few].sum()):,}, are of {systems[few]}"
+            raise InputError(f"{where}: no segment has a score of every system: leave out systems with few ({said})")
         counts = np.broadcast_to(there.astype(float), scores.shape)[..., None]
         if self.pool is None:
             return np.concatenate([np.where(there, scores, 0.0)[..., None], counts], axis=2)
@@ -253,7 +256,7 @@ class Scores(WholeMetric):
             f"{systems[system]} segment {segment + 1}" for system, segment in np.argwhere(gaps)[:_NAMED].tolist()
         ]
         more = ", …" if gaps.sum() > _NAMED else ""
-        lost, segments = int(gaps.any(axis=0).sum()), gaps.shape[1]
+        table, lost, segments = self._known, int(gaps.any(axis=0).sum()), gaps.shape[1]
         said = f"{where}: {counted(int(gaps.sum()), 'score is', 'scores are')} missing ({', '.join(places)}{more})"
         uneven = bool(np.any(gaps.any(axis=0) != gaps.all(axis=0)))
         if self.missing == "refuse" and self.missing_value is None and uneven:
@@ -262,12 +265,17 @@ class Scores(WholeMetric):
                 f" leaves {lost:,} of {segments:,} segments out of every system",
             )
             raise InputError(f"{said}: ", *way)
+        if table.judged:
+            some = segments - int(gaps.all(axis=0).sum())
+            less = f", {some - segments + lost:,} more are judged of some systems and left out" * uneven
+            note(f"{where}: compared are the {segments - lost:,} segments that are judged of every system{less}")
+            return
         note(f"{said}: {lost:,} of {segments:,} segments are left out of every system")
 
     @property
     def _may_lack_last(self) -> bool:
         """Whether segments may be missing at the end: they are numbered."""
-        return self.missing == "leave-out" and self._known.first is not None
+        return self.missing == "leave-out" and (self._known.judged or self._known.first is not None)
 
     def _tell_way(self, *, several: bool) -> None:
         """Print notes on which way is better, if nobody said it, and on a number that may stand for a gap."""
@@ -475,7 +483,11 @@ def _of_metric(table: ScoreTable) -> bool | None:
 
 
 def read_outside(
-    files: Sequence[str], lower: Sequence[str] = (), encoding: str = "utf-8", direction: str | None = None
+    files: Sequence[str],
+    lower: Sequence[str] = (),
+    encoding: str = "utf-8",
+    direction: str | None = None,
+    annotators: OfAnnotators = "mean",
 ) -> list[Scores]:
     """Read scores of other programs, a metric each; files are ``NAME=FILE`` or ``FILE:METRIC,METRIC``, too.
 
@@ -489,16 +501,66 @@ def read_outside(
         Of the files.
     direction
         Take rows of this direction (column `lp`) only.
+    annotators
+        `mean` of several annotators of an output, or a metric of each, `apart`.
     """
     labelled = map(split_file, files)
-    how: Any = {"encoding": encoding, "direction": direction}
+    how: Any = {"encoding": encoding, "direction": direction, "annotators": annotators}
     tables = merge_scores(table for label, file in labelled for table in read_scores(file, label=label, **how))
     dated = next((table for table in tables if table.documents), None)
     tables = tables if dated is None else [in_order_of(dated, table) for table in tables]
     known = [table.name for table in tables]
     if unknown := [name for name in lower if name not in known]:
         raise UnknownNameError("scores", unknown[0], known)
-    return [_named(Scores("", table, lower=table.name in lower or None)) for table in tables]
+    tables = _of_all_systems(tables) if annotators == "apart" else tables
+    for table in tables:
+        _note_far(table)
+    return [
+        _named(
+            Scores("", table, missing="leave-out" if table.judged else "refuse", lower=table.name in lower or None)
+        )
+        for table in tables
+    ]
+
+
+def _of_all_systems(tables: Sequence[ScoreTable]) -> list[ScoreTable]:
+    """Keep the annotators who judged a segment of every system; a note counts the others."""
+    systems = {system for table in tables for system in table.segments}
+    kept = [
+        table
+        for table in tables
+        if table.segments.keys() == systems and not np.isnan([*table.segments.values()]).any(axis=0).all()
+    ]
+    if not kept:
+        said = f"none of {len(tables)} annotators judged a segment of every system: leave out "
+        raise InputError(f"{tables[0].location.rpartition(':')[0]}: {said}", Parameter("annotators", "apart"))
+    if len(kept) < len(tables):
+        note(f"{len(tables) - len(kept)} of {len(tables)} annotators judged no segment of every system: left out")
+    return kept
+
+
+def _note_far(table: ScoreTable) -> None:
+    """Name judged outputs whose score lies far from what others of their system and of their segment have."""
+    if not table.judged or len(table.segments) < _NAMED:
+        return
+    systems, scores = [*table.segments], np.stack([*table.segments.values()])
+    common = np.flatnonzero(~np.isnan(scores).any(axis=0))
+    judged = scores[:, common]
+    if not judged.size or not judged.std():
+        return
+    usual = judged.mean(axis=1, keepdims=True) + judged.mean(axis=0) - judged.mean()
+    apart = np.abs(judged - usual)
+    deviations = apart / np.sqrt((apart**2).mean())
+    far = np.flatnonzero(deviations > _FAR)
+    if len(far):
+        farthest = far[np.argsort(-deviations.ravel()[far], kind="stable")][:_NAMED]
+        places = zip(*np.unravel_index(farthest, judged.shape), strict=True)
+        shown = [
+            f"{systems[row]} segment {common[place] + 1} ({judged[row, place]:g}, expected {usual[row, place]:.0f})"
+            for row, place in places
+        ]
+        said = f"{counted(len(far), 'score lies', 'scores lie')} over {_FAR} standard deviations from what"
+        note(f"{table.name}: {said} system and segment lead to expect, farthest {', '.join(shown)}")
 
 
 def _named(scores: Scores) -> Scores:
@@ -509,8 +571,11 @@ def _named(scores: Scores) -> Scores:
     return replace(scores, called=scores.label)
 
 
-def corpus_of(metrics: Sequence[Metric]) -> Segments:
-    """Make a corpus without text of the systems that all of these have scores of; a note names others."""
+def corpus_of(metrics: Sequence[Metric], labels: int = 0) -> Segments:
+    """Make a corpus without text of the systems that all of these have scores of; a note names others.
+
+    Where people did not judge the last segments, so many `labels` of documents say how many there are.
+    """
     scores = [metric for metric in metrics if isinstance(metric, Scores)]
     if computed := [metric for metric in metrics if not isinstance(metric, Scores)]:
         if computed[0].requires.delays:
@@ -535,5 +600,5 @@ def corpus_of(metrics: Sequence[Metric]) -> Segments:
     if len(sizes.keys() - lasting | {max(sizes, default=0)}) > 1:
         told = [f"{where} has {count:,}" for count, where in sizes.items()]
         raise InputError(f"different numbers of segments: {told[0]}, {told[1]}")
-    count = max(sizes, default=1)
+    count = max([*sizes, labels] if lasting and lasting == {*sizes} else sizes, default=1)
     return Segments({name: [""] * count for name in common}, [()] * count)

@@ -193,7 +193,8 @@ def test_scores_of_other_programs(tmp_path, written, name):
     tables = {table.name: table for table in read_scores(str(tmp_path / name))}
     kept = {metric: {s: row.tolist() for s, row in table.segments.items()} for metric, table in tables.items()}
     np.testing.assert_equal(kept, found["expected"])
-    assert {table.better for table in tables.values()} == {"lower" if name == "C.jsonl" else ""}
+    better = "higher" if found.get("better") else "lower" if name == "C.jsonl" else ""
+    assert {table.better for table in tables.values()} == {better}
     if found.get("judgements"):
         read = read_assessments(str(tmp_path / name))
         ((_, scores),) = found["expected"].items()

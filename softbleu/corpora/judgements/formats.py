@@ -45,13 +45,12 @@ class _File:
     content: LinesOrRows
     system: str  # Name of the system if the file does not name one
     texts: LinesBySystem | None
-    judged: bool
 
     @cached_property
     def values(self) -> Values:
         """Values of JSON; none of other files."""
         values = json_values(self.name, self.content) if is_json(self.content) else ()
-        return pearmut.entries_of(self.name, values) if self.judged else values
+        return pearmut.entries_of(self.name, values)
 
     @cached_property
     def head(self) -> list[str]:
@@ -75,7 +74,7 @@ def formats() -> Mapping[str, Fields]:
 def find_rows(
     name: str, content: LinesOrRows, system: str = "", texts: LinesBySystem | None = None, *, judged: bool = False
 ) -> FormatRows | None:
-    """Read scores of metrics, or by people, in a format of another program; None if the file is a table.
+    """Read scores of metrics, or of people, in a format of another program; None if the file is a table.
 
     Judgements are rows of `system`, `segment` (from 1), `annotator`, `score`, `spans` and `document`, without control
     items; MQM's scores are the negated sums of the published weights.
@@ -91,14 +90,17 @@ def find_rows(
     texts
         Lines of the systems, among which outputs are looked for that the file does not number.
     judged
-        Whether to look for judgements.
+        Whether to look for judgements alone.
     """
-    file = _File(name, content, system, texts, judged)
+    file = _File(name, content, system, texts)
     for form in formats().values():
-        if form.get("judged", False) == judged and (rows := _rows_in(form, file)) is not None:
+        of_people = form.get("judged", False)
+        if (of_people or not judged) and (rows := _rows_in(form, file)) is not None:
             if "refuse" in form:
                 raise InputError(f"{name}, line 1: {form['refuse']}")
-            return _mapped(form, [*rows], system) if "rows" not in form else FormatRows(rows, unnamed=False)
+            found = FormatRows(rows, unnamed=False) if "rows" in form else _mapped(form, rows, system)
+            better = {"better": "higher"} if of_people else {}
+            return found._replace(rows=((where, {**better, **row}) for where, row in found.rows))
     return _json_rows(name, file.values, system) if file.values and not judged else None
 
 

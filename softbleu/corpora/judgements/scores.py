@@ -26,7 +26,9 @@ from softbleu.corpora.judgements.tables import (
     TableRow,
     content_of,
     first_segment,
+    head_of,
     meanings,
+    of_direction,
     plain_names,
     score_of,
     segment_number,
@@ -40,7 +42,7 @@ from softbleu.io.reading import parse_score, without_packing
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
-    from softbleu.types import Fields, Floats, Integers, Json, Keywords
+    from softbleu.types import Fields, Floats, Integers, Json, Keywords, OfAnnotators
 
 _COLUMNS = {
     2: ("system", "score"),
@@ -49,6 +51,9 @@ _COLUMNS = {
     6: ("metric", "lp", "testset", "system", "segment", "score"),
 }
 """Meanings of columns in a table without column names, by their number."""
+_OF_PEOPLE = ("human", "z", "z.scr", "esa", "da", "raw", "raw.scr")  # Columns of scores of which more is better
+_BY_SIGN = "by sign"  # Less is better where scores of errors are above 0
+_FAR = 3  # Outputs that a note names
 _OTHER = 0.1  # Share of texts beside scores that may be other than the candidates
 
 
@@ -69,12 +74,15 @@ def score_rows(
         Columns of a wide table, each of which has the scores of the metric that it names.
     """
     scored: list[str] = []
+    better = ""
 
     def columns_of(cells: Sequence[str]) -> tuple[Sequence[str], bool]:
         names, columns = _score_columns(name, cells, [*metrics] or [column] * (column is not None))
         scored.extend(columns)
         first = scored[0].lower() if scored and not metrics else ""
         if first:
+            nonlocal better
+            better = _BY_SIGN if first in ("mqm", "mqm_avg_score") else "higher" if first in _OF_PEOPLE else ""
             names = ["score" if header == first else "" if header == "score" else header for header in names]
         return names, bool(columns)
 
@@ -82,7 +90,7 @@ def score_rows(
     counts: Counter[str] = Counter()  # Segments of each system, where they are not numbered
     in_order = without_packing(name).endswith(".seg.score")
     for where, said in rows:
-        row = with_direction(said)
+        row = with_direction({"better": better, "judged": True, **said} if better else said)
         if in_order:
             yield where, {**row, "segment": str(counts[row["system"]])}
             counts[row["system"]] += 1
@@ -129,6 +137,7 @@ class ScoreTable:
     first: int | None = None  # Number of the first segment, 0 or 1, if the file numbers them
     texts: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     """Texts that the file has beside the scores, by system and segment, from 0."""
+    judged: bool = False  # Whether people judged, perhaps not all outputs
 
     @cached_property
     def fingerprint(self) -> str:
@@ -273,6 +282,8 @@ class _Entry(NamedTuple):
     statistics: Sequence[float] | None  # Statistics behind the score of the segment
     made_by: str
     text: object  # The scored text, if the file has it
+    annotator: str | None  # Who judged, if the file names them
+    judged: bool  # Whether people did
 
 
 def read_scores(
@@ -283,6 +294,7 @@ def read_scores(
     column: str | None = None,
     names: Sequence[str] | None = None,
     encoding: str = "utf-8",
+    annotators: OfAnnotators = "mean",
 ) -> list[ScoreTable]:
     """Read scores of systems, of segments, or of both: a table per metric.
 
@@ -291,7 +303,8 @@ def read_scores(
     columns of scores are named behind a colon, as in ``scores.tsv:COMET,MetricX``; without column names as by WMT:
     metric, direction, test set, system, (segment,) score; or system, (segment,) score; ``.sys.score`` and
     ``.seg.score`` of mt-metrics-eval, the segments of a system in order; and JSON of other programs
-    (`softbleu.corpora.judgements.programs`). ``None``, empty and missing values were not scored.
+    (`formats.toml` beside this module). Judgements by people are scores, too: tables with a column `annotator`, and
+    ESA and MQM as published. ``None``, empty and missing values were not scored.
 
     Parameters
     ----------
@@ -307,6 +320,10 @@ def read_scores(
     names
         Names of the systems of a file of numbers alone, in order. A file that is named as one of them, or any such
         file for None, has the scores of its segments; the table is then called `label`, or as the folder.
+    encoding
+        Of the file.
+    annotators
+        `mean` of several annotators of an output, or a table of each, `apart`.
 
     Raises
     ------
@@ -317,25 +334,16 @@ def read_scores(
     content = content_of(file, encoding)
     published = without_packing(file).endswith((".seg.score", ".sys.score"))
     stem = file_stem(file, direction)
-    rows: Iterable[TableRow]
-    found = None
+    found, rows = None, list[TableRow]()
     if not isinstance(content, ParquetRows) and gec_metrics.are_numbers(content):
         folder = Path(file).absolute().parent.name
-        rows = gec_metrics.number_rows(file, content, names, stem, label or folder)
+        rows = list(gec_metrics.number_rows(file, content, names, stem, label or folder))
+    elif (found := find_rows(file, content, label or stem)) is not None:
+        rows = list(found.rows)
     else:
-        found = find_rows(file, content, label or stem)
-        rows = score_rows(file, content, column, metrics) if found is None else found.rows
+        rows = _split_systems(head_of(file, content), score_rows(file, content, column, metrics))
     label = None if found is not None and found.unnamed else label
-    # Skip scores of single references.
-    taken: Iterable[TableRow] = ((where, with_direction(row)) for where, row in rows if "reference" not in row)
-    if direction is not None:
-        there = list(taken)
-        chosen = find_direction(direction, (row["lp"] for _, row in there if "lp" in row))
-        taken = ((where, row) for where, row in there if row.get("lp", chosen) == chosen)
-    entries = [_entry(where, row, label or stem) for where, row in taken]
-    if not entries:
-        wanted = f" of direction {direction}" if direction else ""
-        raise InputError(f"{file}: there are no scores{wanted}")
+    entries = _entries(file, rows, label or stem, direction, annotators)
     entries, documents, segment_names, first = _numbered(file, entries)
     # Lists are in order, and so are the scores of mt-metrics-eval: only tables number segments.
     first = first if found is None and not published else None
@@ -353,11 +361,46 @@ def read_scores(
         metric, better = ("", "") if published else (members[0].metric or stem, members[0].better)
         called = label if label and len(metrics or groups) == 1 else group
         location = f"{file}:{group}" if metrics or len(groups) > 1 else file
-        systems, segments, statistics = _gather(members, plain)
+        systems, segments, statistics = _gather(file, members, plain)
+        if better == _BY_SIGN:
+            penalties = are_penalties(np.concatenate([[*systems.values()], *segments.values()]))
+            better = "lower" if penalties else "higher"
         made = ScoreTable(called, systems, segments, metric, better, documents, location, statistics)
         more: Keywords = {"made_by": members[0].made_by, "segment_names": segment_names, "first": first}
+        more["judged"] = members[0].judged
         tables.append(replace(made, texts=_texts_by_system(members, plain), **more))
     return merge_scores(tables)
+
+
+def _split_systems(head: Sequence[str], rows: Iterable[TableRow]) -> list[TableRow]:
+    """Give each system of `a+b`, which had the same output in WMT17, a row of its own."""
+    if not {"lp", "system", "sid", "human"} <= {name.lower() for name in head}:
+        return list(rows)
+    return [(where, {**row, "system": one}) for where, row in rows for one in row["system"].split("+")]
+
+
+def _entries(
+    file: str, rows: Iterable[TableRow], name: str, direction: str | None, annotators: OfAnnotators
+) -> list[_Entry]:
+    """Take the rows of a direction, which must be named where people judged several."""
+    # Skip scores of single references.
+    taken = [(where, with_direction(row)) for where, row in rows if "reference" not in row]
+    named = bool(taken) and "annotator" in taken[0][1]
+    if named:
+        taken = of_direction(file, taken, direction)
+    elif direction is not None:
+        chosen = find_direction(direction, (row["lp"] for _, row in taken if "lp" in row))
+        taken = [(where, row) for where, row in taken if row.get("lp", chosen) == chosen]
+    if not taken:
+        wanted = f" of direction {direction}" if direction else ""
+        raise InputError(f"{file}: there are no scores{wanted}")
+    entries = [_entry(where, row, name) for where, row in taken]
+    if annotators == "mean":
+        return entries
+    if not named:
+        said = "who made a judgement is not said, so there is no "
+        raise InputError(f"{file}: {said}", Parameter("annotators", annotators))
+    return [entry._replace(table=f"{entry.table} by {entry.annotator}") for entry in entries]
 
 
 def file_stem(name: str, direction: str | None = None) -> str:
@@ -483,7 +526,7 @@ def _entry(where: str, row: Fields, name: str) -> _Entry:
         where,
         str(metric or name),
         signature or str(metric or ""),
-        better if better in ("higher", "lower") else "",
+        better if better in ("higher", "lower", _BY_SIGN) else "",
         system,
         segment,
         score_of(where, row["score"]),
@@ -491,6 +534,8 @@ def _entry(where: str, row: Fields, name: str) -> _Entry:
         None if segment is None else _statistics(where, row.get("statistics")),
         str(row.get("metric") or "") if "statistics" in row or signature else "",
         row.get("translation"),
+        str(row["annotator"]) if "annotator" in row else None,
+        "annotator" in row or "judged" in row,
     )
 
 
@@ -532,7 +577,10 @@ def _numbered(file: str, entries: Sequence[_Entry]) -> tuple[list[_Entry], Seque
     if not named:
         keys = [segment_number(entry.where, entry.segment) for entry in placed]
     distinct = {(entry.table, entry.system, key) for entry, key in zip(placed, keys, strict=True)}
-    if all(entry.document for entry in placed) and len(distinct) < len(placed):
+    several = len(distinct) < len(placed)
+    if any(entry.annotator is not None for entry in placed):  # An output may be judged several times
+        several = len({(entry.document, key) for entry, key in zip(placed, keys, strict=True)}) > len({*keys})
+    if all(entry.document for entry in placed) and several:
         keys = [(entry.document, key) for entry, key in zip(placed, keys, strict=True)]
     start = None
     if named or (keys and isinstance(keys[0], tuple)):
@@ -563,16 +611,20 @@ def _documents(entries: Iterable[_Entry]) -> Sequence[str]:
 
 
 def _gather(
-    entries: Sequence[_Entry], names: Mapping[str, str]
+    file: str, entries: Sequence[_Entry], names: Mapping[str, str]
 ) -> tuple[dict[str, float], dict[str, Floats], dict[str, Integers | Floats]]:
     """Collect the scores of one metric: systems, segments, and the statistics of segments."""
     systems: dict[str, float] = {}
     parts: dict[str, dict[int, float]] = {}
     counts: dict[str, dict[int, Sequence[float]]] = {}
+    again: dict[tuple[str, int], list[float]] = {}
     for entry in entries:
         system = names[entry.system]
         scores: dict[Any, float] = systems if entry.segment is None else parts.setdefault(system, {})
         key = system if entry.segment is None else entry.segment
+        if key in scores and entry.annotator is not None and entry.segment is not None:
+            again.setdefault((system, entry.segment), [scores[key]]).append(entry.score)
+            continue
         if key in scores:
             said = (
                 f"{entry.where}: a second score of {system!r}: leave one out, or name one of several directions with "
@@ -582,6 +634,7 @@ def _gather(
             scores[key] = entry.score
             if entry.segment is not None and entry.statistics is not None:
                 counts.setdefault(system, {})[entry.segment] = entry.statistics
+    _take_means(file, parts, again)
     if parts and (lost := [system for system in systems if system not in parts]):
         place = next(entry.where for entry in entries if names[entry.system] in lost)
         said = f"{', '.join(lost)} {'have' if lost[1:] else 'has'} no scores of segments, {next(iter(parts))} has"
@@ -591,6 +644,23 @@ def _gather(
     for system, scored in parts.items():
         segments[system][[*scored]] = [*scored.values()]
     return systems, segments, _rows_by_system(segments, counts)
+
+
+def _take_means(
+    file: str, parts: Mapping[str, dict[int, float]], again: Mapping[tuple[str, int], Sequence[float]]
+) -> None:
+    """Take the means of outputs with several judgements; a note names those that are farthest apart."""
+    ranges = {}
+    for (system, segment), judged in again.items():
+        known = [score for score in judged if not np.isnan(score)]
+        parts[system][segment] = float(np.mean(known)) if known else np.nan
+        if known and min(known) < max(known):
+            ranges[f"{system} segment {segment + 1}"] = min(known), max(known)
+    if again:
+        farthest = sorted(ranges, key=lambda output: ranges[output][0] - ranges[output][1])[:_FAR]
+        shown = ", ".join(f"{output} ({ranges[output][0]:g} and {ranges[output][1]:g})" for output in farthest)
+        said = f"{len(again):,} of {sum(map(len, parts.values())):,} outputs have several judgements"
+        note(f"{file}: {said}: the mean of each is taken{'; farthest apart are ' * bool(shown)}{shown}")
 
 
 def _texts_by_system(entries: Sequence[_Entry], names: Mapping[str, str]) -> dict[str, dict[int, str]]:
