@@ -22,12 +22,15 @@ from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Metric
 from softbleu.metrics.protocols import at_level
 from softbleu.metrics.requirements import Requirements
+from softbleu.results.comparison import LEAST, SCORES, Comparison, SliceFamily, compare_slices
+from softbleu.results.significance import SignificanceSettings
+from softbleu.results.slices import outputs_family
 from softbleu.tables import Records, Value
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.statistics import Statistics
-    from softbleu.types import Integers, Progress
+    from softbleu.types import Fields, Integers, Progress
 
 LENGTHS = (0, 10, 20, 30, 40, 50, 60)  # Tokens of a segment from which each bucket starts
 FREQUENCIES = (0, 1, 2, 3, 5, 10, 100, 1000)  # Occurrences of a word in the references from which each bucket starts
@@ -86,28 +89,109 @@ def bucket_scores(
                 " takes a source",
             )
         return scores_by_word(prepare_corpus(corpus, first.tokenizer, Requirements()), first, by)
-    if by == "document" and corpus.documents is None:
-        raise InputError("to score documents, name them with ", Parameter("documents"))
-    labels: list[str] | None = None
-    if by not in ("length", "order", "document"):
-        if not Path(by).exists() and ":" not in by:
-            parts = f"length, rarity, coverage, order, document, nor a kind of edits ({', '.join(get_args(By))})"
-            raise InputError(f"{by}: no such file, nor one of {parts}")
-        labels = read_labels(by, len(corpus), encoding)
-        if len(set(labels)) > MOST_LABELS:
-            raise InputError(f"{by} has {len(set(labels))} different labels: at most {MOST_LABELS} make a table")
-    statistics = collect_statistics(corpus, plan, RunOptions(jobs, executor, progress=progress), keep_rows=True)
+    options = RunOptions(jobs, executor, progress=progress)
     if by == "order":
-        return _table(["metric", by], corpus.systems, (row for scored in statistics for row in _orders(scored)))
-    if by == "document" and corpus.documents is not None:
-        names, buckets = corpus.documents.names, corpus.documents.fitting(len(corpus))
-    elif labels is None:
+        scored = collect_statistics(corpus, plan, options, keep_rows=True)
+        return _table(["metric", by], corpus.systems, (row for each in scored for row in _orders(each)))
+    name, buckets, names = _buckets(corpus, first, by, encoding)
+    return _scores_by(name, collect_statistics(corpus, plan, options, keep_rows=True), buckets, names)
+
+
+_COLUMNS = {name: name for name in ("segments", *SCORES)}
+
+
+def compare_buckets(
+    corpus: Corpus,
+    metrics: GivenMetrics = "bleu",
+    *,
+    by: str = "length",
+    baseline: str | None = None,
+    significance: SignificanceSettings | None = None,
+    encoding: str = "utf-8",
+    jobs: int = 1,
+    executor: Executor | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare systems in parts of a corpus, each as a corpus of its own: intervals, ranks and tests.
+
+    Parts of fewer than 10 segments, or documents, have scores alone; with fewer than 20 there is no interval of a
+    difference, and where fewer than 10 differ, no test. The tests by a metric are corrected together.
+
+    Parameters
+    ----------
+    corpus, metrics, encoding, jobs, executor, progress
+        As in `bucket_scores`.
+    by
+        `length`: segments by the tokens of their (first) reference, or source; or a file with a label per line, or
+        ``FILE:COLUMN``.
+    baseline
+        System the others are tested against; the first unless named.
+    significance
+        How to test, as for `softbleu.compare`.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        As `bucket_scores`, or no system has the name of the baseline.
+
+    Examples
+    --------
+    >>> from softbleu.corpora import Segments
+    >>> systems = {"A": ["a cat"] * 20 + ["x y"], "B": ["a dog"] * 20 + ["x y"]}
+    >>> table = compare_buckets(Segments.of(systems, ["a cat"] * 20 + ["x y"]), "chrf")
+    >>> [(row.bucket, row.segments, row.system, round(row.score, 1), row.rank) for row in table.rows]
+    [('0–9', 21, 'A', 100.0, 1), ('0–9', 21, 'B', 29.9, 2)]
+    """
+    plan, first = make_plan(metrics), corpus.systems[0] if baseline is None else baseline
+    name, buckets, names = _buckets(corpus, plan.metrics[0], by, encoding)
+    scored = collect_statistics(corpus, plan, RunOptions(jobs, executor, progress=progress), keep_rows=True)
+    how = (significance or SignificanceSettings()).settled(len(corpus.systems), len(np.unique(buckets)))
+    families = (
+        _family(part, first, how, {"bucket": names[number]}, buckets == number)
+        for statistics in scored
+        for number, part in statistics.parts(buckets)
+    )
+    named = "bucket" if name in _COLUMNS else name
+    table = compare_slices(families, columns={"metric": "metric", named: "bucket", **_COLUMNS})
+    return replace(table, facts={"baseline": first, **{f"signature of {one.metric}": one.signature for one in table}})
+
+
+def _family(
+    part: Statistics, baseline: str, how: SignificanceSettings, named: Fields, chosen: Integers
+) -> SliceFamily:
+    """Make the family of a part, the `chosen` segments."""
+    family = outputs_family(part, baseline, how, {**named, "segments": len(part.counts)})
+    owner = np.repeat(np.arange(family.size), part.counts)
+    if how.documents is not None:
+        numbers = np.unique(how.documents.fitting(len(chosen))[chosen], return_inverse=True)[1]
+        how, owner = replace(how, documents=replace(how.documents, numbers=numbers)), numbers[owner]
+    units = np.array([len(np.unique(owner))])
+    if units[0] < LEAST:
+        how = replace(how, samples=1, trials=1)  # Nothing that is drawn is shown
+
+    def differing(one: int, other: int) -> Integers:
+        return np.array([len(np.unique(owner[(part.rows[one] != part.rows[other]).any(axis=-1)]))])
+
+    return replace(family, how=how, units=lambda systems: units, differing=differing)
+
+
+def _buckets(corpus: Corpus, metric: Metric, by: str, encoding: str) -> tuple[str, Integers, Sequence[str]]:
+    """Name the parts of a corpus, number the part of each segment, and name each."""
+    if by == "length":
         needed = Requirements(references=corpus.has_references, source=not corpus.has_references)
-        return scores_by_length(prepare_corpus(corpus, first.tokenizer, needed), statistics)
-    else:
-        names = tuple(sorted(set(labels)))
-        buckets = np.array([names.index(label) for label in labels])
-    return _scores_by(by.rpartition(":")[2].rpartition("/")[2], statistics, buckets, names)
+        return by, *_by_length(prepare_corpus(corpus, metric.tokenizer, needed))
+    if by == "document":
+        if corpus.documents is None:
+            raise InputError("to score documents, name them with ", Parameter("documents"))
+        return by, corpus.documents.fitting(len(corpus)), corpus.documents.names
+    if not Path(by).exists() and ":" not in by:
+        parts = f"length, rarity, coverage, order, document, nor a kind of edits ({', '.join(get_args(By))})"
+        raise InputError(f"{by}: no such file, nor one of {parts}")
+    labels = read_labels(by, len(corpus), encoding)
+    if len(set(labels)) > MOST_LABELS:
+        raise InputError(f"{by} has {len(set(labels))} different labels: at most {MOST_LABELS} make a table")
+    names, buckets = np.unique(np.array(labels, object), return_inverse=True)
+    return by.rpartition(":")[2].rpartition("/")[2], buckets, names.tolist()
 
 
 def _table(columns: Sequence[str], systems: Sequence[str], rows: Iterable[tuple[_Naming, _Scores]]) -> Records:
@@ -126,12 +210,16 @@ def scores_by_length(prepared: PreparedCorpus, statistics: Sequence[Statistics])
     `prepared` is the corpus, `statistics` has the rows of all segments for each metric. Raises `InputError` if
     segments have neither references nor a source.
     """
+    return _scores_by("length", statistics, *_by_length(prepared))
+
+
+def _by_length(prepared: PreparedCorpus) -> tuple[Integers, list[str]]:
     text = shown_text(prepared, len(prepared))
     source_only = not len(text.references.lengths)
     if source_only and text.source is None:
         raise InputError("segments without references and source have no length: give ", Parameter("references"))
     lengths = text.source.lengths if text.source and source_only else text.references.lengths[text.offsets[:-1]]
-    return _scores_by("length", statistics, *numbered(lengths, LENGTHS))
+    return numbered(lengths, LENGTHS)
 
 
 def _scores_by(by: str, statistics: Sequence[Statistics], buckets: Integers, names: Sequence[str]) -> Records:

@@ -30,7 +30,7 @@ from softbleu.results.significance import SignificanceSettings
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.statistics import Statistics
-    from softbleu.types import Cells, Floats
+    from softbleu.types import Cells, Floats, Integers
 
 KIND_DIFFERENCES = (
     *("difference", "difference_lower", "difference_upper", "p_value", "corrected"),
@@ -168,6 +168,12 @@ def _family(
     said = {"beta": beta, "is_score": bool(np.allclose(own, [scores[0].f for scores in every], atol=0.005))}
     how = {**settings.signed(baseline), "test-by": naming.by, **({"types": naming.types} if naming.types else {})}
     signature, short = (statistics.signature("corpus", short=short, **how) for short in (False, True))
+
+    def differing(one: int, other: int) -> Integers:
+        found = counts.differing(one, other, settings.documents)
+        found[0] = np.iinfo(np.int64).max  # All kinds together are tested in any case
+        return found
+
     return SliceFamily(
         str(metric),
         metric.called or metric.label,
@@ -181,7 +187,7 @@ def _family(
         [{"kind": kind} for kind in kinds],
         adds=lambda sums, of_base: contributions(sums, of_base, beta),
         units=cache(lambda some: counts.units(some, settings.documents)),
-        differing=lambda one, other: counts.differing(one, other, settings.documents),
+        differing=differing,
         facts=[
             [_cells(*pair, said, scores is not base) for pair in zip(scores, base, strict=True)] for scores in every
         ],

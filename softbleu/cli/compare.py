@@ -7,7 +7,7 @@ from itertools import compress
 from typing import Any, Literal, cast, get_args
 
 from softbleu import report, results
-from softbleu.analysis import bucket_scores, choose_lines, compare_corrections, ngram_differences
+from softbleu.analysis import bucket_scores, choose_lines, compare_buckets, compare_corrections, ngram_differences
 from softbleu.analysis.corrections import By
 from softbleu.cli.command import command
 from softbleu.cli.inputs import SystemScores
@@ -228,15 +228,19 @@ def _write_view(options: CompareOptions) -> None:
     """Show lines, n-grams or parts of the corpus instead of the comparison."""
     show, by, kinds = options.show, options.by, get_args(By)
     lines = show not in (None, "ngrams")
-    names = ["distribution", "plot", "columns", "all_pairs", "fractions", "test", "trials", "compatible", "resume"]
-    names += ["samples", "correction"] * (by != "runs") + ["by"] * (show is not None and not (lines and by in kinds))
+    tested = show is None and by not in ("rarity", "coverage", "order", "document", "runs")
+    names = ["distribution", "plot", "columns", "all_pairs", "fractions", "resume"]
+    names += ["test", "trials", "compatible"] * (not tested) + ["samples", "correction"] * (
+        not tested and by != "runs"
+    )
+    names += ["by"] * (show is not None and not (lines and by in kinds))
     _refuse(options, names, "goes with another table: leave it out, or --show and --by")
-    write: Form = (LINE_WRITERS if lines else TABLE_WRITERS).find(options.output_format)
+    write: Form = (LINE_WRITERS if lines else COMPARERS if tested else TABLE_WRITERS).find(options.output_format)
     output = options.open_output(write)
     plan = options.plan(also=["seed"])
     top = 20 if options.top is None else options.top
     view: object
-    by_document = by in ("document", "runs")
+    by_document = tested or by in ("document", "runs")
     with options.open_corpus(plan, by_document=by_document) as corpus, options.progress() as progress:
         run: dict[str, Any] = {**options.workers, "progress": progress}
         baseline = options.baseline
@@ -249,6 +253,10 @@ def _write_view(options: CompareOptions) -> None:
             view = compare_runs(
                 corpus, plan, options.significance(documents=corpus.documents)[0], baseline=baseline, **run
             )
+        elif tested:
+            how, baseline = options.significance()
+            run |= {"baseline": baseline, "significance": how, "encoding": options.encoding}
+            view = compare_buckets(corpus, plan, by=by or "", **run)
         else:
             view = bucket_scores(corpus, plan, by=by or "", encoding=options.encoding, **run)
     output.write(view)

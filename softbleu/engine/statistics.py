@@ -222,12 +222,19 @@ class Statistics:
 
         Yields the number of a part, how many segments it has, and the score of each system.
         """
-        metric = at_level(self.metric, "corpus")
+        aggregation = at_level(self.metric, "corpus").aggregation
+        for number, part in self.parts(numbers):
+            yield number, len(part.counts), [aggregation.score(rows, part.offsets) for rows in part.rows]
+
+    def parts(self, numbers: Integers) -> Iterator[tuple[int, Statistics]]:
+        """Yield the number and the rows of each part that has segments; `numbers` say which each segment is of."""
         of_rows = np.repeat(numbers, self.counts)
-        for number, size in enumerate(np.bincount(numbers).tolist()):
-            if size:
-                offsets = np.concatenate(([0], np.cumsum(self.counts[numbers == number])))
-                yield number, size, [metric.aggregation.score(rows[of_rows == number], offsets) for rows in self.rows]
+        for number in np.unique(numbers).tolist():
+            counts = self.counts[numbers == number]
+            yield (
+                number,
+                replace(self, rows=self.rows[:, of_rows == number], counts=counts, coverage=None, gating=None),
+            )
 
     def signature(self, level: Level = "corpus", *, short: bool = False, **more: object) -> str:
         """Write the signature of scores at a level, the short or the long one, with `more` keys."""

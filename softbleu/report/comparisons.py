@@ -65,6 +65,8 @@ COLUMNS = {
     "metric": Column("named", "metric"),
     "kind": Column("kind"),
     "fraction": Column("fraction", "output", text=lambda row, digits: share_name(row["fraction"])),
+    "bucket": Column("bucket"),
+    "size": Column("segments"),
     "system": Column("system"),
     "correct": Column("correct", "right"),
     "proposed": Column("proposed"),
@@ -72,7 +74,7 @@ COLUMNS = {
     "precision": Column("precision", "P", missing=""),
     "recall": Column("recall", "R", missing=""),
     "rank": Column("rank"),
-    "ranks": Column("ranks", text=lambda row, digits: f"{row['best_rank']}–{row['worst_rank']}"),
+    "ranks": Column("ranks", text=lambda row, digits: _ranks(row)),
     "score": Column("score", better=1, missing=""),
     "mean": Column("mean"),
     "interval": Column("lower", "95% CI", text=lambda row, digits: _ends(row, "", digits)),
@@ -111,6 +113,10 @@ def _margin(row: Fields, digits: int) -> str:
 def _apart(row: Fields, digits: int) -> str:
     shown = "" if row["difference"] is None else f"{row['difference']:+z.{digits}f}"
     return "baseline" if row["other"] is None else shown
+
+
+def _ranks(row: Fields) -> str:
+    return "" if row["best_rank"] is None else f"{row['best_rank']}–{row['worst_rank']}"
 
 
 def _won(row: Fields) -> str:
@@ -323,20 +329,30 @@ def kind_summary(tables: Comparison, layout: Layout) -> Table:
     return Table.of(wide, shown=columns, notes=notes, text_columns=1 + several, marked=marked)
 
 
-def fraction_tables(tests: Comparison, layout: Layout) -> list[Table]:
-    """Make a table per metric: a row per fraction and system, with intervals, differences and p-values."""
-    return [_fraction_table(table, layout) for table in tests]
+def slice_tables(tests: Comparison, layout: Layout) -> list[Table]:
+    """Make a table per metric: a row per slice and system, with intervals, differences and p-values."""
+    return [_slice_table(table, layout) for table in tests]
 
 
-def _fraction_table(table: Comparison, layout: Layout) -> Table:
-    count, notes = table.tests, [*_FRACTIONS]
+def _slice_table(table: Comparison, layout: Layout) -> Table:
+    of_fractions = "fraction" in table.rows[0]
+    count, notes = table.tests, [*_FRACTIONS] * of_fractions
     if count:
         notes += [f"* p < {SIGNIFICANT} against {table.baseline} · p: {corrected_text(table, count)}"]
         notes += table.significance.too_few(count)
-    chosen = ("fraction", "system", "score", "interval", "difference", "difference-interval", "p")
-    columns = (replace(column, better=0) for some in _columns(chosen, table.label).values() for column in some)
+    chosen = ["fraction", "system"] if of_fractions else ["bucket", "size", "system", "ranks"]
+    chosen += ["score", "interval", "difference", "difference-interval", "p"]
+    if len(table.families[0].systems) == 1 and not of_fractions:
+        chosen = ["bucket", "size", "system", "score", "interval"]
+    heads = {key: head for head, key in table.columns.items() if key == "bucket"}
+    columns = [
+        replace(column, better=0, head=heads.get(column.name, column.head))
+        for some in _columns(chosen, table.label).values()
+        for column in some
+    ]
     notes += [signature_note(table, layout)]
-    return Table.of(table.rows, shown=[*columns], notes=notes, text_columns=2, digits=_decimals(table, layout))
+    names = chosen.index("system") + 1
+    return Table.of(table.rows, shown=columns, notes=notes, text_columns=names, digits=_decimals(table, layout))
 
 
 def _decimals(table: Comparison, layout: Layout) -> int:
@@ -573,7 +589,8 @@ _WHOLE = View(comparison_records, comparison_tables, summary_table)
 _PAIRS = View(pair_records, matrix_tables, summary_and_matrices)
 _SLICES = {
     "kind": View(kind_records, kind_tables, kind_summary),
-    "fraction": View(lambda tests, layout: Table.of(tests), fraction_tables, fraction_tables),
+    "fraction": View(lambda tests, layout: Table.of(tests), slice_tables, slice_tables),
+    "bucket": View(lambda tests, layout: Table.of(tests), slice_tables, slice_tables),
 }
 """Views by the key that names the slices."""
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from softbleu.formats import Layout
-from softbleu.report.comparisons import fraction_tables
+from softbleu.report.comparisons import slice_tables
 from softbleu.report.html import page_section, page_table, static_page, visible_html
 from softbleu.report.plots import COLOURS
 from softbleu.results.comparison import ComparedRow, Comparison
@@ -52,7 +52,7 @@ def write_curve_page(page: CurvePage, layout: Layout) -> Iterator[str]:
 
 def _content(page: CurvePage, layout: Layout) -> Iterator[str]:
     tests = page.tests
-    for own, table in zip(tests, fraction_tables(tests, layout), strict=True):
+    for own, table in zip(tests, slice_tables(tests, layout), strict=True):
         curve = _curve(own.label, own.rows)
         yield from page_section(f"{own.label} by fraction of the output", [*curve, *_tested(table)])
     for other, partings in page.partings.items():

@@ -1,4 +1,4 @@
-"""One comparison: metric × system × slice, with intervals, ranks, differences and tests; slices are of a `SliceFamily`."""
+"""One comparison: metric × system × slice, with intervals, ranks, differences and tests of families of slices."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _SCORED_TOGETHER = 8192  # Sums that are scored in one call: few enough for the cache
 _MANY = 100_000_000  # Trials times pairs that take some ten seconds
 _BOOTSTRAP = Parameter("test", "bootstrap")
-_LEAST, _LEAST_APART = 10, 20
+LEAST, _LEAST_APART = 10, 20
 """Units that a part of the corpus needs for an interval of its score, or of what it adds; and of a difference. With
 fewer, intervals would have the true value in 80% of samples, or less."""
 _LEAST_TESTED = 10  # Units that must differ for a test: after Holm, fewer seldom give p < 0.05
@@ -396,7 +396,7 @@ def _p_values(family: SliceFamily, drawn: Floats, baselines: Sequence[int], prog
         for base in baselines:
             for system in range(len(drawn)):
                 few = family.differing(system, base) < _LEAST_TESTED
-                p_values[system, base, 1:][few[1:]] = p_values[base, system, 1:][few[1:]] = np.nan
+                p_values[system, base, few] = p_values[base, system, few] = np.nan
     return p_values
 
 
@@ -464,12 +464,11 @@ def _rows(
         best, worst = rank_ranges(sign * drawn[:, k].T)
         for s in range(len(drawn)):
             low, high = _ends(family, drawn[s, k], (s,), k)
-            row = ComparedRow(
-                family.named(s, k), score=_known(family.observed[s, k]), mean=_known(drawn[s, k].mean())
-            )
-            row |= {"lower": low, "upper": high, "rank": 1 + int((upward[:, k] > upward[s, k]).sum())}
-            row |= {"best_rank": int(best[s]), "worst_rank": int(worst[s])}
-            row |= dict.fromkeys(_BESIDE)
+            score, mean = _known(family.observed[s, k]), float(drawn[s, k].mean())
+            row = ComparedRow(family.named(s, k), score=score, mean=mean, lower=low, upper=high)
+            row |= {"rank": None if score is None else 1 + int((upward[:, k] > upward[s, k]).sum())}
+            row |= {"best_rank": int(best[s]), "worst_rank": int(worst[s]), **dict.fromkeys(_BESIDE)}
+            row |= dict.fromkeys(("mean", "best_rank", "worst_rank")) if low is None else {}
             if s != base:
                 row |= differ(s, base, k)
                 if added is not None:
@@ -508,7 +507,7 @@ def _known(value: float) -> float | None:
 
 
 def _ends(
-    family: SliceFamily, drawn: Floats, systems: Sequence[int], k: int, least: int = _LEAST
+    family: SliceFamily, drawn: Floats, systems: Sequence[int], k: int, least: int = LEAST
 ) -> tuple[float | None, float | None]:
     """Ends of the 95% interval of drawn values; None for fewer than `least` units, or where nothing varies."""
     if family.units is not None:

@@ -8,13 +8,21 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from refusing import refused
 
 import softbleu
-from softbleu.analysis import bucket_scores, choose_lines, compare_corrections, correction_kinds, ngram_differences
+from softbleu.analysis import (
+    bucket_scores,
+    choose_lines,
+    compare_buckets,
+    compare_corrections,
+    correction_kinds,
+    ngram_differences,
+)
 from softbleu.analysis.buckets import FREQUENCIES
 from softbleu.analysis.corrections import find_corrections
 from softbleu.corpora import Segments
@@ -24,6 +32,7 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.metrics.cleme import Cleme2Score
 from softbleu.metrics.reading import read_metric
 from softbleu.metrics.signatures import metric_from_signature
+from softbleu.resample import correct
 from softbleu.results.significance import SignificanceSettings
 from softbleu.text.tokens import Whitespace
 
@@ -117,6 +126,53 @@ def test_labels_of_a_file_and_of_a_column(tmp_path: Path) -> None:
     refused(InputError, "201 different labels", bucket_scores, many, by=str(plain))
 
 
+@pytest.mark.parametrize("documents", [None, [str(number // 2) for number in range(66)]])
+@pytest.mark.parametrize("metric", ["chrf", "ter"])
+def test_a_part_is_compared_as_a_corpus_of_its_own(tmp_path: Path, metric: str, documents: Any) -> None:
+    """All but the corrected p-values; parts of few segments have scores alone."""
+    draws = np.random.default_rng(3)
+    references = [" ".join(draws.choice(list("abcdefgh"), 6)) for _ in range(66)]
+    systems = {
+        name: [" ".join(w if draws.random() > share else "x" for w in line.split()) for line in references]
+        for name, share in (("A", 0.2), ("B", 0.5), ("C", 0.3))
+    }
+    labels = ["news"] * 30 + ["rare"] * 6 + ["talk"] * 30
+    path = tmp_path / "labels.tsv"
+    path.write_text("kind\n" + "\n".join(labels) + "\n")
+    how: dict[str, Any] = {"samples": 60, "trials": 90, "seed": 2}
+    corpus, source = Segments.of(systems, references, references), f"{path}:kind"
+    significance = SignificanceSettings(**how, documents=documents)
+    table = compare_buckets(corpus, metric, by=source, baseline="B", significance=significance)
+    found = {(row["bucket"], row["system"]): row for row in table.rows}
+    assert [row["kind"] for row in table.records()] == sorted(["news", "rare", "talk"] * 3)
+    for name in ("news", "talk"):
+        chosen = [number for number, label in enumerate(labels) if label == name]
+        own = {system: [texts[number] for number in chosen] for system, texts in systems.items()}
+        lines, of = [references[number] for number in chosen], None
+        if documents is not None:
+            of = [documents[number] for number in chosen]
+        alone = softbleu.compare_corpus(
+            Segments.of(own, lines, lines),
+            metric,
+            baseline="B",
+            significance=SignificanceSettings(**how, documents=of),
+        )
+        for row in alone.rows:
+            few = documents is not None
+            there = {**found[name, row["system"]], "corrected": row["corrected"]}
+            assert there["segments"] == 30
+            for key in row.keys() - (_APART if few else set()) - {"coverage", "gated"}:
+                assert there[key] == row[key], key
+            assert not few or there["difference_lower"] is None  # 15 documents
+    blank = ("lower", "mean", "best_rank", "difference_lower", "p_value", "corrected")
+    assert [found["rare", "A"][key] for key in blank] == [None] * 6
+    assert found["rare", "A"]["difference"] == found["rare", "A"]["score"] - found["rare", "B"]["score"]
+    tested = [row for row in table.rows if row["p_value"] is not None]
+    assert [row["corrected"] for row in tested] == correct([row["p_value"] for row in tested], "holm")
+    assert table.tests == len(tested) == 4
+
+
+_APART = {"difference_lower", "difference_upper"}
 LINES = ["a cat sat", "it is late", "who are you", "nothing", "a dog barked"]
 OUTPUTS = {
     "A": ["a cat sat", "it was late", "you are who", "", "a dog"],

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from cli.conftest import CANDIDATE, LINES, REFERENCE, scored
 
-from softbleu.analysis import bucket_scores, choose_lines, compare_corrections, ngram_differences
+from softbleu.analysis import bucket_scores, choose_lines, compare_buckets, compare_corrections, ngram_differences
 from softbleu.corpora import Segments
 from softbleu.corpora.edits import read_m2
 from softbleu.metrics.reading import read_metric
@@ -157,7 +157,7 @@ def test_a_picture_in_which_nothing_is_marked_says_why(command, given, arguments
 CORPUS = Segments.of({"good": GOOD, "poor": POOR}, REFERENCE)
 TWO = ["-c", "good.txt", "poor.txt", "-r", "reference.txt"]
 VIEWS: dict[str, Any] = {
-    "--by length -m bleu chrf": lambda: bucket_scores(CORPUS, ["bleu", "chrf"]),
+    "--by length -m bleu chrf": lambda: compare_buckets(CORPUS, ["bleu", "chrf"]),
     "--by rarity": lambda: bucket_scores(CORPUS, by="rarity"),
     "--by order": lambda: bucket_scores(CORPUS, by="order"),
     "--show ngrams --top 3": lambda: ngram_differences(CORPUS, top=3),
