@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from math import isfinite
-from typing import Any
+from typing import Any, TypeVar
 
 from softbleu.errors import MissingExtraError, one_line
 from softbleu.types import Cells, Fields
 
+Item = TypeVar("Item")
 Value = str | int | float | bool | None
 DIGITS = 2  # Decimals of numbers in text, unless a table says otherwise
 _LEAST_SCALE = 10  # Greater scores have two decimals
@@ -59,8 +60,9 @@ class Tabular:
         return [{name: value for name, value in row.items() if name in full} for row in rows]
 
     def as_table(self) -> Table:
-        """Return the table that people see: the rows, with the facts under it."""
-        return Table.of(self.records()).with_facts_below(self.described())
+        """Return the table for readers: the rows, with the facts under it."""
+        made = Table.of(self.records(), colour=getattr(self, "colour", None))
+        return made.with_facts_below(self.described())
 
     def __str__(self) -> str:
         """Format the table, with the facts under it."""
@@ -79,13 +81,22 @@ class Tabular:
         return "".join(write_html(self.as_table(), Layout()))
 
 
-class Noted(Tabular):
-    """Base class of lists of results that keep the notes of their work."""
+class Rows(Tabular, list[Item]):
+    """A list of results that can be looked at as a table: of their own rows, or of their fields."""
+
+    def records(self) -> list[Cells]:
+        """Return the rows of all results."""
+        return [row for item in self for row in (item.records() if hasattr(item, "records") else [vars(item)])]
 
     @property
-    def notes(self: Any) -> tuple[str, ...]:
+    def colour(self) -> Callable[[Fields], str] | None:
+        """Colour of the rows of the results, in CSS."""
+        return getattr(self[0], "colour", None) if self else None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
         """Notes of all results, each once."""
-        return tuple(dict.fromkeys(note for result in self for note in result.notes))
+        return tuple(dict.fromkeys(note for item in self for note in getattr(item, "notes", ())))
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,13 @@ from softbleu.kernels import SCALE
 from softbleu.metrics.edits import Classify, JudgedEdit, JudgedEdits, errant_types, form_types
 from softbleu.metrics.m2 import M2
 from softbleu.results.explain import OTHER, check_edits, judge_corpus, operation
-from softbleu.tables import Tabular
+from softbleu.tables import Rows
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.corpora.labels import Documents
     from softbleu.engine.statistics import Statistics
-    from softbleu.types import Cells, Floats, Integers
+    from softbleu.types import Floats, Integers
 
 By = Literal["type", "category", "operation", "form", "errant", "rules"]
 ALL = "all"
@@ -50,17 +50,9 @@ class KindScore:
     over: int  # Over-corrections: edits without a gold edit
 
 
-class KindScores(Tabular, list[KindScore]):
-    """Scores by kind of each system, all kinds together first: a list that can be looked at as a table."""
-
-    def records(self) -> list[Cells]:
-        """A row per system and kind."""
-        return [vars(score) for score in self]
-
-
 def correction_kinds(
     corpus: Corpus, metric: GivenMetric | Plan, by: By = "type", language: str | None = None
-) -> KindScores:
+) -> Rows[KindScore]:
     """Score the edits of every system by kind, as judged by a metric with its choice of references.
 
     Parameters
@@ -87,7 +79,7 @@ def correction_kinds(
     plan = make_plan(metric)
     counts = KindCounts(judge_kinds(corpus, plan, KindNaming.of(by, language))[0])
     note_untyped(counts, by)
-    scores = KindScores()
+    scores = Rows[KindScore]()
     for system, name in enumerate(corpus.systems):
         own = [
             score

@@ -12,7 +12,7 @@ from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.metrics.requirements import Requirements
-from softbleu.tables import Tabular
+from softbleu.tables import Rows
 from softbleu.text.tokens import Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
@@ -34,13 +34,9 @@ class NgramDifference:
     other_matches: int
     offered: int  # Occurrences in the references
 
-
-class NgramDifferences(Tabular, list[NgramDifference]):
-    """N-grams of pairs of systems: a list that can be looked at as a table."""
-
     def records(self) -> list[Cells]:
-        """A row an n-gram."""
-        return [{**vars(row), "ngram": " ".join(row.ngram), "order": len(row.ngram)} for row in self]
+        """Return the row, the n-gram as text."""
+        return [{**vars(self), "ngram": " ".join(self.ngram), "order": len(self.ngram)}]
 
 
 def ngram_differences(
@@ -50,7 +46,7 @@ def ngram_differences(
     order: int = LONGEST_SHOWN,
     top: int = 20,
     tokenizer: Tokenizer | None = None,
-) -> NgramDifferences:
+) -> Rows[NgramDifference]:
     """Find the n-grams that the baseline matches and another system misses, and vice versa.
 
     Parameters
@@ -90,7 +86,7 @@ def ngram_differences(
 
 def differences_in(
     prepared: PreparedCorpus, baseline: str, *, order: int = LONGEST_SHOWN, top: int = 20
-) -> NgramDifferences:
+) -> Rows[NgramDifference]:
     """Find the n-grams that distinguish systems from a baseline, as `ngram_differences` does.
 
     N-grams have orders 1 to `order`; for each other system than `baseline` there are `top` each way, by the
@@ -103,7 +99,7 @@ def differences_in(
             for piece in chunk.pieces(_AT_ONCE):
                 _count(piece, order, matched[number], None if number else offered)
     index = prepared.systems.index(baseline)
-    differences = NgramDifferences()
+    differences = Rows[NgramDifference]()
     for other, name in enumerate(prepared.systems):
         for one, two in ((index, other), (other, index)) if name != baseline else ():
             gains = (matched[one] - matched[two]).items()

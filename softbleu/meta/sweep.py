@@ -31,7 +31,7 @@ from softbleu.resample import ends
 from softbleu.results.comparison import bootstrap_scores
 from softbleu.results.significance import SignificanceSettings
 from softbleu.results.slices import outputs_family
-from softbleu.tables import Records, Tabular
+from softbleu.tables import Records, Rows
 from softbleu.types import Cells, Fields, Progress
 
 if TYPE_CHECKING:
@@ -67,13 +67,10 @@ class SweepRow:
     coverage: Coverage | None = None
     interval: tuple[float, float] | None = None  # 95%, if the sweep was asked for intervals
 
-
-class SweepRows(Tabular, list[SweepRow]):
-    """The rows of a sweep: a list with table methods."""
-
     def records(self) -> list[Cells]:
-        """A row per system and point; signatures are left out."""
-        return [{name: row[name] for name in row if name != "signature"} for row in table_of(self).records()]
+        """Return the row without its signature."""
+        named = {"variant": self.label} if self.label else {}
+        return [{"system": self.system, **named, **self.varied, "threshold": self.threshold, "score": self.score}]
 
 
 def sweep_points(
@@ -216,7 +213,7 @@ def sweep(
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
     **settings: Unpack[Settings],
-) -> SweepRows:
+) -> Rows[SweepRow]:
     """Score every system with every combination of varied settings, in one pass over the similarities.
 
     Parameters
@@ -250,7 +247,7 @@ def sweep_corpus(
     checkpoint: str | Path | None = None,
     progress: Progress | None = None,
     intervals: bool = False,
-) -> SweepRows:
+) -> Rows[SweepRow]:
     """Score every system of a corpus at every point.
 
     The corpus is prepared once. Points with the same vectors and tokens are computed together: the products of words
@@ -275,7 +272,7 @@ def sweep_corpus(
     """
     check_run(jobs, executor, progress)
     plan = make_plan([point.metric for point in points]).over(corpus, keep_rows=intervals)
-    varied, rows = _varied(points), SweepRows()
+    varied, rows = _varied(points), Rows[SweepRow]()
     by_segment = progress if len(corpus.systems) == 1 else None
     with running(corpus, plan, RunOptions(jobs, executor, checkpoint=checkpoint, progress=by_segment)) as runner:
         for number, system in enumerate(corpus.systems, start=1):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from softbleu.config.earlier import moved_names
 from softbleu.errors import UnknownNameError
 from softbleu.metrics.score import DocumentScore, NumberLike, ReferenceScore, Score
-from softbleu.tables import Column, Noted, Table, Tabular, decimals_of
+from softbleu.tables import Column, Rows, Table, Tabular, decimals_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.gating import GatedLines
@@ -169,7 +169,7 @@ class Result(Tabular, NumberLike):
         return content
 
 
-class Results(Noted, list[Result]):
+class Results(Rows[Result]):
     """The scores of several systems, or by several metrics: a list that can be looked at as a table.
 
     ``results["A"]`` is the (first) result of system A.
@@ -182,10 +182,6 @@ class Results(Noted, list[Result]):
             if result.name == key:
                 return result
         raise UnknownNameError("system", key, list(dict.fromkeys(result.name for result in self)))
-
-    def records(self) -> list[Cells]:
-        """Make the rows of `Result.records` for all results."""
-        return [row for result in self for row in result.records()]
 
     def described(self) -> Cells:
         """Signatures by metric."""

@@ -46,7 +46,7 @@ from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.score import Score
 from softbleu.results.fractions import common_beginning
 from softbleu.results.slices import segment_numbers
-from softbleu.tables import Table, Tabular, spread
+from softbleu.tables import Rows, Tabular, spread
 from softbleu.text.coded import Vocabulary
 from softbleu.text.tokens import token_places
 
@@ -139,6 +139,11 @@ class LeftReference:
     lengths: tuple[int, ...]  # Tokens of each reference
 
 
+_GREEN, _AMBER, _RED, _GREY = "#1a7f37", "#9a6700", "#cf222e", "#6e7781"
+_KINDS = {"hit": _GREEN, "wrong": _RED, "over": _AMBER, "missed": _GREY}
+_KINDS |= {"misspelt": _RED, "error": _RED, "unlikely": _AMBER, "lost": _AMBER}
+
+
 @dataclass(frozen=True, repr=False)
 class Explanation(Tabular):
     """All matches of one segment of one system, which can be looked at as a table."""
@@ -165,8 +170,26 @@ class Explanation(Tabular):
     left: LeftReference | None = None  # Where the candidate leaves the references, of partial scores
 
     def records(self) -> list[Cells]:
-        """Make the rows of `Explanations.records`."""
-        return Explanations([self]).records()
+        """Make one row per candidate n-gram, step of a path, finding, or edit and missed gold edit.
+
+        Where numbers of a line make the score, they are rows, too, of kind `total`; `chrf` has no others.
+        """
+        made = (
+            [*self.edit_pairs()]
+            if self.edits
+            else [*self.figures(), *self.word_pairs(), *(self.path.steps if self.path else ())]
+        )
+        named = {"system": self.system, "segment": self.segment}
+        return [{**named, **vars(row)} for row in made] or [
+            {
+                **named,
+                "order": match.order,
+                "candidate": " ".join(match.candidate),
+                "reference": None if match.reference is None else " ".join(match.reference),
+                "similarity": match.similarity,
+            }
+            for match in self.matches
+        ]
 
     def described(self) -> Fields:
         """The score and the texts."""
@@ -175,9 +198,18 @@ class Explanation(Tabular):
             texts[1:] = [(f"reference {number}", text) for number, (_, text) in enumerate(texts[1:], start=1)]
         return {"score": self.score, **{name: " ".join(text) for name, text in texts}}
 
-    def as_table(self) -> Table:
-        """Return the rows, each in the colour of its verdict or match."""
-        return replace(super().as_table(), colour=_colour)
+    @staticmethod
+    def colour(row: Fields) -> str:
+        """Colour of a row: green for equal words, amber for similar ones, grey without a match, or by its kind."""
+        kind = row.get("verdict") or row.get("kind")
+        if kind in _KINDS:
+            return _KINDS[str(kind)]
+        if "candidate" not in row:
+            return ""
+        candidate, other = row["candidate"], row.get("reference", row.get("word"))
+        if not candidate or not other:
+            return _GREY
+        return _GREEN if candidate == other else _AMBER
 
     def figures(self) -> Iterator[Finding]:
         """The numbers that the score is made of, as findings of kind `total`, then the findings."""
@@ -215,58 +247,6 @@ class Explanation(Tabular):
         return EditPair(edit.verdict, edit.kind, start, end, source, correction, gold, share)
 
 
-class Explanations(Tabular, list[Explanation]):
-    """Explanations of several segments: a list that can be looked at as a table."""
-
-    def records(self) -> list[Cells]:
-        """One row per candidate n-gram, step of a path, finding, or edit and missed gold edit.
-
-        Where numbers of a line make the score, they are rows, too, of kind `total`; `chrf` has no others.
-        """
-        if any(one.edits for one in self):
-            pairs = ((one, pair) for one in self for pair in one.edit_pairs())
-            return [{"system": one.system, "segment": one.segment, **vars(pair)} for one, pair in pairs]
-        rows = [
-            {"system": one.system, "segment": one.segment, **vars(row)}
-            for one in self
-            for row in (*one.figures(), *one.word_pairs(), *(one.path.steps if one.path else ()))
-        ]
-        return rows or [
-            {
-                "system": one.system,
-                "segment": one.segment,
-                "order": match.order,
-                "candidate": " ".join(match.candidate),
-                "reference": None if match.reference is None else " ".join(match.reference),
-                "similarity": match.similarity,
-            }
-            for one in self
-            for match in one.matches
-        ]
-
-    def as_table(self) -> Table:
-        """Return the rows, each in the colour of its verdict or match."""
-        return replace(super().as_table(), colour=_colour)
-
-
-_GREEN, _AMBER, _RED, _GREY = "#1a7f37", "#9a6700", "#cf222e", "#6e7781"
-_KINDS = {"hit": _GREEN, "wrong": _RED, "over": _AMBER, "missed": _GREY}
-_KINDS |= {"misspelt": _RED, "error": _RED, "unlikely": _AMBER, "lost": _AMBER}
-
-
-def _colour(row: Fields) -> str:
-    """Colour of a row: green for equal words, amber for similar ones, grey without a match, by its kind otherwise."""
-    kind = row.get("verdict") or row.get("kind")
-    if kind in _KINDS:
-        return _KINDS[str(kind)]
-    if "candidate" not in row:
-        return ""
-    candidate, other = row["candidate"], row.get("reference", row.get("word"))
-    if not candidate or not other:
-        return _GREY
-    return _GREEN if candidate == other else _AMBER
-
-
 @also_named(metric="metrics")
 def explain(
     candidates: Texts,
@@ -277,7 +257,7 @@ def explain(
     segments: Sequence[int] = (1,),
     against: Against = "references",
     **settings: Unpack[Settings],
-) -> Explanations:
+) -> Rows[Explanation]:
     """Explain chosen segments (numbered from 1): matched n-grams, closest paths, edits, or errors found in lines.
 
     The other parameters are as in `score`.
@@ -321,7 +301,7 @@ def explain_corpus(
     segments: Sequence[int] = (1,),
     spans: Sequence[SpanTable] = (),
     progress: Progress | None = None,
-) -> Explanations:
+) -> Rows[Explanation]:
     """Show matched n-grams of chosen segments (numbered from 1) of every system, closest paths, edits, or findings.
 
     With `spans`, each explanation has the text with these, too. `progress` is called while the whole corpus is
@@ -334,7 +314,7 @@ def explain_corpus(
     """
     segments = _checked(segments, len(corpus))
     if not segments:
-        return Explanations()
+        return Rows[Explanation]()
     plan = make_plan(metrics)
     note_corpus(corpus, plan)
     for threshold in plan.recommended:
@@ -342,14 +322,14 @@ def explain_corpus(
     explanations = _explained(corpus, plan, segments, progress)
     if plan.only.partial:
         picked = pick_segments(corpus, segments)
-        explanations = Explanations(
+        explanations = Rows[Explanation](
             replace(one, left=_left(plan.only, picked, one.system, segments.index(one.segment)))
             for one in explanations
         )
     if not spans:
         return explanations
     texts = pick_segments(corpus, segments).candidates
-    return Explanations(
+    return Rows[Explanation](
         replace(one, marked=tuple(_marked(spans, one, texts[one.system][segments.index(one.segment)])))
         for one in explanations
     )
@@ -382,7 +362,7 @@ def _marked(spans: Sequence[SpanTable], one: Explanation, text: str) -> Iterator
             yield MarkedText(table.name, text, output.spans)
 
 
-def _explained(corpus: Corpus, plan: Plan, segments: Sequence[int], progress: Progress | None) -> Explanations:
+def _explained(corpus: Corpus, plan: Plan, segments: Sequence[int], progress: Progress | None) -> Rows[Explanation]:
     metric = plan.only
     if isinstance(metric, ShowsEdits):
         return _judged(corpus, metric, segments)
@@ -416,7 +396,7 @@ def _explained(corpus: Corpus, plan: Plan, segments: Sequence[int], progress: Pr
                         explanation = replace(explanation, score=float(scores[system, number - 1]))
                     by_place[place, system] = explanation
         start += len(block)
-    return Explanations(by_place[key] for key in sorted(by_place))
+    return Rows[Explanation](by_place[key] for key in sorted(by_place))
 
 
 def _checked(segments: Sequence[int], count: int) -> Sequence[int]:
@@ -429,12 +409,12 @@ def _checked(segments: Sequence[int], count: int) -> Sequence[int]:
 
 def _findings(
     texts: Segments, metric: Metric, segments: Sequence[int], corpus: Corpus, numbers: Sequence[int]
-) -> Explanations:
+) -> Rows[Explanation]:
     """Explain chosen segments, of these numbers in the corpus, by the parts of their score, and by findings."""
     measure: Any = at_level(metric, "segment")
     split = metric.tokenizer.split
     (statistics,) = collect_statistics(corpus, Plan((metric,)), _CHOSEN, keep_rows=True)
-    explanations = Explanations()
+    explanations = Rows[Explanation]()
     for place, (segment, number) in enumerate(zip(segments, numbers, strict=True)):
         first, last = statistics.offsets[number - 1 : number + 1]
         for (system, lines), rows in zip(texts.candidates.items(), statistics.rows, strict=True):
@@ -452,13 +432,13 @@ def _findings(
     return explanations
 
 
-def _judged(corpus: Corpus, metric: Metric, numbers: Sequence[int]) -> Explanations:
+def _judged(corpus: Corpus, metric: Metric, numbers: Sequence[int]) -> Rows[Explanation]:
     """Explain by edits; which reference counts may go by the segments before."""
     alone = at_level(metric, "segment")
     part = pick_segments(corpus, numbers)
     judged, statistics = judge_corpus(part if alone.aggregation.by_segment else corpus, Plan((alone,)))
     scores = segment_numbers(statistics)
-    explanations = Explanations()
+    explanations = Rows[Explanation]()
     for place, number in enumerate(numbers):
         index = place if alone.aggregation.by_segment else number - 1
         for system, lines, score in zip(corpus.systems, judged, scores, strict=True):

@@ -68,7 +68,7 @@ def test_cuts_at_shares_round_up_and_workers_change_no_digit():
 
 def test_curve_table_has_a_row_per_system_and_metric_and_says_what_was_cut():
     curves = softbleu.score_curves({"A": LINES, "B": REFERENCES}, REFERENCES, metrics=["chrf", "ter"])
-    shown = "".join(TABLE_WRITERS.find("text")(curve_records(curves, Layout()), Layout()))
+    shown = "".join(TABLE_WRITERS["text"](curve_records(curves, Layout()), Layout()))
     lines = [line.split() for line in shown.splitlines()]
     assert lines[0] == ["system", "metric", "25%", "50%", "75%", "100%", "whole"]
     assert lines[3] == ["B", "chrF", *["100.00"] * 5]
