@@ -18,7 +18,7 @@ import numpy as np
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.reading import parse_score
 from softbleu.meta.agreement import JudgedPoints
-from softbleu.meta.evidence import Evidence, IntervalSettings
+from softbleu.meta.evidence import Evidence, IntervalSettings, table_of
 from softbleu.meta.measures import COEFFICIENTS, FEWEST_POINTS, LITTLE, Combine, JudgedPairs, correlate, divide
 from softbleu.resample import ALIKE, bits, flip_p_values, sign_sums
 from softbleu.tables import Records, Value
@@ -54,13 +54,27 @@ class Permutations:
 
 @dataclass(frozen=True, eq=False)
 class Measured:
-    """Agreement of metrics with judges, and differences of every two metrics after permutations."""
+    """Agreement of metrics with judges in a task, and differences of every two metrics after permutations."""
 
     values: Mapping[str, float | None]  # By metric, in the order of the rows of `permuted`; None: undefined
     permuted: Floats
     """Agreement of the first metric minus that of the second of every two, (pairs, 1 + permutations), the observed
     first; pairs are those of `itertools.combinations`, of the metrics with values."""
     chance: float | None = None  # Agreement of a metric that knows nothing, of accuracies of outputs and soft ones
+    measure: str = ""  # One of `TASK_MEASURES`
+    set: str = ""  # Name of the set of outputs, such as its direction of translation; empty for one set
+
+    @property
+    def name(self) -> str:
+        """Name of the measure and the set."""
+        return f"{self.measure} {self.set}".strip()
+
+    def scaled(self) -> Measured:
+        """Express a correlation r as (r + 1) / 2, so that it can be averaged with shares."""
+        if self.measure not in _CORRELATIONS:
+            return self
+        values = {name: None if r is None else (r + 1) / 2 for name, r in self.values.items()}
+        return replace(self, values=values, permuted=self.permuted / 2)
 
     def difference(self, one: str, other: str) -> Floats:
         """Return the differences of two metrics, (1 + permutations,)."""
@@ -74,7 +88,7 @@ class Measured:
 def soft_accuracies(judged: JudgedPoints, permutations: Permutations) -> Measured:
     """Compute soft pairwise accuracy of systems (Thompson et al. 2024).
 
-    Values are those of `softbleu.meta.accuracy.soft_accuracy`, with as many sign flips as permutations. Permutations
+    Values are those of `softbleu.meta.measures.soft_accuracy`, with as many sign flips as permutations. Permutations
     are compared by the p-values that more and more flips tend to, of the normal distribution: to flip signs anew in
     each would take a hundred times as long.
 
@@ -314,28 +328,7 @@ AVERAGE = "average"
 CLUSTER = " cluster"  # Ending of the columns of clusters
 
 
-@dataclass(frozen=True, eq=False)
-class CampaignTask:
-    """A measure of agreement on one set."""
-
-    measure: str  # One of `TASK_MEASURES`
-    set: str  # Name of the set, such as its direction of translation; empty for one set
-    measured: Measured
-
-    @property
-    def name(self) -> str:
-        """Name of the measure and the set."""
-        return f"{self.measure} {self.set}".strip()
-
-    def scaled(self) -> Measured:
-        """Express a correlation r as (r + 1) / 2, so that it can be averaged with shares."""
-        if self.measure not in _CORRELATIONS:
-            return self.measured
-        values = {name: None if r is None else (r + 1) / 2 for name, r in self.measured.values.items()}
-        return Measured(values, self.measured.permuted / 2)
-
-
-def measure_tasks(evidence: Evidence, settings: IntervalSettings) -> tuple[list[CampaignTask], list[str]]:
+def measure_tasks(evidence: Evidence, settings: IntervalSettings) -> tuple[list[Measured], list[str]]:
     """Measure the agreement of metrics in each task of a set; also return notes on outputs left out.
 
     Only outputs that all metrics scored count. Human scores of systems are those given, or means of judged outputs.
@@ -366,13 +359,13 @@ def measure_tasks(evidence: Evidence, settings: IntervalSettings) -> tuple[list[
         judged = systems if name in SYSTEM_MEASURES else outputs
         if judged is None:
             raise InputError(f"{name} needs judgements of single outputs: give ", Parameter("assessments"))
-        measured = TASK_MEASURES[name](judged, draws)
+        measured = replace(TASK_MEASURES[name](judged, draws), measure=name, set=evidence.direction)
         if (chance := measured.chance) is not None:
             blind = [metric for metric, value in measured.values.items() if (value or 0.0) < chance + LITTLE]
             notes += [f"{name}: not above chance, {chance:.3f}: {', '.join(blind)}"] * bool(blind)
         undefined = [metric for metric, value in measured.values.items() if value is None]
         notes += [f"{name}: undefined, as all scores are the same: {', '.join(undefined)}"] * bool(undefined)
-        tasks.append(CampaignTask(name, evidence.direction, measured))
+        tasks.append(measured)
     return tasks, notes
 
 
@@ -408,7 +401,7 @@ def judged_systems(evidence: Evidence) -> JudgedPoints:
     return joined[0]
 
 
-def average(tasks: Sequence[CampaignTask], weights: Sequence[float]) -> Measured:
+def average(tasks: Sequence[Measured], weights: Sequence[float]) -> Measured:
     """Average tasks by weights that add up to 1: values, and differences permutation by permutation.
 
     A metric that lacks a task has no average.
@@ -425,7 +418,7 @@ def average(tasks: Sequence[CampaignTask], weights: Sequence[float]) -> Measured
     permuted = [
         sum(weight * one.difference(*pair) for weight, one in zip(weights, scaled, strict=True)) for pair in pairs
     ]
-    return Measured(values, np.array(permuted).reshape(-1, tasks[0].measured.permuted.shape[1]))
+    return Measured(values, np.array(permuted).reshape(-1, tasks[0].permuted.shape[1]))
 
 
 def p_value(differences: Floats) -> float | None:
@@ -461,7 +454,7 @@ def rank(measured: Measured) -> dict[str, int | None]:
     return ranks
 
 
-def task_weights(tasks: Sequence[CampaignTask], given: Sequence[str] | Mapping[str, float]) -> list[float]:
+def task_weights(tasks: Sequence[Measured], given: Sequence[str] | Mapping[str, float]) -> list[float]:
     """Multiply the weights of each task's measure and set, 1 unless given, and scale them to add up to 1.
 
     Parameters
@@ -488,13 +481,12 @@ def task_weights(tasks: Sequence[CampaignTask], given: Sequence[str] | Mapping[s
     return [weight / total for weight in made]
 
 
-def _columns(tasks: Sequence[CampaignTask], overall: Measured) -> dict[str, Measured]:
+def _columns(tasks: Sequence[Measured], overall: Measured) -> dict[str, Measured]:
     """Name the average, if there are several tasks, and the tasks."""
-    measured = {task.name: task.measured for task in tasks}
-    return {AVERAGE: overall, **measured} if len(tasks) > 1 else measured
+    return {**({AVERAGE: overall} if len(tasks) > 1 else {}), **{task.name: task for task in tasks}}
 
 
-def ranking_table(tasks: Sequence[CampaignTask], settings: IntervalSettings) -> Records:
+def ranking_table(tasks: Sequence[Measured], settings: IntervalSettings) -> Records:
     """Make a row per metric, the best first: its average and its value in each task, each with its cluster."""
     weights = task_weights(tasks, settings.weights)
     overall = average(tasks, weights)
@@ -506,20 +498,21 @@ def ranking_table(tasks: Sequence[CampaignTask], settings: IntervalSettings) -> 
         value = overall.values[metric]
         return value is None, -(sum(known) / max(1, len(known)) if value is None else value), metric
 
-    names, rows, marked = ["metric"], [], []
-    for name in columns:
-        names += [name, f"{name}{CLUSTER}"]
-    for number, metric in enumerate(sorted(overall.values, key=place)):
-        row: list[Value] = [metric]
+    rows: list[dict[str, Value]] = []
+    for metric in sorted(overall.values, key=place):
+        rows.append({"metric": metric})
         for name, measured in columns.items():
-            cluster = ranks[name].get(metric)
-            marked += [(number, len(row)), (number, len(row) + 1)] if cluster == 1 else []
-            row += [measured.values.get(metric), cluster]
-        rows.append(row)
-    return Records(names, rows, _facts(tasks, weights, settings), marked=marked)
+            rows[-1] |= {name: measured.values.get(metric), f"{name}{CLUSTER}": ranks[name].get(metric)}
+    marked = [
+        (number, 1 + 2 * place + more)
+        for number, row in enumerate(rows)
+        for place, name in enumerate(columns)
+        for more in range(2 * (row[f"{name}{CLUSTER}"] == 1))
+    ]
+    return replace(table_of(rows, _facts(tasks, weights, settings)), marked=marked)
 
 
-def tests_table(tasks: Sequence[CampaignTask], settings: IntervalSettings) -> Records:
+def tests_table(tasks: Sequence[Measured], settings: IntervalSettings) -> Records:
     """Make a row per task and pair of metrics, and for the average: values, difference and p of the permutations."""
     weights = task_weights(tasks, settings.weights)
     columns = _columns(tasks, average(tasks, weights))
@@ -527,14 +520,13 @@ def tests_table(tasks: Sequence[CampaignTask], settings: IntervalSettings) -> Re
     for name, measured in columns.items():
         values = {metric: value for metric, value in measured.values.items() if value is not None}
         for better, worse in combinations(sorted(values, key=lambda metric: (-values[metric], metric)), 2):
-            apart = values[better] - values[worse]
-            p = p_value(measured.difference(better, worse))
-            rows.append([name, better, worse, values[better], values[worse], apart, p])
+            one, other, p = values[better], values[worse], p_value(measured.difference(better, worse))
+            rows.append([name, better, worse, one, other, one - other, p])
     names = ["task", "better", "worse", "of_better", "of_worse", "difference", "p_value"]
     return Records(names, rows, _facts(tasks, weights, settings))
 
 
-def _facts(tasks: Sequence[CampaignTask], weights: Sequence[float], settings: IntervalSettings) -> dict[str, Value]:
+def _facts(tasks: Sequence[Measured], weights: Sequence[float], settings: IntervalSettings) -> dict[str, Value]:
     equal = len(set(weights)) == 1
     shown = {f"weight of {task.name}": weight for task, weight in zip(tasks, weights, strict=True)}
     facts = dict[str, Value](permutations=settings.samples, exchanged=settings.exchange, seed=settings.seed)

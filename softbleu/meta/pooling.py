@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from softbleu.errors import InputError
+from softbleu.meta.evidence import table_of
 from softbleu.metrics.aggregation import normal_interval
 from softbleu.tables import Records, Value
 
@@ -249,16 +250,28 @@ def pooled_table(question: str, tables: Mapping[str, Records]) -> Records:
             opposite = turned != key and turned in estimates
             row = estimates.setdefault(turned if opposite else key, {})
             row[direction] = one._replace(value=-one.value) if opposite else one
-    columns = next(iter(tables.values())).columns
-    with_chance = "chance" in columns
-    rows = [
-        [question, *key, *_pooled_cells(question, key, by_direction, tables, with_chance=with_chance)]
-        for key, by_direction in estimates.items()
-    ]
-    names = ["human", "metric"] if question == "differences" else [name for name in columns if name in _NAMING]
-    by_direction = [f"{name}{end}" for name in tables for end in ("", "_chance")[: 1 + with_chance]]
-    means = ["mean", *["chance"] * with_chance, "low", "high", "between", "new_low", "new_high"]
-    return Records(["question", *names, "measure", *by_direction, *means], rows)
+    columns, difference = next(iter(tables.values())).columns, question == "differences"
+    chances = "chance" in columns
+    names = [*(("human", "metric") if difference else (name for name in columns if name in _NAMING)), "measure"]
+    rows: list[dict[str, Value]] = []
+    for key, found in estimates.items():
+        rows.append({"question": question, **dict(zip(names, key, strict=True))})
+        for name in tables:
+            rows[-1][name] = getattr(found.get(name), "value", None)
+            if chances:
+                rows[-1][f"{name}_chance"] = getattr(found.get(name), "chance", None)
+        pooled, measure = None, str(key[-1])
+        if whole := len(found) == len(tables) > 1:
+            bounds = bounds_of(measure, difference=difference)
+            if question == "spans":
+                bounds = bounds_of("f1", difference=measure == "difference")
+            pooled = pool([one.value for one in found.values()], [one.deviation for one in found.values()], bounds)
+        rows[-1]["mean"] = getattr(pooled, "mean", None)
+        if chances:
+            known = [one.chance for one in found.values() if isinstance(one.chance, float)]
+            rows[-1]["chance"] = sum(known) / len(known) if whole and known else None
+        rows[-1] |= {name: getattr(pooled, name, None) for name in ("low", "high", "between", "new_low", "new_high")}
+    return table_of(rows)
 
 
 class _Estimate(NamedTuple):
@@ -267,48 +280,18 @@ class _Estimate(NamedTuple):
     chance: Value
 
 
-def _pooled_cells(
-    question: str,
-    key: Sequence[Value],
-    by_direction: Mapping[str, _Estimate],
-    tables: Mapping[str, Records],
-    *,
-    with_chance: bool,
-) -> list[Value]:
-    """Return the estimates of all directions, with chance if the table has it, and the pooled values."""
-    cells: list[Value] = []
-    for name in tables:
-        one = by_direction.get(name)
-        cells += [None if one is None else one.value, None if one is None else one.chance][: 1 + with_chance]
-    pooled: list[Value] = [None] * 6
-    if whole := len(by_direction) == len(tables) > 1:
-        measure, difference = str(key[-1]), question == "differences"
-        if question == "spans":
-            measure, difference = "f1", measure == "difference"
-        values, deviations, _ = zip(*by_direction.values(), strict=True)
-        pooled = [*astuple(pool(values, deviations, bounds_of(measure, difference=difference)))[1:]]
-    if with_chance:
-        known = [one.chance for one in by_direction.values() if isinstance(one.chance, float)]
-        pooled.insert(1, sum(known) / len(known) if whole and known else None)
-    return [*cells, *pooled]
-
-
 def _estimates(table: Records) -> Iterator[tuple[tuple[Value, ...], _Estimate]]:
     """Yield the estimates of a table with their names; the measure comes last."""
     columns = table.columns
-    named = [place for place, name in enumerate(columns) if name in _NAMING]
-    for row in table.rows:
-        for place in range(len(columns) - 2):
-            value, low, high = row[place : place + 3]
-            if not (columns[place + 1].endswith("low") and columns[place + 2].endswith("high")):
-                continue
-            if isinstance(value, float) and isinstance(low, float) and isinstance(high, float):
-                key = (*(row[name] for name in named), columns[place])
-                if "worse" in columns:
-                    human, measure, better, worse = row[:4]
-                    key = (human, f"{better} − {worse}", measure)
-                chance = row[columns.index("chance")] if "chance" in columns else None
-                yield key, _Estimate(value, (high - low) / 2 / _HALF, chance)
+    for row in table.named_rows():
+        names = [row[name] for name in columns if name in _NAMING]
+        if "worse" in row:
+            names = [row["human"], f"{row['better']} − {row['worse']}"]
+        for name, low, high in zip(columns, columns[1:], columns[2:], strict=False):
+            ends: Any = (row[name], row[low], row[high])
+            if low.endswith("low") and high.endswith("high") and None not in ends:
+                chance = row.get("chance")
+                yield (*names, row.get("measure", name)), _Estimate(ends[0], (ends[2] - ends[1]) / 2 / _HALF, chance)
 
 
 def _turned(name: Value) -> Value:

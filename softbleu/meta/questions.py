@@ -11,33 +11,11 @@ import numpy as np
 
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
 from softbleu.errors import InputError, Parameter, known_name
-from softbleu.meta.agreement import (
-    JudgedPoints,
-    agreements,
-    annotator_agreement,
-    join_assessments,
-    join_systems,
-    mean_agreement,
-    pair_metrics,
-    span_agreements,
-)
-from softbleu.meta.campaign import CampaignTask, measure_tasks, ranking_table, tests_table
-from softbleu.meta.evidence import Evidence, IntervalSettings
-from softbleu.meta.measures import (
-    COEFFICIENTS,
-    FEWEST_POINTS,
-    FEWEST_TO_TEST,
-    TESTED,
-    Estimate,
-    JudgedPairs,
-    correlate,
-    difference,
-    output_accuracies,
-    preference_taus,
-    segment_accuracies,
-    soft_accuracy,
-    williams,
-)
+from softbleu.meta import agreement, measures
+from softbleu.meta.agreement import JudgedPoints, agreements, pair_metrics
+from softbleu.meta.campaign import Measured, measure_tasks, ranking_table, tests_table
+from softbleu.meta.evidence import Evidence, IntervalSettings, table_of
+from softbleu.meta.measures import COEFFICIENTS, FEWEST_POINTS, Estimate, JudgedPairs, correlate, difference
 from softbleu.resample import correct
 from softbleu.tables import Records, Tabular, Value
 from softbleu.types import Cells, Fields
@@ -60,7 +38,7 @@ class MetaEvaluation(Tabular):
     question: str
     table: Records
     columns: tuple[JudgedPoints, ...] = ()  # Scores of judges and metrics side by side, if the question is about them
-    tasks: tuple[CampaignTask, ...] = ()  # For `metrics` and `metric-pairs`
+    tasks: tuple[Measured, ...] = ()  # For `metrics` and `metric-pairs`
     notes: tuple[str, ...] = ()  # What was left out, and undefined correlations
     signatures: Mapping[str, str] = field(default_factory=dict)  # Signatures of the computed metrics by name
 
@@ -114,7 +92,7 @@ def _correlations(name: str, columns: Sequence[JudgedPoints], settings: Interval
             rows.append({"human": side.human, "metric": metric, "points": len(side.judges)})
             for measure, r in found.items():
                 rows[-1] |= r.cells(measure, f"{measure}_")
-    return _answer(name, _records(rows, settings.facts()), columns)
+    return _answer(name, table_of(rows, settings.facts()), columns)
 
 
 def williams_tests(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -129,18 +107,18 @@ def williams_tests(evidence: Evidence, settings: IntervalSettings) -> MetaEvalua
         metrics, points = side.metrics, len(side.judges)
         usable = [name for name, column in metrics.items() if np.ptp(column) and np.ptp(side.judges)]
         pairs = pair_metrics(usable, settings.against, metrics)
-        if points < FEWEST_TO_TEST:
-            raise InputError(f"Williams' test needs {FEWEST_TO_TEST} points or more, here are {points}")
-        for coefficient in TESTED:
+        if points < measures.FEWEST_TO_TEST:
+            raise InputError(f"Williams' test needs {measures.FEWEST_TO_TEST} points or more, here are {points}")
+        for coefficient in measures.TESTED:
             values = {name: _of(metrics[name], side.judges, coefficient) for name in usable}
             for pair in pairs:
                 better, worse = sorted(pair, key=lambda name: -values[name])
                 both, between = (values[better], values[worse]), _of(metrics[better], metrics[worse], coefficient)
                 names = {"human": side.human, "coefficient": coefficient, "better": better, "worse": worse}
                 r = {"r_better": both[0], "r_worse": both[1], "r_between": between}
-                rows.append({**names, **r, **williams(*both, between, points)._asdict()})
+                rows.append({**names, **r, **measures.williams(*both, between, points)._asdict()})
     _correct(rows)
-    return _answer("williams", _records(rows, {"tests": _CORRECTED.format(len(rows))}), columns)
+    return _answer("williams", table_of(rows, {"tests": _CORRECTED.format(len(rows))}), columns)
 
 
 def _of(one: Floats, other: Floats, coefficient: str) -> float:
@@ -163,13 +141,10 @@ def leave_systems_out(evidence: Evidence, settings: IntervalSettings) -> MetaEva
             raise InputError(f"to leave one out, {FEWEST_POINTS + 1} systems are needed, here are {len(side.judges)}")
         before = agreements(side, samples=0)
         for index, point in enumerate(side.points):
-            rest = side.at(np.delete(np.arange(len(side.judges)), index))
-            for metric, found in agreements(rest, samples=0).items():
-                whole, pearson = before[metric]["pearson"].value, found["pearson"].value
-                change = None if whole is None or pearson is None else pearson - whole
-                names = {"human": side.human, "metric": metric, "without": point}
-                rows.append({**names, **_numbers(found), "pearson_change": change})
-    return _answer("left-out", _records(rows), columns)
+            for row in _correlated(side.at(np.delete(np.arange(len(side.judges)), index)), without=point):
+                pearson: Any = (row["pearson"], before[str(row["metric"])]["pearson"].value)
+                rows.append({**row, "pearson_change": None if None in pearson else pearson[0] - pearson[1]})
+    return _answer("left-out", table_of(rows), columns)
 
 
 def correlate_windows(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -186,14 +161,16 @@ def correlate_windows(evidence: Evidence, settings: IntervalSettings) -> MetaEva
         order = np.argsort(-side.judges, kind="stable")
         for start in range(len(order) - size + 1):
             window = side.at(order[start : start + size])
-            for metric, found in agreements(window, samples=0).items():
-                rows.append({"human": side.human, "metric": metric, "from_rank": start + 1, "to_rank": start + size})
-                rows[-1] |= {"systems": ", ".join(window.points), **_numbers(found)}
-    return _answer("windows", _records(rows, {"window": size}), columns)
+            place = {"from_rank": start + 1, "to_rank": start + size}
+            rows += _correlated(window, **place, systems=", ".join(window.points))
+    return _answer("windows", table_of(rows, {"window": size}), columns)
 
 
-def _numbers(found: Mapping[str, Estimate]) -> dict[str, Value]:
-    return {name: one.value for name, one in found.items()}
+def _correlated(side: JudgedPoints, **named: Value) -> Iterator[dict[str, Value]]:
+    """Yield a row per metric of each coefficient of some systems."""
+    for metric, found in agreements(side, samples=0).items():
+        numbers = {name: one.value for name, one in found.items()}
+        yield {"human": side.human, "metric": metric, **named, **numbers}
 
 
 def measure_preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -202,10 +179,10 @@ def measure_preferences(evidence: Evidence, settings: IntervalSettings) -> MetaE
     rows = [
         {"metric": table.name, "variant": variant, **tau.cells("tau"), **tau.facts}
         for table in evidence.need_metrics()
-        for variant, tau in preference_taus(judged, table, settings.samples, settings.seed).items()
+        for variant, tau in measures.preference_taus(judged, table, settings.samples, settings.seed).items()
     ]
     facts = {**settings.facts(), **({"comparisons": len(judged)} if isinstance(judged, Comparisons) else {})}
-    return MetaEvaluation("preferences", _records(rows, facts))
+    return MetaEvaluation("preferences", table_of(rows, facts))
 
 
 def measure_accuracy(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -219,10 +196,11 @@ def measure_accuracy(evidence: Evidence, settings: IntervalSettings) -> MetaEval
             found.append((side.human, "systems", metric, pairs.estimate(*draws, calibrated=False)))
     for table in metrics:
         for human, judged in evidence.of_judges if table.segments else ():
-            soft = soft_accuracy(table, judged, *draws)
-            accuracies = {**({"systems softly": soft} if soft else {}), **output_accuracies(table, judged, *draws)}
+            accuracies = measures.output_accuracies(table, judged, *draws)
+            if (soft := measures.soft_accuracy(table, judged, *draws)) is not None:
+                accuracies["systems softly"] = soft
             if not isinstance(judged, Comparisons):
-                accuracies |= segment_accuracies(table, judged, *draws)
+                accuracies |= measures.segment_accuracies(table, judged, *draws)
             found += [(human, of, table.name, one) for of, one in accuracies.items()]
     if not found:
         raise InputError("an accuracy needs judgements, ", *_JUDGEMENTS, ", and for outputs their scores")
@@ -231,7 +209,7 @@ def measure_accuracy(evidence: Evidence, settings: IntervalSettings) -> MetaEval
         {"human": human, "metric": metric, "of": of, **one.cells("accuracy"), **one.facts}
         for human, of, metric, one in found
     ]
-    answer = _answer("accuracy", _records(rows, settings.facts()), columns)
+    answer = _answer("accuracy", table_of(rows, settings.facts()), columns)
     return replace(answer, notes=(*answer.notes, *_doubts(found)))
 
 
@@ -274,7 +252,7 @@ def bootstrap_differences(evidence: Evidence, settings: IntervalSettings) -> Met
             f"be below {_SIGNIFICANT}: take {needed:,} or more"
         )
     facts = {**settings.facts(), "tests": f"{_CORRECTED.format(len(rows))} within each measure"}
-    return MetaEvaluation("differences", _records(rows, facts), notes=tuple(notes))
+    return MetaEvaluation("differences", table_of(rows, facts), notes=tuple(notes))
 
 
 def _tested(
@@ -298,16 +276,16 @@ def _measures(
     """Yield each measure of agreement of a metric about outputs: the judges, its name and the estimate."""
     draws = (settings.samples, settings.seed)
     for human, scores in evidence.human.items():
-        ((_, found),) = agreements(join_systems([table], human, scores), *draws).items()
+        ((_, found),) = agreements(agreement.join_systems([table], human, scores), *draws).items()
         yield from ((human, f"{name} of systems", r) for name, r in found.items())
     for human, judged in evidence.of_judges:
         if isinstance(judged, Comparisons):
-            for variant, tau in preference_taus(judged, table, *draws).items():
+            for variant, tau in measures.preference_taus(judged, table, *draws).items():
                 yield human, f"tau {variant}", tau
-        for of, accuracy in output_accuracies(table, judged, *draws).items():
+        for of, accuracy in measures.output_accuracies(table, judged, *draws).items():
             yield human, f"{_ACCURACY}{of}", accuracy
         if not isinstance(judged, Comparisons):
-            ((_, found),) = agreements(join_assessments([table], human, judged), *draws).items()
+            ((_, found),) = agreements(agreement.join_assessments([table], human, judged), *draws).items()
             yield from ((human, name, r) for name, r in found.items())
 
 
@@ -332,10 +310,10 @@ def measure_annotators(evidence: Evidence, settings: IntervalSettings) -> MetaEv
     """
     if evidence.comparisons is None and evidence.assessments is not None:
         return _annotator_scores(evidence.assessments, settings)
-    pairs = annotator_agreement(evidence.need_comparisons())
+    pairs = agreement.annotator_agreement(evidence.need_comparisons())
     names = ["kappa", "observed", "expected", "comparisons"]
-    means = {"all, with others": mean_agreement(pairs, within=False)}
-    means["all, with themselves"] = mean_agreement(pairs, within=True)
+    means = {"all, with others": agreement.mean_agreement(pairs, within=False)}
+    means["all, with themselves"] = agreement.mean_agreement(pairs, within=True)
     rows = [[name, "", *_values(mean, names)] for name, mean in means.items() if mean is not None]
     rows += [[pair.one, pair.other, *_values(pair, names)] for pair in pairs]
     table = Records(["annotator", "other", *names], rows, empty="no output has two judgements")
@@ -352,7 +330,7 @@ def _annotator_scores(assessments: Assessments, settings: IntervalSettings) -> M
     draws = settings.samples, settings.seed, assessments.drawn_with(segments)
     found = {name: correlate(one, other, name, *draws).cells("agreement") for name in COEFFICIENTS}
     rows = [{"coefficient": name, **cells, "outputs": len(np.unique(outputs))} for name, cells in found.items()]
-    return MetaEvaluation("annotators", _records(rows, settings.facts()))
+    return MetaEvaluation("annotators", table_of(rows, settings.facts()))
 
 
 def compare_spans(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -360,7 +338,7 @@ def compare_spans(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluat
     marks = evidence.marks
     if marks is None or not marks.predicted:
         raise InputError("no spans of metrics: give files of them, or metrics and a corpus")
-    compared = span_agreements(marks, settings.samples, settings.seed)
+    compared = agreement.span_agreements(marks, settings.samples, settings.seed)
     known_name("metric", settings.against or next(iter(compared)), compared)
     rows = []
     for metric, (f1, random) in compared.items():
@@ -377,7 +355,7 @@ def compare_spans(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluat
     if marks.judged.missing:
         notes.append(f"{marks.judged.missing:,} marks of omissions have no character: left out")
     facts = {"difference": f"from {settings.against or 'random characters'}", **settings.facts()}
-    return MetaEvaluation("spans", _records(rows, facts), notes=tuple(notes))
+    return MetaEvaluation("spans", table_of(rows, facts), notes=tuple(notes))
 
 
 def rank_metrics(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -431,11 +409,6 @@ def _left_out(lacking: Mapping[str, Sequence[str]]) -> list[str]:
         for systems, names in sides.items()
         if systems
     ]
-
-
-def _records(rows: Sequence[Mapping[str, Value]], facts: Mapping[str, Value] | None = None) -> Records:
-    """Make a table of one row or more, which have the same names."""
-    return Records([*rows[0]], [[*row.values()] for row in rows], facts or {})
 
 
 def _values(row: object, names: Sequence[str]) -> list[Value]:

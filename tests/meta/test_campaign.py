@@ -20,7 +20,7 @@ from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError
 from softbleu.meta import campaign
 from softbleu.meta.agreement import JudgedPoints
-from softbleu.meta.campaign import CampaignTask, Measured, Permutations
+from softbleu.meta.campaign import Measured, Permutations
 from softbleu.meta.evidence import IntervalSettings
 from softbleu.meta.measures import JudgedPairs, soft_accuracy
 from softbleu.meta.metaeval import metaeval_directions
@@ -184,8 +184,8 @@ def test_clusters_are_those_of_mt_metrics_eval(permuted: list[list[int]]) -> Non
 def test_tasks_are_averaged_by_weight_and_permutation() -> None:
     first, second = (np.array([[difference, 0.1, -0.2, 0.3]]) for difference in (0.2, 0.4))
     tasks = [
-        CampaignTask("spa", "en-de", Measured({"a": 0.8, "b": 0.6}, first)),
-        CampaignTask("pearson", "ja-zh", Measured({"b": 0.2, "a": 0.6, "c": None}, -second)),
+        Measured({"a": 0.8, "b": 0.6}, first, None, "spa", "en-de"),
+        Measured({"b": 0.2, "a": 0.6, "c": None}, -second, None, "pearson", "ja-zh"),
     ]
     weights = campaign.task_weights(tasks, ["spa=3", "ja-zh=0.5"])
     assert weights == pytest.approx([6 / 7, 1 / 7])
@@ -294,8 +294,8 @@ def test_folders_of_mt_metrics_eval_are_read(tmp_path: Path) -> None:
     (alone, _) = softbleu.metaeval(
         "metrics", assessments=assessed, scores=tables, samples=50, direction="ja-zh"
     ).tasks
-    assert (alone.measured.permuted == found.tasks[2].measured.permuted).all()
-    assert [*alone.measured.values.values()] == [*found.tasks[2].measured.values.values()]
+    assert (alone.permuted == found.tasks[2].permuted).all()
+    assert [*alone.values.values()] == [*found.tasks[2].values.values()]
     pairs = metaeval_directions(read, "metric-pairs", samples=50, weights=["ja-zh=0"]).records()
     assert len(pairs) == 6 * 5
     by_task = {(row["task"], row["better"], row["worse"]): row for row in pairs}
@@ -354,10 +354,10 @@ def test_p_values_are_those_of_mt_metrics_eval(place: str, judged_in: str, refer
         for name, column in judged.metrics.items()
     }
     for pair in combinations(by_name, 2):
-        order = sorted(pair, key=lambda name: -task.measured.values[name])  # type: ignore[operator]
+        order = sorted(pair, key=lambda name: -task.values[name])  # type: ignore[operator]
         thresholds = [ties[name] for name in order]
         literal = oracle.published_test(people, *(by_name[name] for name in order), measure, 300, thresholds)
-        assert campaign.p_value(task.measured.difference(*order)) == pytest.approx(literal, abs=0.08)
+        assert campaign.p_value(task.difference(*order)) == pytest.approx(literal, abs=0.08)
 
 
 LEVELS = {  # Share of trials in which equal metrics lie in two clusters, as the guide has it
