@@ -115,8 +115,8 @@ class TextOptions(Common, panel="Input", shared=None):
     preset
         Settings of a paper: morgan2014. Other options override it
     scores
-        Scores of other programs, or of people (ESA, MQM, DA), by system and segment, each as a metric; FILE:A,B takes
-        columns (or metrics) A and B. No text is needed
+        Scores of other programs, or of human judges (ESA, MQM, DA), by system and segment, each as a metric; FILE:A,B
+        takes columns (or metrics) A and B. No text is needed
     annotators
         Of several annotators of an output in --scores: their mean, or each as a metric of its own (apart)
     lower

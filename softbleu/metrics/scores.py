@@ -53,7 +53,7 @@ _TURNED = re.compile(r"^\s*(?:1\s*)?[-\u2212]|(?i:neg(?:ated|ative)?|inver(?:se|
 _MEANS = ("bertscore", "refless", "trained")  # Our metrics of which a corpus has the mean of its segments
 _SAME = 0.01  # Points within which the statistics of a segment must make its score
 _NAMED = 3  # Segments without a score, or outputs, that a message names
-_FAR = 4  # Standard deviations from which on a person's score may be a slip
+_FAR = 4  # Standard deviations from which on a judge's score may be a slip
 
 
 def one_table(text: str) -> ScoreTable | None:
@@ -574,7 +574,7 @@ def _named(scores: Scores) -> Scores:
 def corpus_of(metrics: Sequence[Metric], labels: int = 0) -> Segments:
     """Make a corpus without text of the systems that all of these have scores of; a note names others.
 
-    Where people did not judge the last segments, so many `labels` of documents say how many there are.
+    Where judges did not see the last segments, so many `labels` of documents say how many there are.
     """
     scores = [metric for metric in metrics if isinstance(metric, Scores)]
     if computed := [metric for metric in metrics if not isinstance(metric, Scores)]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.corpora.corpus import Segments
-from softbleu.corpora.judgements.formats import find_rows
+from softbleu.corpora.judgements.formats import rows_in_format
 from softbleu.corpora.judgements.numbering import KnownOutputs, find_start
 from softbleu.corpora.judgements.scores import are_penalties, score_rows, sentinel_of
 from softbleu.corpora.judgements.tables import (
@@ -241,7 +241,7 @@ def read_assessments(
     if standardise is not None:
         known_name("way to standardise", standardise, ("annotator",))
     text = content_of(name, encoding)
-    found_rows = find_rows(name, text, texts=texts if callable(texts) else None, judged=True)
+    found_rows = rows_in_format(name, text, texts=texts if callable(texts) else None, judged=True)
     judged = None if found_rows is None else found_rows.rows
     by_system, of_whole, numbered, scored = True, False, judged is not None, ""
     means = partial(_means, name, standardise, missing_value)

@@ -71,10 +71,10 @@ def formats() -> Mapping[str, Fields]:
     return read_toml(Path(__file__).with_name("formats.toml"))
 
 
-def find_rows(
+def rows_in_format(
     name: str, content: LinesOrRows, system: str = "", texts: LinesBySystem | None = None, *, judged: bool = False
 ) -> FormatRows | None:
-    """Read scores of metrics, or of people, in a format of another program; None if the file is a table.
+    """Read scores of metrics or human judges in a format of another program; None if the file is a table.
 
     Judgements are rows of `system`, `segment` (from 1), `annotator`, `score`, `spans` and `document`, without control
     items; MQM's scores are the negated sums of the published weights.

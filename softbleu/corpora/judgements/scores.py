@@ -16,7 +16,7 @@ import numpy as np
 
 from softbleu.config.declare import parse_signature
 from softbleu.config.languages import find_direction
-from softbleu.corpora.judgements.formats import find_rows
+from softbleu.corpora.judgements.formats import rows_in_format
 from softbleu.corpora.judgements.programs import gec_metrics
 from softbleu.corpora.judgements.tables import (
     PLACES,
@@ -137,7 +137,7 @@ class ScoreTable:
     first: int | None = None  # Number of the first segment, 0 or 1, if the file numbers them
     texts: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     """Texts that the file has beside the scores, by system and segment, from 0."""
-    judged: bool = False  # Whether people judged, perhaps not all outputs
+    judged: bool = False  # Whether judges gave them, perhaps not all outputs
 
     @cached_property
     def fingerprint(self) -> str:
@@ -282,8 +282,8 @@ class _Entry(NamedTuple):
     statistics: Sequence[float] | None  # Statistics behind the score of the segment
     made_by: str
     text: object  # The scored text, if the file has it
-    annotator: str | None  # Who judged, if the file names them
-    judged: bool  # Whether people did
+    annotator: str | None  # The judge, if the file names them
+    judged: bool  # Whether a judge gave it
 
 
 def read_scores(
@@ -303,7 +303,7 @@ def read_scores(
     columns of scores are named behind a colon, as in ``scores.tsv:COMET,MetricX``; without column names as by WMT:
     metric, direction, test set, system, (segment,) score; or system, (segment,) score; ``.sys.score`` and
     ``.seg.score`` of mt-metrics-eval, the segments of a system in order; and JSON of other programs
-    (`formats.toml` beside this module). Judgements by people are scores, too: tables with a column `annotator`, and
+    (`formats.toml` beside this module). Human judgements are scores, too: tables with a column `annotator`, and
     ESA and MQM as published. ``None``, empty and missing values were not scored.
 
     Parameters
@@ -338,7 +338,7 @@ def read_scores(
     if not isinstance(content, ParquetRows) and gec_metrics.are_numbers(content):
         folder = Path(file).absolute().parent.name
         rows = list(gec_metrics.number_rows(file, content, names, stem, label or folder))
-    elif (found := find_rows(file, content, label or stem)) is not None:
+    elif (found := rows_in_format(file, content, label or stem)) is not None:
         rows = list(found.rows)
     else:
         rows = _split_systems(head_of(file, content), score_rows(file, content, column, metrics))
@@ -382,7 +382,7 @@ def _split_systems(head: Sequence[str], rows: Iterable[TableRow]) -> list[TableR
 def _entries(
     file: str, rows: Iterable[TableRow], name: str, direction: str | None, annotators: OfAnnotators
 ) -> list[_Entry]:
-    """Take the rows of a direction, which must be named where people judged several."""
+    """Take the rows of a direction, which must be named where judges saw several."""
     # Skip scores of single references.
     taken = [(where, with_direction(row)) for where, row in rows if "reference" not in row]
     named = bool(taken) and "annotator" in taken[0][1]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from softbleu.corpora.judgements.formats import find_rows
+from softbleu.corpora.judgements.formats import rows_in_format
 from softbleu.corpora.judgements.numbering import LinesBySystem
 from softbleu.corpora.judgements.programs import comet
 from softbleu.corpora.judgements.tables import (
@@ -112,7 +112,7 @@ def read_spans(
         There are no spans, or a row is not valid.
     """
     text = content_of(name, encoding)
-    found = find_rows(name, text, texts=texts, judged=True)
+    found = rows_in_format(name, text, texts=texts, judged=True)
     judged = of_direction(name, found.rows, direction) if found else _by_output(_span_rows(name, text))
     places, _ = place_rows(name, judged)
     names = plain_names({system for system, _ in places})
