@@ -82,11 +82,13 @@ class Draws:
         """Draw 0 or 1 for each entry of an array."""
         if not self._known:
             return self._generator.integers(2, size=shape)
-        drawn: Any = np.empty(int(np.prod(shape)), np.uint8)
-        for start in range(0, len(drawn), _DRAWN):
-            some = drawn[start : start + _DRAWN].view(bool)
+        drawn: Any = np.empty(shape, np.uint8)
+        flat = drawn.reshape(-1)
+        for start in range(0, len(flat), _DRAWN):
+            some = flat[start : start + _DRAWN].view(bool)
             np.less(self._words(len(some)).view("<i4"), 0, out=some)
-        return drawn.reshape(shape)
+        found: Integers = drawn
+        return found
 
 
 @cache
@@ -155,7 +157,7 @@ class DrawnSums(Protocol):
 
 def _width(chosen: DrawnSums, segments: int, columns: int = 1) -> int:
     """Return the numbers of memory that a draw takes."""
-    return max(segments // (8 if chosen.in_blocks else 1), columns, _CELLS // TOGETHER)
+    return max(segments // (4 if chosen.in_blocks else 1), columns, _CELLS // TOGETHER)
 
 
 def resampled_sums(
@@ -173,7 +175,7 @@ def resampled_sums(
     numbers the segments that are drawn, all unless given. The more `columns`, the fewer samples at a time.
     """
     counted = np.arange(segments) if counted is None else counted
-    places = np.unique(counted if units is None else units[counted], return_inverse=True)[1]
+    places = np.arange(len(counted)) if units is None else np.unique(units[counted], return_inverse=True)[1]
     size, start = int(places.max()) + 1, 0
     # Nothing is drawn 256 times among as many or more, but with a chance of 1 in 10 ** 506.
     dtype = np.uint8 if chosen.in_blocks else np.int64
@@ -287,10 +289,13 @@ def rank_ranges(resampled: Floats) -> tuple[Integers, Integers]:
     >>> ranges[0].tolist(), ranges[1].tolist()
     ([1, 1, 3], [2, 2, 3])
     """
-    from scipy.stats import rankdata
-
-    known = np.where(np.isnan(resampled), -np.inf, resampled)  # Without a score, last
-    ranks = np.sort(rankdata(-known, method="min", axis=1).astype(np.int64), axis=0)
+    known = np.where(np.isnan(resampled), np.inf, -resampled)  # Without a score, last
+    order = np.argsort(known, axis=1)
+    placed = np.take_along_axis(known, order, axis=1)
+    first, ranks = np.ones((2, *known.shape), np.int64)
+    first[:, 1:] += np.where(placed[:, 1:] != placed[:, :-1], np.arange(1, known.shape[1]), 0)
+    np.put_along_axis(ranks, order, np.maximum.accumulate(first, axis=1), axis=1)
+    ranks.sort(axis=0)
     # Rounded, for (1 - 0.95) * 1000 is a little more than 50.
     out = int(np.ceil(round(len(ranks) * (1 - LEVEL) / 2, 9))) if len(ranks) > 2 else 0
     return ranks[out], ranks[len(ranks) - 1 - out]

@@ -1,6 +1,7 @@
 """Draws: published numbers depend on these calls of generators, on their order, and in one case on their batches."""
 
 from collections.abc import Callable
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from softbleu import resample
-from softbleu.metrics.resampling import draw_references
+from softbleu.engine.statistics import small_numbers
+from softbleu.metrics.resampling import ChosenSums, draw_references
 
 SEED, TASK = 12345, [12345, *b"acc_eq en-de"]
 LIMITS = [1, 2, 3, 7, 1000, 300_000, 1 << 31, (1 << 31) + 1, 3 << 30, (1 << 32) - 1]
@@ -90,9 +92,12 @@ def test_batches_change_no_draw_but_those_of_tasks(monkeypatch: pytest.MonkeyPat
     assert twin.sum(axis=1).tolist() == [524900, 524450, 524414, 523663, 523846]
 
 
-@given(seed=st.integers(0, 2**40), calls=st.lists(st.tuples(st.sampled_from(LIMITS), st.integers(0, 40)), max_size=6))
+CALLS = st.lists(st.tuples(st.sampled_from(LIMITS), st.integers(0, 40)), max_size=6)
+
+
+@given(seed=st.integers(0, 2**40), calls=CALLS)
 def test_draws_are_those_of_numpy(seed: int, calls: list[tuple[int, int]]) -> None:
-    """Every call goes on with the half of 64 random bits that the last one may have left, and refuses as NumPy does."""
+    """Every call goes on with the half of 64 bits that the last one may have left, and refuses as NumPy does."""
     ours, theirs = resample.Draws(seed, known=True), np.random.default_rng(seed)
     for limit, count in calls:
         assert np.array_equal(ours.below(limit, count), theirs.integers(limit, size=count))
@@ -104,3 +109,16 @@ def test_another_numpy_is_called_itself() -> None:
     for limit in LIMITS:
         assert np.array_equal(plain.below(limit, 9), known.below(limit, 9))
         assert np.array_equal(plain.bits((5, limit % 7)), known.bits((5, limit % 7)))
+
+
+@given(seed=st.integers(0, 99), scale=st.sampled_from([1, 40, 3000, 10**6, 10**9]), most=st.sampled_from([2, 9, 70]))
+def test_sums_of_whole_numbers_are_exact(seed: int, scale: int, most: int) -> None:
+    """In 16 bits and single precision where these are enough, in more where not."""
+    generator = np.random.default_rng(seed)
+    rows = generator.integers(-scale, scale, size=(2, 2500, 3), endpoint=True)
+    weights = generator.integers(most, size=(4, 2500)).astype(np.uint8)
+    sums = ChosenSums([*small_numbers(rows)], [[np.arange(2500)]] * 2)
+    columns = [system.T.tolist() for system in rows]
+    literal = [[[sum(map(mul, weight, column)) for column in of] for weight in weights.tolist()] for of in columns]
+    assert sums.weighted(weights, 0).tolist() == literal
+    assert sums.plain(0, 2).tolist() == [[system.sum(axis=0).tolist()] * 2 for system in rows]

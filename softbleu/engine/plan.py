@@ -36,6 +36,8 @@ class Plan:
     level: Level = "corpus"  # Of the scores that will be made where rows are not kept
     keep_rows: bool = False
     """Whether the rows of all segments are kept, not only the sums for scores of the level."""
+    small_rows: bool = False
+    """Whether kept rows of whole numbers may have 16 or 32 bits: only for what adds them up, or takes them as 64."""
     prepared: Requirements | None = None  # What is prepared beside what the metrics need
 
     @property

@@ -143,7 +143,9 @@ class Runner:
         self, metrics: Sequence[Metric], corpus: Corpus, progress: Progress | None, *, keep_rows: bool
     ) -> Iterator[Statistics]:
         """Go through a corpus once, for metrics of one tokenizer."""
-        totals = [RowTotals(metric, self.plan.level, keep_rows=keep_rows) for metric in metrics]
+        totals = [
+            RowTotals(metric, self.plan.level, keep_rows=keep_rows, small=self.plan.small_rows) for metric in metrics
+        ]
         worker, tables = self._work(metrics, [total.needs_rows for total in totals])
         step = segments_at_once(metrics, corpus)
         quiet = bool(tables) or any(total.stream is not None for total in totals)

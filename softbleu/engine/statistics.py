@@ -69,7 +69,7 @@ def check_widths(metric: Metric, parts: Sequence[Integers]) -> None:
 class RowTotals:
     """Statistics of a metric so far, reduced as they come to no more than its scores at a level need."""
 
-    def __init__(self, metric: Metric, level: Level, *, keep_rows: bool) -> None:
+    def __init__(self, metric: Metric, level: Level, *, keep_rows: bool, small: bool = False) -> None:
         aggregation, segments = at_level(metric, level).aggregation, level == "segment"
         # A score may need more than the sum of rows, but not all of them at once.
         reduces = aggregation.by_segment if segments else not aggregation.sum_is_enough
@@ -79,6 +79,7 @@ class RowTotals:
         self._keep = keep_rows or not metric.aggregation.sum_is_enough or level != "corpus"
         self.needs_rows = reduces or self._keep  # Whether it must be given the rows of segments, not their sum
         self._metric, self._parts = metric, list[Rows]()
+        self._small = small and metric.aggregation.sum_is_enough
 
     def add(self, part: Rows) -> None:
         """Add the next segments."""
@@ -87,13 +88,22 @@ class RowTotals:
             if self.kept is not None:
                 self.kept.add(part.rows, part.counts)
             part = replace(part, rows=part.rows[:, :0], counts=part.counts[:0])
-        self._parts.append(part)
+        self._parts.append(replace(part, rows=small_numbers(part.rows)) if self._small else part)
         if len(self._parts) > 1 and (self.stream is not None or not self._keep):
             self._parts = [Rows.joined(self._metric, self._parts, keep=False)]
 
     def taken(self) -> Rows:
         """Put all together."""
         return self._parts[0] if len(self._parts) == 1 else Rows.joined(self._metric, self._parts, keep=True)
+
+
+def small_numbers(rows: Integers) -> Integers:
+    """Make whole numbers of 16 or 32 bits where these are enough; others stay as they are."""
+    if rows.dtype.kind != "i" or not rows.size:
+        return rows
+    ends = np.iinfo(np.int16), np.iinfo(np.int32)
+    least, most = int(rows.min()), int(rows.max())
+    return rows.astype(next((end.dtype for end in ends if end.min < least and most <= end.max), rows.dtype))
 
 
 class KeptRows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
+from dataclasses import replace
 from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, get_args, overload
 
@@ -158,7 +159,7 @@ def compare_corpus(
     if not isinstance(settings, library.significance.SignificanceSettings):
         raise InputError(f"significance must be SignificanceSettings, not {settings!r}")
     options = RunOptions(jobs, executor, checkpoint=checkpoint, progress=progress)
-    statistics = collect_statistics(corpus, metrics, options, keep_rows=True)
+    statistics = collect_statistics(corpus, replace(make_plan(metrics), small_rows=True), options, keep_rows=True)
     first = corpus.systems[0] if baseline is None else str(baseline)
     tables = library.slices.compare_systems(statistics, first, settings, progress)
     paired = zip(statistics, tables, strict=True)

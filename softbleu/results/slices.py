@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from softbleu.metrics import Metric
     from softbleu.types import Fields, Floats, Progress
 
+_SEGMENTS = 1 << 15  # Segments that are scored in one call
 _NOTED = 0.1  # By how much variances grow with documents before a note says so
 _RUN = re.compile(r"(.+)\.(\d+)")
 _FRAME = {{"lower": "low", "upper": "high"}.get(name, name): key for name, key in SCORES.items()}
@@ -127,8 +128,15 @@ def _note_documents(metric: ReadsRows, segments: Floats, baseline: int) -> None:
 
 def segment_numbers(statistics: Statistics) -> Floats:
     """Scores of the segments of every system, as at level `segment`: (systems, segments)."""
-    metric = at_level(statistics.metric, "segment")
-    return np.stack([metric.aggregation.segment_numbers(rows, statistics.offsets) for rows in statistics.rows])
+    aggregation, offsets = at_level(statistics.metric, "segment").aggregation, statistics.offsets
+    numbers = np.empty((len(statistics.rows), len(offsets) - 1))
+    step = _SEGMENTS if aggregation.by_segment else len(offsets)
+    for start in range(0, len(offsets) - 1, step):
+        some = offsets[start : start + step + 1]
+        for number, rows in enumerate(statistics.rows[:, some[0] : some[-1]]):
+            whole = rows.astype(np.int64) if rows.dtype.kind == "i" else rows
+            numbers[number, start : start + step] = aggregation.segment_numbers(whole, some - some[0])
+    return numbers
 
 
 def group_runs(systems: Sequence[str]) -> dict[str, list[int]]:
