@@ -491,7 +491,9 @@ def _in_turn(write: Callable[[Table, Layout], Written], tables: Iterable[Table],
 
 def view_table(found: Tabular | list[Table], layout: Layout) -> Made:
     """Return the tables of any value with rows."""
-    return Table.of(found) if isinstance(found, Tabular) and not isinstance(found, Table) else found
+    if isinstance(found, Table) or not isinstance(found, Tabular):
+        return found
+    return Table.of(found)
 
 
 TABLE_WRITERS: Writers[Tabular | list[Table]] = table_writers(view_table)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from softbleu import report
 from softbleu.analysis.kind_differences import KIND_DIFFERENCES
@@ -137,8 +137,8 @@ def _columns(chosen: Sequence[str], label: str, form: str = "") -> dict[str, lis
     made: dict[str, list[Column]] = {}
     for before, name in zip(["", *chosen], chosen, strict=False):
         if (before, name) in _JOINED:
-            (number,), interval = made[before], COLUMNS[name]
-            made[before] = [_joined(number, interval, f"{number.title} {_JOINED[before, name]}")]
+            (number,) = made[before]
+            made[before] = [_joined(number, COLUMNS[name], _JOINED[before, name])]
         elif name in COLUMNS:
             made[name] = [replace(COLUMNS[name], head=label, form=form) if name == "score" else COLUMNS[name]]
         else:
@@ -147,15 +147,14 @@ def _columns(chosen: Sequence[str], label: str, form: str = "") -> dict[str, lis
 
 
 def _joined(number: Column, interval: Column, head: str) -> Column:
-    shown = (number, interval)
-    text = lambda row, digits: " ".join(filter(None, (column.cell(row, digits) for column in shown)))  # noqa: E731
-    return replace(number, head=head, text=text)
+    text = lambda row, digits: f"{number.cell(row, digits)} {interval.cell(row, digits)}".rstrip()  # noqa: E731
+    return replace(number, head=f"{number.title} {head}", text=text)
 
 
-def _of(rows: str, key: str, column: Column, head: str, digits: int | None = None) -> Column:
-    """Make a column of a wide table, whose rows have a row for each metric or system."""
-    text = lambda row, decimals: column.cell(row[rows][key], decimals)  # noqa: E731
-    return Column(f"{key} {column.name}", head, text=text, digits=digits, better=0)
+def _of(key: str, column: Column, head: str, digits: int | None = None) -> Column:
+    """Make a column of a wide table, whose rows have `rows` for each metric or system."""
+    text = lambda row, decimals: column.cell(row["rows"][key], decimals)  # noqa: E731
+    return Column(f"{key} {column.name}", head, text=text, digits=digits)
 
 
 def _shown_rows(table: Comparison, name: str, layout: Layout) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
@@ -241,13 +240,7 @@ def summary_table(tables: Sequence[Comparison], layout: Layout) -> Table:
         for of, shown in _columns(chosen, name, "" if "p" in chosen else "starred").items():
             more = () if several and of == "vectors" else heads.get(of, ())
             for column in (*shown, *(Column(head, head, missing="") for head in more)):
-                made = _of(
-                    "rows",
-                    name,
-                    column,
-                    column.title if of == "score" or not several else f"{name} {column.title}",
-                    digits,
-                )
+                made = _of(name, column, f"{name} " * (several and of != "score") + column.title, digits)
                 columns.append(replace(made, better=1 if table.higher_is_better else -1) if of == "score" else made)
     if several and "vectors" in chosen:  # Metrics with the same coverage share a column
         for head, cells in _covered(tables)[0].items():
@@ -269,25 +262,15 @@ def summary_and_matrices(tables: Sequence[Comparison], layout: Layout) -> list[T
 
 def kind_tables(tables: Comparison, layout: Layout) -> Table:
     """Make a table: a row per kind and system, the kinds that add most first; stars mark significant differences."""
-    several, beside = len(tables) > 1, len(tables.families[0].systems) > 1
+    names = [*["metric"] * (len(tables) > 1), "kind", "system"]
+    chosen = [*names, *["correct", "proposed", "gold", "precision", "recall", "score", "interval"]]
+    if len(tables.families[0].systems) > 1:
+        chosen += ["difference", "difference-interval", "p", "adds"]
+    columns = _columns(chosen, f"F{tables.rows[0]['beta']:g}")
     floors = {table.metric: table.significance.floor for table in tables}
-    score = replace(COLUMNS["score"], head=f"F{tables.rows[0]['beta']:g} [95% CI]", ends=("lower", "upper"), better=0)
-    names = [*["metric"] * several, "kind", "system"]
-    shown = [
-        *names,
-        "correct",
-        "proposed",
-        "gold",
-        "precision",
-        "recall",
-        "score",
-        *["difference", "p", "adds"] * beside,
-    ]
-    columns = _columns([*shown[:-2], "difference-interval", *shown[-2:]] if beside else shown, "")
-    columns["score"] = [score]
     return Table.of(
         [{**row, "named": row["label"], "floor": floors[row["metric"]]} for row in tables.rows],
-        shown=[column for some in columns.values() for column in some],
+        shown=[replace(column, better=0) for some in columns.values() for column in some],
         notes=_kind_notes(tables, layout),
         text_columns=len(names),
     )
@@ -323,8 +306,8 @@ def kind_summary(tables: Comparison, layout: Layout) -> Table:
     adds = replace(COLUMNS["adds"], ends=None)
     others = [system for system in systems if system != tables.baseline]
     columns = [*[COLUMNS["metric"]] * several, COLUMNS["kind"]]
-    columns += [_of("rows", system, score, system) for system in systems]
-    columns += [_of("rows", system, adds, f"{system} adds") for system in others]
+    columns += [_of(system, score, system) for system in systems]
+    columns += [_of(system, adds, f"{system} adds") for system in others]
     notes = _kind_notes(tables, layout)
     return Table.of(wide, shown=columns, notes=notes, text_columns=1 + several, marked=marked)
 
@@ -576,13 +559,12 @@ def _nothing_marked(table: Comparison) -> str:
     )
 
 
-@dataclass(frozen=True)
-class View:
+class View(NamedTuple):
     """The tables of a comparison for each audience."""
 
     programs: Callable[[Comparison, Layout], Table]
-    readers: Callable[[Comparison, Layout], Table | list[Table]]
-    paper: Callable[[Comparison, Layout], Table | list[Table]]
+    readers: Callable[[Comparison, Layout], Made]
+    paper: Callable[[Comparison, Layout], Made]
 
 
 _WHOLE = View(comparison_records, comparison_tables, summary_table)

@@ -25,7 +25,7 @@ from softbleu.formats import Layout, dump
 from softbleu.formats import write_html as write_table_html
 from softbleu.metrics.protocols import BleuFormula, in_percent
 from softbleu.report.verdicts import make_verdicts, overall_verdict
-from softbleu.tables import PROBABILITIES, Column, Table, Value, p_text
+from softbleu.tables import Column, Table, Value
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -235,14 +235,7 @@ def _mark_columns(page: Page, rows: int) -> dict[str, Integers]:
 def _table(table: PageTable, digits: int) -> dict[str, object]:
     """Format the cells of a table."""
     columns = list(dict.fromkeys(name for row in table.rows for name in row))
-    cells = [
-        [
-            p_text(value) if name in PROBABILITIES and isinstance(value, float) else _cell(value, digits)
-            for name in columns
-            for value in [row.get(name)]
-        ]
-        for row in table.rows
-    ]
+    cells = [[Column(name, missing="–").cell(row, digits) for name in columns] for row in table.rows]
     numeric = [not any(isinstance(row.get(name), str) for row in table.rows) for name in columns]
     values = [[_exact(row.get(name)) for name in columns] for row in table.rows]
     shown = {"columns": columns, "numeric": numeric, "rows": cells, "values": values}
@@ -254,14 +247,6 @@ def _exact(value: object) -> str:
     if isinstance(value, tuple):
         return " ".join(map(_exact, value))
     return "" if value is None else repr(value) if isinstance(value, float) else str(value)
-
-
-def _cell(value: object, digits: int) -> str:
-    if isinstance(value, tuple):
-        return " to ".join(_cell(part, digits) for part in value)
-    if isinstance(value, float):
-        return f"{value:.{digits}f}"
-    return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _metric_of(page: Page) -> dict[str, object]:
