@@ -141,6 +141,12 @@ def at_moments(corpus: Segments, moments: Sequence[float | str]) -> Segments:
     return replace(corpus, candidates=candidates, logs=logs)
 
 
+def early_moments(corpus: AnyCorpus) -> dict[str, float | None]:
+    """Tell the moment of each system's outputs, None for whole ones; nothing where all are whole."""
+    moments = {system: log.moment for system, log in corpus.logs.items()}
+    return moments if any(moment is not None for moment in moments.values()) else {}
+
+
 def whole_outputs(corpus: AnyCorpus) -> AnyCorpus:
     """Leave out what `at_moments` put before whole outputs."""
     early = [system for system, log in corpus.logs.items() if log.moment is not None]

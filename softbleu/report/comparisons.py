@@ -67,6 +67,7 @@ COLUMNS = {
     "fraction": Column("fraction", "output", text=lambda row, digits: share_name(row["fraction"])),
     "bucket": Column("bucket"),
     "size": Column("segments"),
+    "moment": Column("moment", text=lambda row, digits: "whole" if row["moment"] is None else f"{row['moment']:g}"),
     "system": Column("system"),
     "correct": Column("correct", "right"),
     "proposed": Column("proposed"),
@@ -247,7 +248,7 @@ def summary_table(tables: Sequence[Comparison], layout: Layout) -> Table:
             columns.append(Column(head, head))
             for row, cell in zip(wide.values(), cells, strict=True):
                 row[head] = cell
-    tests, notes = len(first.rows) - 1, list[str]()
+    tests, notes = first.tests, list[str]()
     if tests and {"score", "p"} & {*chosen}:
         said = f"* p < {SIGNIFICANT} against {first.baseline} · p: {corrected_text(first, tests)}"
         notes = [said, *first.significance.too_few(tests)]
@@ -318,15 +319,20 @@ def slice_tables(tests: Comparison, layout: Layout) -> list[Table]:
 
 
 def _slice_table(table: Comparison, layout: Layout) -> Table:
-    of_fractions = "fraction" in table.rows[0]
+    kind = next(name for name in ("fraction", "bucket", "moment") if name in table.rows[0])
+    of_fractions = kind == "fraction"
     count, notes = table.tests, [*_FRACTIONS] * of_fractions
     if count:
-        notes += [f"* p < {SIGNIFICANT} against {table.baseline} · p: {corrected_text(table, count)}"]
+        notes += [f"* p < {SIGNIFICANT} against {table.families[-1].baseline} · p: {corrected_text(table, count)}"]
         notes += table.significance.too_few(count)
-    chosen = ["fraction", "system"] if of_fractions else ["bucket", "size", "system", "ranks"]
+    chosen = {
+        "fraction": ["fraction", "system"],
+        "bucket": ["bucket", "size", "system", "ranks"],
+        "moment": ["moment", "system", "ranks"],
+    }[kind]
     chosen += ["score", "interval", "difference", "difference-interval", "p"]
     if len(table.families[0].systems) == 1 and not of_fractions:
-        chosen = ["bucket", "size", "system", "score", "interval"]
+        chosen = [*chosen[: chosen.index("system") + 1], "score", "interval"]
     heads = {key: head for head, key in table.columns.items() if key == "bucket"}
     columns = [
         replace(column, better=0, head=heads.get(column.name, column.head))
@@ -512,7 +518,7 @@ def draw_pairs(tables: Sequence[Comparison], picture_format: str) -> bytes:
     for table in tables:
         ranked, base = _ranked(table), table.baseline
         filled = [row.beside is None or row.beside.corrected < SIGNIFICANT for row in ranked]
-        note = f"● differs from {base}, ○ not (p < {SIGNIFICANT}, {corrected_text(table, len(ranked) - 1)})"
+        note = f"● differs from {base}, ○ not (p < {SIGNIFICANT}, {corrected_text(table, table.tests)})"
         note = _nothing_marked(table) or (note if len(ranked) > 1 else "")
         panels.append(
             report.plots.IntervalRows(
@@ -584,6 +590,10 @@ def _view_of(tables: Comparison) -> View | None:
 def _views(audience: Audience) -> Callable[[Comparison, Layout], Made]:
     def make(tables: Comparison, layout: Layout) -> Made:
         view = _view_of(tables) or (_PAIRS if tables[0].significance.all_pairs else _WHOLE)
+        if "moment" in tables[0].rows[0] and audience != "programs" and view is _PAIRS:
+            return matrix_tables(tables.by_family(), layout)
+        if "moment" in tables[0].rows[0] and not layout.columns:
+            view = replace(view, readers=slice_tables)
         made: Made = getattr(view, audience)(tables, layout)
         return made
 

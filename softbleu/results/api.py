@@ -12,6 +12,7 @@ from softbleu import results as library
 from softbleu.config.earlier import also_named
 from softbleu.corpora.corpus import Against, Corpus, References, Segments, Texts, make_corpus
 from softbleu.corpora.gates import GivenGate, gated
+from softbleu.corpora.recordings import early_moments
 from softbleu.engine.notes import Note, corpus_notes, note_coverage, note_impossible
 from softbleu.engine.plan import (
     GivenMetric,
@@ -161,7 +162,7 @@ def compare_corpus(
     options = RunOptions(jobs, executor, checkpoint=checkpoint, progress=progress)
     statistics = collect_statistics(corpus, replace(make_plan(metrics), small_rows=True), options, keep_rows=True)
     first = corpus.systems[0] if baseline is None else str(baseline)
-    tables = library.slices.compare_systems(statistics, first, settings, progress)
+    tables = library.slices.compare_systems(statistics, first, settings, progress, early_moments(corpus))
     paired = zip(statistics, tables, strict=True)
     note_impossible((row.name, each.metric, row.score) for each, table in paired for row in table.comparisons)
     note_coverage((row.name, table.label, row.coverage) for table in tables for row in table.comparisons)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -175,14 +176,17 @@ class Comparison(Tabular, Sequence["Comparison"]):
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             return [self[number] for number in range(len(self))[place]]
-        rows, pairs = (
-            [row for row in table if row["metric"] == self._names[place]] for table in (self.rows, self.pairs)
-        )
-        own = [
-            (each, drawn)
-            for each, drawn in zip(self.families, self.drawn, strict=True)
-            if each.name == self._names[place]
-        ]
+        return self._only(lambda row: row["metric"] == self._names[place])
+
+    def by_family(self) -> list[Comparison]:
+        """Return the part of each family: of each metric, and of slices that are drawn apart."""
+        found = ({"metric": family.name, **family.slices[0]}.items() for family in self.families)
+        return [self._only(partial(lambda own, row: own <= row.items(), own)) for own in found]
+
+    def _only(self, chosen: Callable[[Fields], bool]) -> Comparison:
+        rows, pairs = ([row for row in table if chosen(row)] for table in (self.rows, self.pairs))
+        both = zip(self.families, self.drawn, strict=True)
+        own = [(each, drawn) for each, drawn in both if chosen(each.named(0, 0))]
         columns = {name: key for name, key in self.columns.items() if name != "metric"}
         families, drawn = zip(*own, strict=True)
         return replace(self, rows=rows, pairs=pairs, families=families, drawn=drawn, columns=columns, facts=None)
@@ -238,13 +242,14 @@ class Comparison(Tabular, Sequence["Comparison"]):
 
     @property
     def resampled(self) -> Floats:
-        """The bootstrap scores, (systems, samples)."""
-        return self.drawn[0][:, 0]
+        """The bootstrap scores, (systems, samples), in the order of rows where slices are drawn apart."""
+        return np.concatenate([drawn[:, 0] for drawn in self.drawn])
 
     @property
     def tests(self) -> int:
-        """Number of tests beside the baseline; that of all kinds of edits together is not one of them."""
-        return sum(row["p_value"] is not None and row.get("kind") != "all" for row in self.rows)
+        """Number of tests that are corrected together; that of all kinds of edits is not one of them."""
+        tested = (row for row in self.rows if row["p_value"] is not None and row.get("kind") != "all")
+        return max(Counter(row.get("moment") for row in tested).values(), default=0)
 
     def pair(self, name: str, other: str) -> ComparedRow:
         """Find the pair of two systems, `name` and `other`, either way round.
@@ -255,8 +260,8 @@ class Comparison(Tabular, Sequence["Comparison"]):
             return self._by_names[name, other]
         if (other, name) in self._by_names:
             return self._by_names[other, name].turned()
-        names = [system for system in self.families[0].systems if system != name]
-        if name != other and {name, other} <= {*self.families[0].systems}:
+        names = [system for family in self.families for system in family.systems if system != name]
+        if name != other and other in names and any(name in family.systems for family in self.families):
             raise InputError(f"{name} and {other} were not tested: of so many systems set all_pairs=True")
         raise UnknownNameError("system", other if other not in names else name, names)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -83,9 +83,15 @@ def outputs_family(
 
 
 def compare_systems(
-    statistics: Sequence[Statistics], baseline: str, how: SignificanceSettings, progress: Progress | None = None
+    statistics: Sequence[Statistics],
+    baseline: str,
+    how: SignificanceSettings,
+    progress: Progress | None = None,
+    moments: Mapping[str, float | None] | None = None,
 ) -> Comparison:
     """Give every system an interval, a rank and its range, and test it against the baseline, or all others.
+
+    Unfinished outputs at a moment of a log are compared with those of the same moment alone.
 
     Parameters
     ----------
@@ -97,16 +103,48 @@ def compare_systems(
         How to test; for numbers that are not given see `SignificanceSettings.settled`.
     progress
         Called with the number of samples and trials done and of all.
+    moments
+        Moment of the source of each system's outputs, None for whole ones, where some are unfinished.
 
     Raises `UnknownNameError`: no system has the baseline's name.
     """
-    families = (outputs_family(each, baseline, how) for each in statistics)
-    columns, all_pairs = {"metric": "metric", **_FRAME}, how.every_pair(len(statistics[0].systems))
-    table = compare_slices(families, all_pairs=all_pairs, columns=columns, progress=progress)
+    groups: dict[float | None, list[int]] = {}
+    for place, name in enumerate(statistics[0].systems):
+        groups.setdefault(moments.get(name) if moments else None, []).append(place)
+    families = (
+        outputs_family(part, own, how, {"moment": moment} if moments else None)
+        for each in statistics
+        for moment, part, own in _by_moment(each, groups, baseline)
+    )
+    columns, all_pairs = {"metric": "metric", **_FRAME}, how.every_pair(len(statistics[0].systems) // len(groups))
+    table = compare_slices(
+        families,
+        all_pairs=all_pairs,
+        together=lambda row: (row["metric"], row.get("moment")),
+        columns=columns,
+        progress=progress,
+    )
     for each in statistics:
         if how.documents is None and isinstance(each.metric, ReadsRows):
             _note_documents(each.metric, segment_numbers(each), each.systems.index(baseline))
     return replace(table, facts={f"signature of {one.metric}": one.short_signature for one in table})
+
+
+def _by_moment(
+    statistics: Statistics, groups: Mapping[float | None, Sequence[int]], baseline: str
+) -> Iterator[tuple[float | None, Statistics, str]]:
+    """Yield the statistics of the outputs of each moment, which have places, and the baseline at that moment."""
+    if len(groups) == 1:
+        yield next(iter(groups)), statistics, baseline
+        return
+    name = next(
+        (baseline.removesuffix(f"@{m:g}") for m in groups if m is not None and baseline.endswith(f"@{m:g}")), baseline
+    )
+    for moment, places in sorted(groups.items(), key=lambda group: (group[0] is None, group[0] or 0.0)):
+        covered = statistics.coverage and tuple(statistics.coverage[place] for place in places)
+        systems = tuple(statistics.systems[place] for place in places)
+        part = replace(statistics, systems=systems, rows=statistics.rows[places], coverage=covered)
+        yield moment, part, name if moment is None else f"{name}@{moment:g}"
 
 
 def _note_documents(metric: ReadsRows, segments: Floats, baseline: int) -> None:

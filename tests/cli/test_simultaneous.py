@@ -2,10 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from made_up_logs import recordings, speech_log, streamed, text_log, write_log
+
+import softbleu
+from softbleu.results.significance import SignificanceSettings
 
 
 @pytest.fixture
@@ -111,6 +115,30 @@ def test_outputs_at_moments_stand_before_whole_ones(command, logs):
     scores = [row["score"] for row in rows]
     assert scores[0] < scores[1] < scores[2]
     assert scores[3] <= scores[0]
+
+
+@pytest.mark.parametrize("baseline", ["B", "B@5000"])
+def test_each_moment_is_compared_by_itself(command, logs, baseline):
+    """As if there were no others: its own ranks, baseline and family of tests."""
+    given, few = [*logs, "-m", "chrf", "laal", "--baseline", baseline], ["--samples", "30", "--trials", "50"]
+    rows = table_of(command, "compare", *given, *few, "--at", "2s", "5000")
+    assert [row["system"] for row in rows[:6]] == ["A@2000", "B@2000", "A@5000", "B@5000", "A", "B"]
+    alone = table_of(command, "compare", *given[:-1], "B", *few)
+    assert [row for row in rows if "@" not in row["system"]] == alone
+    own = softbleu.at_moments(softbleu.read_logs({name: f"{name}/instances.log" for name in "AB"}), ["2s"])
+    early = replace(own, candidates={name: own.candidates[name] for name in ("A@2000", "B@2000")})
+    how = SignificanceSettings(samples=30, trials=50)
+    for metric in ("chrf", "laal"):
+        table = softbleu.compare_corpus(early, metric, baseline="B@2000", significance=how)
+        found = [row for row in rows if row["metric"] == metric and row["system"].endswith("@2000")]
+        assert [[row[name] for name in found[0] if name != "metric"] for row in table.rows] == [
+            [*row.values()][1:] for row in found
+        ]
+    shown = command("compare", *given, *few, "--at", "2s", "5000").out
+    assert re.search(r"^2000 +B@2000.*baseline", shown, re.MULTILINE)
+    assert "against B · p: Holm-corrected, 1 test" in shown
+    matrices = command("compare", *given, *few, "--at", "2s", "5000", "--all-pairs").out
+    assert matrices.count("above the diagonal") == 6
 
 
 def test_outputs_are_scored_at_each_delay(command, tmp_path, monkeypatch):
