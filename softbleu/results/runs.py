@@ -10,7 +10,8 @@ from pathlib import Path
 
 from softbleu.config.declare import all_settings, parse_signature
 from softbleu.corpora.files import open_text
-from softbleu.corpora.judgements.programs.own import scored_rows
+from softbleu.corpora.judgements.converters import own_rows
+from softbleu.corpora.judgements.tables import json_values
 from softbleu.errors import InputError, Parameter
 from softbleu.io.reading import parse_score
 from softbleu.metrics.base import METRICS
@@ -87,7 +88,7 @@ def read_run(name: str, encoding: str = "utf-8") -> dict[str, RunOfMetric]:
     with closing(open_text(name, encoding)) as text:
         lines = list(text)
     runs: dict[str, RunOfMetric] = {}
-    for where, row in scored_rows(name, lines) if lines else ():
+    for where, row in own_rows(name, json_values(name, lines)) if lines else ():
         signature, system = row.get("signature"), row["system"]
         if not isinstance(system, str):
             raise InputError(f"{where}: a system's name is needed, not {system!r}")

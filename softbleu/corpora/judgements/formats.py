@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from softbleu.corpora.files import name_files
+from softbleu.corpora.judgements import converters, pearmut
 from softbleu.corpora.judgements.numbering import LinesBySystem
-from softbleu.corpora.judgements.programs import comet, gec_metrics, harness, mqm, own, pearmut, sacrebleu, wmt
 from softbleu.corpora.judgements.tables import (
     LinesOrRows,
     ParquetRows,
@@ -27,9 +27,10 @@ from softbleu.corpora.judgements.tables import (
 from softbleu.errors import InputError
 from softbleu.io.platform import cached_property
 from softbleu.io.reading import parse_json, read_toml, whole_number
-from softbleu.types import Fields, JsonObject
+from softbleu.types import Fields, Json, JsonObject
 
-_USUAL = ("system", "segment", "document", "lp", "metric", "annotator")  # Columns that are found by all their names
+_USUAL = ("system", "file", "segment", "document", "lp", "metric", "annotator", "score", "signature")
+"""Columns that are found by all their names."""
 
 
 class FormatRows(NamedTuple):
@@ -59,10 +60,28 @@ class _File:
 
 
 _READERS: dict[str, Callable[[_File], Iterator[TableRow]]] = {
-    "mqm": lambda file: mqm.mqm_rows(file.name, file.content),
+    "mqm": lambda file: converters.mqm_rows(file.name, file.content),
     "pearmut": lambda file: pearmut.pearmut_rows(file.name, file.values, file.texts),
-    "humeval": lambda file: wmt.humeval_rows(file.values),
+    "humeval": lambda file: converters.humeval_rows(file.values),
 }
+
+
+def _all_objects(fits: Callable[[Fields], bool]) -> Callable[[Sequence[Json]], bool]:
+    return lambda values: all(isinstance(value, dict) and fits(value) for value in values)
+
+
+_JSON: list[tuple[Callable[[Sequence[Json]], bool], Callable[[_File], Iterator[TableRow]]]] = [
+    (_all_objects(converters.is_of_system), lambda file: converters.system_rows(file.values)),
+    (_all_objects(converters.is_sample), lambda file: converters.sample_rows(file.values)),
+    (converters.is_by_file, lambda file: converters.file_rows(file.name, file.values[0][1])),
+    (converters.is_by_system, lambda file: converters.rows_by_system(file.name, file.values[0][1])),
+    (
+        converters.are_gaps_or_numbers,
+        lambda file: converters.segment_rows(file.name, file.system, [value for _, value in file.values]),
+    ),
+    (lambda _: True, lambda file: converters.own_rows(file.name, file.values)),
+]
+"""Readers of other JSON, and whether its values are theirs."""
 
 
 @cache
@@ -94,14 +113,29 @@ def rows_in_format(
     """
     file = _File(name, content, system, texts)
     for form in formats().values():
-        of_people = form.get("judged", False)
-        if (of_people or not judged) and (rows := _rows_in(form, file)) is not None:
+        of_judges = form.get("judged", False)
+        if (of_judges or not judged) and (rows := _rows_in(form, file)) is not None:
             if "refuse" in form:
                 raise InputError(f"{name}, line 1: {form['refuse']}")
-            found = FormatRows(rows, unnamed=False) if "rows" in form else _mapped(form, rows, system)
-            better = {"better": "higher"} if of_people else {}
-            return found._replace(rows=((where, {**better, **row}) for where, row in found.rows))
-    return _json_rows(name, file.values, system) if file.values and not judged else None
+            rows = rows if "rows" in form else _mapped(form, rows)
+            return _named(
+                ((where, {"better": "higher", **row}) for where, row in rows) if of_judges else rows, system
+            )
+    if not file.values or judged:
+        return None
+    return _named(next(read(file) for fits, read in _JSON if fits([value for _, value in file.values])), system)
+
+
+def _named(rows: Iterable[TableRow], system: str) -> FormatRows:
+    """Name systems after their files, or else as `system`, without the direction."""
+    listed = list(rows)
+    files = dict.fromkeys(row["file"] for _, row in listed if row.get("file"))
+    names: dict[object, str] = {path: called for called, path in name_files([*files]).items()}
+    made: list[TableRow] = []
+    for where, row in listed:
+        usual = names.get(row.get("file")) or system.removeprefix(f"{row.get('lp')}.")
+        made.append((where, {"system": usual, **row}))
+    return FormatRows(made, not files and not any("system" in row for _, row in listed))
 
 
 def _rows_in(form: Fields, file: _File) -> Iterable[TableRow] | None:
@@ -120,11 +154,9 @@ def _rows_in(form: Fields, file: _File) -> Iterable[TableRow] | None:
         return table_rows(file.name, file.content, lambda _: (form["header"], False))[1]
     if not {*form["needs"]} <= {cell.lower() for cell in file.head}:
         return None
-    return (
-        _READERS[form["rows"]](file)
-        if "rows" in form
-        else table_rows(file.name, file.content, wanted=form["needs"])[1]
-    )
+    if "rows" in form:
+        return _READERS[form["rows"]](file)
+    return table_rows(file.name, file.content, wanted=form["needs"])[1]
 
 
 def _matching(form: Fields, name: str, lines: Iterable[str]) -> list[TableRow] | None:
@@ -169,60 +201,34 @@ def _is_kept(form: Fields, cells: Fields) -> bool:
     return kept and not any(part in cells[column] for column, parts in form.get("drop", {}).items() for part in parts)
 
 
-def _mapped(form: Fields, rows: Iterable[TableRow], system: str) -> FormatRows:
-    """Give columns our names, number segments, and name systems after their files."""
+def _mapped(form: Fields, rows: Iterable[TableRow]) -> list[TableRow]:
+    """Give columns our names, and number segments."""
     taken = [(where, cells) for where, cells in rows if _is_kept(form, cells)]
-    files = dict.fromkeys(cells["file"] for _, cells in taken if cells.get("file"))
-    names = {path: called for called, path in name_files([*files]).items()}
     columns = {keys: _columns(form, keys) for keys in {tuple(cells) for _, cells in taken}}
-    made: list[JsonObject] = []
+    made: list[tuple[str, JsonObject]] = []
     for where, cells in taken:
-        row = {
-            ours: cells[theirs]
-            for ours, theirs in columns[tuple(cells)]
-            if cells[theirs] is not None or ours == "score"
-        }
+        known = ((ours, cells[theirs]) for ours, theirs in columns[tuple(cells)])
+        row = {ours: cell for ours, cell in known if cell is not None or ours == "score"}
         row |= {ours: text.format_map(cells) for ours, text in form.get("says", {}).items()}
-        row |= {"system": names[cells["file"]]} if cells.get("file") else {}
         if "first" in form:
             number = whole_number(where, "the number of a segment", row.get("segment"))
             row["segment"] = number + 1 - form["first"]
         if isinstance(row.get("spans"), str):
             row["spans"] = parse_json(row["spans"], where)
-        made.append({"annotator": "", "spans": [], **row} if form.get("judged") else row)
-    unnamed = not any("system" in row for row in made)
-    made = [{"system": system.removeprefix(f"{row.get('lp')}."), **row} for row in made]
+        made.append((where, {"annotator": "", "spans": [], **row} if form.get("judged") else row))
     if "order" in form:
-        totals = Counter((row["system"], row.get("metric")) for row in made)
-        counts = Counter[object]()
-        for row in made:
-            key = row["system"], row.get("metric")
+        keys = [tuple(row.get(name) for name in ("system", "file", "metric")) for _, row in made]
+        totals, counts = Counter(keys), Counter[object]()
+        for key, (_, row) in zip(keys, made, strict=True):
             if form["order"] == "all" or totals[key] > 1:
                 row["segment"] = counts[key]
             counts[key] += 1
-    return FormatRows([(where, row) for (where, _), row in zip(taken, made, strict=True)], unnamed)
+    return [*made]
 
 
 def _columns(form: Fields, keys: Sequence[str]) -> list[tuple[str, str]]:
     """Pair our names of columns with those of a row: the usual ones, and those that the format has."""
     usual = zip(meanings(keys), keys, strict=True)
     named = {ours: theirs for ours, theirs in form.get("columns", {}).items() if theirs in keys}
-    kept = (*_USUAL, "score", "signature")
-    found = {ours: theirs for ours, theirs in usual if ours in kept and theirs not in named.values()}
+    found = {ours: theirs for ours, theirs in usual if ours in _USUAL and theirs not in named.values()}
     return [*(found | named).items()]
-
-
-def _json_rows(name: str, values: Values, system: str) -> FormatRows:
-    """Read the values of JSON by the program that wrote them."""
-    first, objects = values[0][1], [value for _, value in values if isinstance(value, dict)]
-    if len(objects) == len(values) and all(map(sacrebleu.is_row, objects)):
-        return FormatRows(sacrebleu.system_rows(values), unnamed=False)
-    if len(objects) == len(values) and all(map(harness.is_sample, objects)):
-        return FormatRows(harness.sample_rows(values, system), harness.is_unnamed(objects))
-    if len(values) == 1 and comet.is_by_file(first):
-        return FormatRows(comet.file_rows(name, first), unnamed=False)
-    if len(values) == 1 and gec_metrics.is_by_system(first):
-        return FormatRows(gec_metrics.rows_by_system(name, first), unnamed=False)
-    if all(gec_metrics.is_gap_or_number(value) for _, value in values):
-        return FormatRows(gec_metrics.segment_rows(name, system, [value for _, value in values]), unnamed=True)
-    return FormatRows(own.own_rows(name, values), unnamed=False)

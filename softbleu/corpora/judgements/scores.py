@@ -16,8 +16,8 @@ import numpy as np
 
 from softbleu.config.declare import parse_signature
 from softbleu.config.languages import find_direction
+from softbleu.corpora.judgements import converters
 from softbleu.corpora.judgements.formats import rows_in_format
-from softbleu.corpora.judgements.programs import gec_metrics
 from softbleu.corpora.judgements.tables import (
     PLACES,
     SCORED,
@@ -335,9 +335,9 @@ def read_scores(
     published = without_packing(file).endswith((".seg.score", ".sys.score"))
     stem = file_stem(file, direction)
     found, rows = None, list[TableRow]()
-    if not isinstance(content, ParquetRows) and gec_metrics.are_numbers(content):
+    if not isinstance(content, ParquetRows) and converters.are_numbers(content):
         folder = Path(file).absolute().parent.name
-        rows = list(gec_metrics.number_rows(file, content, names, stem, label or folder))
+        rows = list(converters.number_rows(file, content, names, stem, label or folder))
     elif (found := rows_in_format(file, content, label or stem)) is not None:
         rows = list(found.rows)
     else:

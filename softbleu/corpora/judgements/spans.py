@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from softbleu.corpora.judgements import converters
 from softbleu.corpora.judgements.formats import rows_in_format
 from softbleu.corpora.judgements.numbering import LinesBySystem
-from softbleu.corpora.judgements.programs import comet
 from softbleu.corpora.judgements.tables import (
     LinesOrRows,
     TableRow,
@@ -155,7 +155,7 @@ def _span_rows(name: str, text: LinesOrRows) -> Iterator[TableRow]:
     whole = values[0][1]
     if len(values) == 1 and isinstance(whole, dict) and not {*_PLACED} <= whole.keys():
         if not isinstance(whole.get("rows"), list):
-            yield from comet.xcomet_rows(name, whole)
+            yield from converters.xcomet_rows(name, whole)
             return
         values = [(name, row) for row in whole["rows"]]
     for where, row in values:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from softbleu.corpora.judgements.converters import mqm_cost
 from softbleu.corpora.judgements.numbering import LinesBySystem
-from softbleu.corpora.judgements.programs.mqm import mqm_cost
 from softbleu.corpora.judgements.tables import TableRow, Values
 from softbleu.errors import InputError
 from softbleu.io.progress import note
