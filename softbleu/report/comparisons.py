@@ -593,7 +593,7 @@ def _views(audience: Audience) -> Callable[[Comparison, Layout], Made]:
         if "moment" in tables[0].rows[0] and audience != "programs" and view is _PAIRS:
             return matrix_tables(tables.by_family(), layout)
         if "moment" in tables[0].rows[0] and not layout.columns:
-            view = replace(view, readers=slice_tables)
+            view = view._replace(readers=slice_tables)
         made: Made = getattr(view, audience)(tables, layout)
         return made
 
