@@ -108,3 +108,11 @@ def test_documents_are_drawn_that_go_beyond_the_judged_segments(command: Command
     (tmp_path / "documents.txt").write_text("x\ny\nz\n", encoding="utf-8")
     found, _ = compared(command, tmp_path / "esa.tsv", "--documents", tmp_path / "documents.txt")
     assert [score for score, *_ in found.values()] == [60, 22.5]
+
+
+def test_texts_of_references_beside_scores_are_no_numbers_of_references(command: Command, tmp_path: Path) -> None:
+    path = tmp_path / "judged.tsv"
+    rows = ["A\t1\ta dog\t80", "A\t2\t7\t50", "B\t1\ta dog\t40", "B\t2\t7\t20"]
+    path.write_text("\n".join(["system\tsegment\treference\tscore", *rows]), encoding="utf-8")
+    scores, _ = compared(command, path)
+    assert {name: score for name, (score, *_) in scores.items()} == {"A": 65, "B": 30}

@@ -383,8 +383,10 @@ def _entries(
     file: str, rows: Iterable[TableRow], name: str, direction: str | None, annotators: OfAnnotators
 ) -> list[_Entry]:
     """Take the rows of a direction, which must be named where judges saw several."""
-    # Skip scores of single references.
-    taken = [(where, with_direction(row)) for where, row in rows if "reference" not in row]
+    # Skip scores of single references, which are numbered; where they are not, they are texts beside the scores.
+    rows = [(where, with_direction(row)) for where, row in rows]
+    numbered = all(str(row.get("reference", 1)).isdigit() for _, row in rows)
+    taken = [(where, row) for where, row in rows if not numbered or "reference" not in row]
     named = bool(taken) and "annotator" in taken[0][1]
     if named:
         taken = of_direction(file, taken, direction)
