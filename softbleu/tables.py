@@ -66,9 +66,7 @@ class Tabular:
 
     def __str__(self) -> str:
         """Format the table, with the facts under it."""
-        from softbleu.formats import Layout, write_text
-
-        return "".join(write_text(self.as_table(), Layout())).rstrip("\n")
+        return self._written("write_text").rstrip("\n")
 
     def __repr__(self) -> str:
         """Format the table as `str` does."""
@@ -76,9 +74,11 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         """Format the table as HTML, for notebooks: the best scores in bold, rows in their colours."""
-        from softbleu.formats import Layout, write_html
+        return self._written("write_html")
 
-        return "".join(write_html(self.as_table(), Layout()))
+    def _written(self, writer: str) -> str:
+        formats = import_module("softbleu.formats")  # Writers know tables, and tables only that there are writers
+        return "".join(getattr(formats, writer)(self.as_table(), formats.Layout()))
 
 
 class Rows(Tabular, list[Item]):
