@@ -18,10 +18,10 @@ import numpy as np
 from softbleu.errors import InputError, Parameter, UnknownNameError, known_name
 from softbleu.io.reading import parse_score
 from softbleu.meta.agreement import JudgedPoints
-from softbleu.meta.evidence import Evidence, IntervalSettings, table_of
+from softbleu.meta.evidence import Evidence, IntervalSettings
 from softbleu.meta.measures import COEFFICIENTS, FEWEST_POINTS, LITTLE, Combine, JudgedPairs, correlate, divide
 from softbleu.resample import ALIKE, bits, flip_p_values, sign_sums
-from softbleu.tables import Records, Value
+from softbleu.tables import Table, Value
 
 if TYPE_CHECKING:
     from softbleu.types import Floats, Integers, Progress
@@ -486,7 +486,7 @@ def _columns(tasks: Sequence[Measured], overall: Measured) -> dict[str, Measured
     return {**({AVERAGE: overall} if len(tasks) > 1 else {}), **{task.name: task for task in tasks}}
 
 
-def ranking_table(tasks: Sequence[Measured], settings: IntervalSettings) -> Records:
+def ranking_table(tasks: Sequence[Measured], settings: IntervalSettings) -> Table:
     """Make a row per metric, the best first: its average and its value in each task, each with its cluster."""
     weights = task_weights(tasks, settings.weights)
     overall = average(tasks, weights)
@@ -509,10 +509,10 @@ def ranking_table(tasks: Sequence[Measured], settings: IntervalSettings) -> Reco
         for place, name in enumerate(columns)
         for more in range(2 * (row[f"{name}{CLUSTER}"] == 1))
     ]
-    return replace(table_of(rows, _facts(tasks, weights, settings)), marked=marked)
+    return Table.of(rows, facts=_facts(tasks, weights, settings), marked=marked)
 
 
-def tests_table(tasks: Sequence[Measured], settings: IntervalSettings) -> Records:
+def tests_table(tasks: Sequence[Measured], settings: IntervalSettings) -> Table:
     """Make a row per task and pair of metrics, and for the average: values, difference and p of the permutations."""
     weights = task_weights(tasks, settings.weights)
     columns = _columns(tasks, average(tasks, weights))
@@ -523,7 +523,7 @@ def tests_table(tasks: Sequence[Measured], settings: IntervalSettings) -> Record
             one, other, p = values[better], values[worse], p_value(measured.difference(better, worse))
             rows.append([name, better, worse, one, other, one - other, p])
     names = ["task", "better", "worse", "of_better", "of_worse", "difference", "p_value"]
-    return Records(names, rows, _facts(tasks, weights, settings))
+    return Table(names, rows, _facts(tasks, weights, settings))
 
 
 def _facts(tasks: Sequence[Measured], weights: Sequence[float], settings: IntervalSettings) -> dict[str, Value]:

@@ -16,7 +16,7 @@ from softbleu.meta.measures import FEWEST_POINTS
 from softbleu.meta.rankings import RankedSystem, play_matches, rank_by_skill, rank_by_wins, win_shares
 from softbleu.metrics.result import Result
 from softbleu.resample import check_samples
-from softbleu.tables import Records, Value
+from softbleu.tables import Value
 from softbleu.types import Progress
 
 ASSESSMENT = "direct assessment"
@@ -54,11 +54,6 @@ class IntervalSettings:
     def facts(self) -> dict[str, Value]:
         """Return the number of samples and their seed."""
         return {"samples": self.samples, "seed": self.seed}
-
-
-def table_of(rows: Sequence[Mapping[str, Value]], facts: Mapping[str, Value] | None = None) -> Records:
-    """Make a table of rows that have the same names."""
-    return Records([*rows[0]] if rows else [], [[*row.values()] for row in rows], facts or {})
 
 
 @dataclass(frozen=True, eq=False)

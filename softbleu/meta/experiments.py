@@ -28,7 +28,7 @@ from softbleu.meta.sweep import SweepRow, read_thresholds, sweep_corpus, sweep_p
 from softbleu.metrics.base import Metric
 from softbleu.metrics.declared import every_setting
 from softbleu.metrics.reading import fit_metric, read_settings
-from softbleu.tables import Records
+from softbleu.tables import Table
 from softbleu.types import Fields, JsonObject, Keywords, Progress
 from softbleu.version import __version__
 
@@ -348,7 +348,7 @@ def output_names(kind: str, table_format: str) -> list[str]:
     return [f"{f'.{name}' if name else ''}.{table_format}" for name in parts]
 
 
-def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Records]]:
+def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Table]]:
     """Yield the tables, each with the suffix of its file's name."""
     if outcome.sweep:
         yield "", table_of(outcome.sweep)
@@ -358,7 +358,7 @@ def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Records]]:
                 f".{name}",
                 _joined("text", {text: credit_table(name, analysis) for text, analysis in outcome.analyses.items()}),
             )
-    pooled: list[Records] = []
+    pooled: list[Table] = []
     for question, answers in outcome.answers.items():
         tables = {name: answer.table for name, answer in answers.items()}
         yield f".{question}", _joined("data", tables)
@@ -367,10 +367,10 @@ def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Records]]:
     if rows := [row for table in pooled for row in table.named_rows()]:
         columns = list(dict.fromkeys(name for table in pooled for name in table.columns))
         columns = [name for name in columns if any(row.get(name) is not None for row in rows)]
-        yield ".pooled", Records(columns, [[row.get(name) for name in columns] for row in rows])
+        yield ".pooled", Table.of(rows, columns)
 
 
-def _joined(column: str, parts: Mapping[str, Records]) -> Records:
+def _joined(column: str, parts: Mapping[str, Table]) -> Table:
     """Join tables of the same columns, with a column for their names."""
     columns = next(iter(parts.values())).columns
-    return Records([column, *columns], [[name, *row] for name, part in parts.items() for row in part.rows])
+    return Table([column, *columns], [[name, *row] for name, part in parts.items() for row in part.rows])

@@ -32,7 +32,7 @@ from softbleu.errors import InputError, Parameter
 from softbleu.io.files import TemporaryFolder, hash_files
 from softbleu.io.platform import single_threaded_blas
 from softbleu.meta.measures import FEWEST_POINTS, correlate
-from softbleu.tables import Records
+from softbleu.tables import Table
 from softbleu.text.tokens import Tokenizer, Whitespace
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class LearnedMap:
     """A map, and its agreement with judgements that were held out."""
 
     map: VectorMap
-    table: Records
+    table: Table
 
 
 def learn_map(
@@ -212,7 +212,7 @@ def learn_map(
         }
         made = finish_map(parameters, facts)
         rows = _held_out(states, np.flatnonzero(held), judged, made)
-    table = Records(
+    table = Table(
         ("set", "outputs", "held_out", "r_untrained", "r_map"),
         rows,
         {"vectors": opened.name, "learned_from": len(rest)},

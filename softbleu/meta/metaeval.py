@@ -27,7 +27,7 @@ from softbleu.meta.reading import (
     default_question,
     read_evidence,
 )
-from softbleu.tables import Records
+from softbleu.tables import Table
 from softbleu.types import Keywords, Progress
 
 if TYPE_CHECKING:
@@ -323,8 +323,7 @@ def _together(question: str, answers: Mapping[str, MetaEvaluation], settings: In
     if len(answers) == 2:
         notes.append("means have no intervals: two directions are too few to estimate how much directions differ")
     columns = [name for name in table.columns if name != "question"]
-    rows = [row[1:] for row in table.rows]
-    shown = Records(columns, rows, {"pooled": HOW, **signatures}, background=background)
+    shown = Table.of(table.named_rows(), columns, facts={"pooled": HOW, **signatures}, background=background)
     return MetaEvaluation(question, shown, notes=tuple(notes), signatures=signatures)
 
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from softbleu.errors import InputError
-from softbleu.meta.evidence import table_of
 from softbleu.metrics.aggregation import normal_interval
-from softbleu.tables import Records, Value
+from softbleu.tables import Table, Value
 
 if TYPE_CHECKING:
     from softbleu.types import Floats
@@ -229,7 +228,7 @@ def _from_scale(places: Floats, bounds: tuple[float, float] | None) -> Floats:
     return places if bounds is None else bounds[0] + (bounds[1] - bounds[0]) * expit(places)
 
 
-def pooled_table(question: str, tables: Mapping[str, Records]) -> Records:
+def pooled_table(question: str, tables: Mapping[str, Table]) -> Table:
     """Pool the estimates of several directions by random effects: a row per estimate, with each direction's value.
 
     An estimate is a column followed by the ends of its interval, whose width gives its sampling deviation.
@@ -271,7 +270,7 @@ def pooled_table(question: str, tables: Mapping[str, Records]) -> Records:
             known = [one.chance for one in found.values() if isinstance(one.chance, float)]
             rows[-1]["chance"] = sum(known) / len(known) if whole and known else None
         rows[-1] |= {name: getattr(pooled, name, None) for name in ("low", "high", "between", "new_low", "new_high")}
-    return table_of(rows)
+    return Table.of(rows)
 
 
 class _Estimate(NamedTuple):
@@ -280,7 +279,7 @@ class _Estimate(NamedTuple):
     chance: Value
 
 
-def _estimates(table: Records) -> Iterator[tuple[tuple[Value, ...], _Estimate]]:
+def _estimates(table: Table) -> Iterator[tuple[tuple[Value, ...], _Estimate]]:
     """Yield the estimates of a table with their names; the measure comes last."""
     columns = table.columns
     for row in table.named_rows():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,10 @@ from softbleu.errors import InputError, Parameter, known_name
 from softbleu.meta import agreement, measures
 from softbleu.meta.agreement import JudgedPoints, agreements, pair_metrics
 from softbleu.meta.campaign import Measured, measure_tasks, ranking_table, tests_table
-from softbleu.meta.evidence import Evidence, IntervalSettings, table_of
+from softbleu.meta.evidence import Evidence, IntervalSettings
 from softbleu.meta.measures import COEFFICIENTS, FEWEST_POINTS, Estimate, JudgedPairs, correlate, difference
 from softbleu.resample import correct
-from softbleu.tables import Records, Tabular, Value
+from softbleu.tables import Table, Tabular, Value
 from softbleu.types import Cells, Fields
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class MetaEvaluation(Tabular):
     """The answer to one of `QUESTIONS`."""
 
     question: str
-    table: Records
+    table: Table
     columns: tuple[JudgedPoints, ...] = ()  # Scores of judges and metrics side by side, if the question is about them
     tasks: tuple[Measured, ...] = ()  # For `metrics` and `metric-pairs`
     notes: tuple[str, ...] = ()  # What was left out, and undefined correlations
@@ -50,7 +50,7 @@ class MetaEvaluation(Tabular):
         """Return facts that hold for all rows."""
         return self.table.facts
 
-    def as_table(self) -> Records:
+    def as_table(self) -> Table:
         """Return the table, with more decimals than scores have."""
         return replace(self.table, digits=AGREEMENT_DIGITS)
 
@@ -92,7 +92,7 @@ def _correlations(name: str, columns: Sequence[JudgedPoints], settings: Interval
             rows.append({"human": side.human, "metric": metric, "points": len(side.judges)})
             for measure, r in found.items():
                 rows[-1] |= r.cells(measure, f"{measure}_")
-    return _answer(name, table_of(rows, settings.facts()), columns)
+    return _answer(name, Table.of(rows, facts=settings.facts()), columns)
 
 
 def williams_tests(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -116,9 +116,10 @@ def williams_tests(evidence: Evidence, settings: IntervalSettings) -> MetaEvalua
                 both, between = (values[better], values[worse]), _of(metrics[better], metrics[worse], coefficient)
                 names = {"human": side.human, "coefficient": coefficient, "better": better, "worse": worse}
                 r = {"r_better": both[0], "r_worse": both[1], "r_between": between}
-                rows.append({**names, **r, **measures.williams(*both, between, points)._asdict()})
+                test = measures.williams(*both, between, points)
+                rows.append({**names, **r, **dict(zip(("t", "p_value"), test, strict=True))})
     _correct(rows)
-    return _answer("williams", table_of(rows, {"tests": _CORRECTED.format(len(rows))}), columns)
+    return _answer("williams", Table.of(rows, facts={"tests": _CORRECTED.format(len(rows))}), columns)
 
 
 def _of(one: Floats, other: Floats, coefficient: str) -> float:
@@ -144,7 +145,7 @@ def leave_systems_out(evidence: Evidence, settings: IntervalSettings) -> MetaEva
             for row in _correlated(side.at(np.delete(np.arange(len(side.judges)), index)), without=point):
                 pearson: Any = (row["pearson"], before[str(row["metric"])]["pearson"].value)
                 rows.append({**row, "pearson_change": None if None in pearson else pearson[0] - pearson[1]})
-    return _answer("left-out", table_of(rows), columns)
+    return _answer("left-out", Table.of(rows), columns)
 
 
 def correlate_windows(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -163,7 +164,7 @@ def correlate_windows(evidence: Evidence, settings: IntervalSettings) -> MetaEva
             window = side.at(order[start : start + size])
             place = {"from_rank": start + 1, "to_rank": start + size}
             rows += _correlated(window, **place, systems=", ".join(window.points))
-    return _answer("windows", table_of(rows, {"window": size}), columns)
+    return _answer("windows", Table.of(rows, facts={"window": size}), columns)
 
 
 def _correlated(side: JudgedPoints, **named: Value) -> Iterator[dict[str, Value]]:
@@ -182,7 +183,7 @@ def measure_preferences(evidence: Evidence, settings: IntervalSettings) -> MetaE
         for variant, tau in measures.preference_taus(judged, table, settings.samples, settings.seed).items()
     ]
     facts = {**settings.facts(), **({"comparisons": len(judged)} if isinstance(judged, Comparisons) else {})}
-    return MetaEvaluation("preferences", table_of(rows, facts))
+    return MetaEvaluation("preferences", Table.of(rows, facts=facts))
 
 
 def measure_accuracy(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -209,7 +210,7 @@ def measure_accuracy(evidence: Evidence, settings: IntervalSettings) -> MetaEval
         {"human": human, "metric": metric, "of": of, **one.cells("accuracy"), **one.facts}
         for human, of, metric, one in found
     ]
-    answer = _answer("accuracy", table_of(rows, settings.facts()), columns)
+    answer = _answer("accuracy", Table.of(rows, facts=settings.facts()), columns)
     return replace(answer, notes=(*answer.notes, *_doubts(found)))
 
 
@@ -252,7 +253,7 @@ def bootstrap_differences(evidence: Evidence, settings: IntervalSettings) -> Met
             f"be below {_SIGNIFICANT}: take {needed:,} or more"
         )
     facts = {**settings.facts(), "tests": f"{_CORRECTED.format(len(rows))} within each measure"}
-    return MetaEvaluation("differences", table_of(rows, facts), notes=tuple(notes))
+    return MetaEvaluation("differences", Table.of(rows, facts=facts), notes=tuple(notes))
 
 
 def _tested(
@@ -294,13 +295,13 @@ def rank_systems(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluati
     comparisons = evidence.need_comparisons()
     names = ["by", "system", "cluster", "score", "mean", "best", "worst", "wins", "ties", "losses"]
     rows = [
-        [way, system.name, *_values(system, names[2:])]
+        {"by": way, "system": system.name, **asdict(system)}
         for way, systems in evidence.rankings.items()
         for system in systems
     ]
     facts: dict[str, Value] = {"comparisons": len(comparisons), "untied": int((comparisons.outcome != 0).sum())}
     facts |= {**settings.facts(), **({"runs": settings.runs} if "trueskill" in evidence.rankings else {})}
-    return MetaEvaluation("ranking", Records(names, rows, facts))
+    return MetaEvaluation("ranking", Table.of(rows, names, facts=facts))
 
 
 def measure_annotators(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -311,12 +312,11 @@ def measure_annotators(evidence: Evidence, settings: IntervalSettings) -> MetaEv
     if evidence.comparisons is None and evidence.assessments is not None:
         return _annotator_scores(evidence.assessments, settings)
     pairs = agreement.annotator_agreement(evidence.need_comparisons())
-    names = ["kappa", "observed", "expected", "comparisons"]
-    means = {"all, with others": agreement.mean_agreement(pairs, within=False)}
-    means["all, with themselves"] = agreement.mean_agreement(pairs, within=True)
-    rows = [[name, "", *_values(mean, names)] for name, mean in means.items() if mean is not None]
-    rows += [[pair.one, pair.other, *_values(pair, names)] for pair in pairs]
-    table = Records(["annotator", "other", *names], rows, empty="no output has two judgements")
+    means = {"others": agreement.mean_agreement(pairs, within=False)}
+    means["themselves"] = agreement.mean_agreement(pairs, within=True)
+    shown = [replace(mean, one=f"all, with {name}") for name, mean in means.items() if mean is not None]
+    names = ["annotator", "other", "kappa", "observed", "expected", "comparisons"]
+    table = Table(names, [astuple(pair) for pair in (*shown, *pairs)], empty="no output has two judgements")
     return MetaEvaluation("annotators", table)
 
 
@@ -330,7 +330,7 @@ def _annotator_scores(assessments: Assessments, settings: IntervalSettings) -> M
     draws = settings.samples, settings.seed, assessments.drawn_with(segments)
     found = {name: correlate(one, other, name, *draws).cells("agreement") for name in COEFFICIENTS}
     rows = [{"coefficient": name, **cells, "outputs": len(np.unique(outputs))} for name, cells in found.items()]
-    return MetaEvaluation("annotators", table_of(rows, settings.facts()))
+    return MetaEvaluation("annotators", Table.of(rows, facts=settings.facts()))
 
 
 def compare_spans(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -355,7 +355,7 @@ def compare_spans(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluat
     if marks.judged.missing:
         notes.append(f"{marks.judged.missing:,} marks of omissions have no character: left out")
     facts = {"difference": f"from {settings.against or 'random characters'}", **settings.facts()}
-    return MetaEvaluation("spans", table_of(rows, facts), notes=tuple(notes))
+    return MetaEvaluation("spans", Table.of(rows, facts=facts), notes=tuple(notes))
 
 
 def rank_metrics(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
@@ -378,7 +378,7 @@ OF_TASKS = {"metrics": ranking_table, "metric-pairs": tests_table}
 """Questions about tasks, which may be of several sets, with the functions that make their tables."""
 
 
-def _answer(question: str, table: Records, columns: Sequence[JudgedPoints], **more: Any) -> MetaEvaluation:
+def _answer(question: str, table: Table, columns: Sequence[JudgedPoints], **more: Any) -> MetaEvaluation:
     """Answer a question about columns, with notes on missing systems and undefined correlations."""
     notes = [note for side in columns for note in _left_out(side.left_out)]
     notes += [
@@ -409,10 +409,6 @@ def _left_out(lacking: Mapping[str, Sequence[str]]) -> list[str]:
         for systems, names in sides.items()
         if systems
     ]
-
-
-def _values(row: object, names: Sequence[str]) -> list[Value]:
-    return [getattr(row, name) for name in names]
 
 
 # The docstring of each function describes its table

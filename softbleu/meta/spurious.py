@@ -45,7 +45,7 @@ from softbleu.metrics.protocols import matcher_of
 from softbleu.metrics.reading import read_metric
 from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.settings import DEFAULT_ENCODER
-from softbleu.tables import Records, Tabular, Value
+from softbleu.tables import Table, Tabular, Value
 from softbleu.text.tokens import Whitespace
 
 if TYPE_CHECKING:
@@ -373,7 +373,7 @@ class Analysis:
         return not any(credit.matches for credit in self.curve)
 
 
-def credit_table(name: str, analyses: Sequence[Analysis], facts: dict[str, str] | None = None) -> Records:
+def credit_table(name: str, analyses: Sequence[Analysis], facts: dict[str, str] | None = None) -> Table:
     """Make the table of `CREDIT_TABLES` with that name, of some analyses; `facts` hold for all rows.
 
     - `summary`: every variant at the given threshold, at the one of its best F1, and at the highest with the recall
@@ -390,7 +390,7 @@ def credit_table(name: str, analyses: Sequence[Analysis], facts: dict[str, str] 
     ]
     empty = [analysis.name for analysis in analyses if analysis.is_empty]
     said = {"without approximate matches": "; ".join(empty)} if empty else {}
-    return Records(["matcher", "variant", *columns], rows, {**(facts or {}), **said})
+    return Table(["matcher", "variant", *columns], rows, {**(facts or {}), **said})
 
 
 def _credit(threshold: float, credit: JudgedCredit) -> list[Value]:
@@ -455,7 +455,7 @@ class SpuriousCredit(Tabular):
         """Describe the text, and name the vectors."""
         return self.facts
 
-    def table(self, name: str = "summary") -> Records:
+    def table(self, name: str = "summary") -> Table:
         """Make a table of `CREDIT_TABLES`; see `credit_table`."""
         return credit_table(name, self.analyses, self.facts)
 

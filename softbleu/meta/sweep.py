@@ -31,7 +31,7 @@ from softbleu.resample import ends
 from softbleu.results.comparison import bootstrap_scores
 from softbleu.results.significance import SignificanceSettings
 from softbleu.results.slices import outputs_family
-from softbleu.tables import Records, Rows
+from softbleu.tables import Rows, Table
 from softbleu.types import Cells, Fields, Progress
 
 if TYPE_CHECKING:
@@ -341,10 +341,10 @@ def rank_by_score(rows: Sequence[SweepRow]) -> dict[str, int]:
     return {system: int(rank) for system, rank in zip(scores, ranks, strict=True)}
 
 
-def table_of(rows: Sequence[SweepRow]) -> Records:
+def table_of(rows: Sequence[SweepRow]) -> Table:
     """Make a tidy table: one row per system and point."""
     varied = dict.fromkeys(name for row in rows for name in row.varied)
     labels = ["variant"] if any(row.label for row in rows) else []
     columns = ["system", *labels, *varied, "threshold", "score", "signature"]
     named = [{**asdict(row), "variant": row.label, **row.varied} for row in rows]
-    return Records(columns, [[row.get(name) for name in columns] for row in named], background=["signature"])
+    return Table.of(named, columns, background=["signature"])

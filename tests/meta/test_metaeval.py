@@ -30,7 +30,7 @@ POINTS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=3, m
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 
 
-@given(POINTS, st.sampled_from(list(COEFFICIENTS)), st.integers(1, 3))
+@given(POINTS, st.sampled_from(list(SCIPY)), st.integers(1, 3))
 def test_coefficients_and_intervals_are_scipys(points: list[tuple[int, int]], name: str, together: int) -> None:
     """Of points that are drawn alone or in segments, which may have any numbers."""
     one, other = np.array(points, np.float64).T
