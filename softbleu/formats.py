@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from softbleu.errors import InputError, Parameter, known_name, one_line, optional
-from softbleu.tables import Column, Table, Tabular, Value, decimals_of
+from softbleu.tables import Table, TableColumn, Tabular, Value, decimals_of
 
 LEAST_NAME = 12  # Width that a name keeps in a table that is too wide
 GAP = "  "
@@ -195,7 +195,7 @@ def json_document(facts: Mapping[str, object], **lists: Iterable[Mapping[str, ob
     yield "}\n"
 
 
-def write_text(table: Table, layout: Layout) -> Iterator[str]:
+def as_text(table: Table, layout: Layout) -> Iterator[str]:
     """Write the facts, one per line, and a table; columns that do not fit a terminal continue below."""
     facts = [list(map(one_line, fact)) for fact in _facts(table, layout)]
     yield from (f"{line}\n" for line in lay_out(facts, [False, False]))
@@ -224,31 +224,31 @@ def with_columns(table: Table, places: Sequence[int]) -> Table:
     return replace(table, columns=[table.columns[place] for place in places], rows=rows)
 
 
-def write_json(table: Table, layout: Layout) -> Iterator[str]:
+def as_json(table: Table, layout: Layout) -> Iterator[str]:
     """Write one JSON object, one row per line."""
     return json_document(table.facts, **({"rows": table.named_rows()} if table.columns else {}))
 
 
-def write_jsonl(table: Table, layout: Layout) -> Iterator[str]:
+def as_jsonl(table: Table, layout: Layout) -> Iterator[str]:
     """Write one JSON object per row, or one with the facts of a table without columns."""
     if not table.columns:
         yield dump(dict(table.facts)) + "\n"
     yield from (f"{dump(row)}\n" for row in table.named_rows())
 
 
-def write_tsv(table: Table, layout: Layout) -> Iterator[str]:
+def as_tsv(table: Table, layout: Layout) -> Iterator[str]:
     """Write a line of column names and a line per row, or names and values of the facts without columns."""
     for row in _lines(table):
         yield "\t".join(map(one_line, map(_plain, row))) + "\n"
 
 
-def write_csv(table: Table, layout: Layout) -> Iterator[str]:
+def as_csv(table: Table, layout: Layout) -> Iterator[str]:
     r"""Write comma-separated values (RFC 4180), numbers in full, text unchanged.
 
     >>> from softbleu.formats import Layout
-    >>> list(write_csv(Table(["system", "score"], [["a, b", 12.5], ["=c", None]]), Layout()))
+    >>> list(as_csv(Table(["system", "score"], [["a, b", 12.5], ["=c", None]]), Layout()))
     ['system,score\n', '"a, b",12.5\n', '=c,\n']
-    >>> list(write_csv(Table(["x"], [["=c"]]), Layout(spreadsheet=True)))
+    >>> list(as_csv(Table(["x"], [["=c"]]), Layout(spreadsheet=True)))
     ['x\n', "'=c\n"]
     """
     for row in _lines(table):
@@ -264,7 +264,7 @@ def write_csv(table: Table, layout: Layout) -> Iterator[str]:
         yield line.getvalue().removesuffix("\r\n") + "\n"
 
 
-def write_markdown(table: Table, layout: Layout) -> Iterator[str]:
+def as_markdown(table: Table, layout: Layout) -> Iterator[str]:
     """Write the facts as a list, and a Markdown table."""
     facts = _facts(table, layout)
     yield from (f"- {name}: {_escape_markdown(value)}\n" for name, value in facts)
@@ -274,7 +274,7 @@ def write_markdown(table: Table, layout: Layout) -> Iterator[str]:
     yield from (f"\n{_escape_markdown(note)}\n" for note in _notes(table, layout))
 
 
-def write_latex(table: Table, layout: Layout) -> Iterator[str]:
+def as_latex(table: Table, layout: Layout) -> Iterator[str]:
     """Write a LaTeX tabular (the document must load booktabs), with the facts as comments.
 
     Without columns the facts are the table: one name and value per line.
@@ -318,7 +318,7 @@ def _ruled(
     return f"{tabulate(rows, heads, tablefmt=form, disable_numparse=True, colalign=kinds)}\n"
 
 
-def write_html(table: Table, layout: Layout) -> Iterator[str]:
+def as_html(table: Table, layout: Layout) -> Iterator[str]:
     """Write an HTML table, the best cells bold and rows in their colours, with facts and notes below it."""
     best, seen = table.highlighted(layout.decimals()), table.seen
     heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in _heads(table))
@@ -339,7 +339,7 @@ def write_html(table: Table, layout: Layout) -> Iterator[str]:
     yield from (f"<p><small>{escape(one_line(note))}</small></p>" for note in said)
 
 
-def write_parquet(table: Table, layout: Layout) -> bytes:
+def as_parquet(table: Table, layout: Layout) -> bytes:
     """Write Parquet. Raises MissingExtraError if pyarrow is not installed."""
     with optional("parquet", "Parquet"):
         import pyarrow
@@ -365,30 +365,30 @@ class Format:
     binary: bool = False
 
 
-FORMATS = {
-    "text": Format(write_text, "readers", "txt"),
-    "json": Format(write_json, "programs"),
-    "jsonl": Format(write_jsonl, "programs"),
-    "tsv": Format(write_tsv, "programs"),
-    "markdown": Format(write_markdown, "readers", "md"),
-    "latex": Format(write_latex, "paper", "tex"),
-    "csv": Format(write_csv, "programs"),
-    "parquet": Format(write_parquet, "programs", binary=True),
+TABLE_FORMATS = {
+    "text": Format(as_text, "readers", "txt"),
+    "json": Format(as_json, "programs"),
+    "jsonl": Format(as_jsonl, "programs"),
+    "tsv": Format(as_tsv, "programs"),
+    "markdown": Format(as_markdown, "readers", "md"),
+    "latex": Format(as_latex, "paper", "tex"),
+    "csv": Format(as_csv, "programs"),
+    "parquet": Format(as_parquet, "programs", binary=True),
 }
 """All formats of tables. Commands, suffixes of files and tables for readers or programs follow from these rows."""
-BINARY_FORMATS = [name for name, kind in FORMATS.items() if kind.binary]
-ALIASES = {kind.suffix: name for name, kind in FORMATS.items() if kind.suffix}
+BINARY_FORMATS = [name for name, kind in TABLE_FORMATS.items() if kind.binary]
+ALIASES = {kind.suffix: name for name, kind in TABLE_FORMATS.items() if kind.suffix}
 
 
 def is_for_readers(name: str) -> bool:
     """Whether a format of tables is for readers, who also get notes."""
-    kind = FORMATS.get(ALIASES.get(name.lower(), name.lower()))
+    kind = TABLE_FORMATS.get(ALIASES.get(name.lower(), name.lower()))
     return kind is not None and kind.audience != "programs"
 
 
 def suffix_of(name: str) -> str:
     """Return the suffix of files in a format of tables."""
-    kind = FORMATS[known_name("format", ALIASES.get(name.lower(), name), FORMATS)]
+    kind = TABLE_FORMATS[known_name("format", ALIASES.get(name.lower(), name), TABLE_FORMATS)]
     return kind.suffix or name.lower()
 
 
@@ -399,7 +399,7 @@ def _heads(table: Table) -> list[str]:
 def _facts(table: Table, layout: Layout, *, blanks: bool = True) -> list[list[str]]:
     digits = table.digits if isinstance(table.digits, int) else layout.decimals()
     return [
-        [name.replace("_", " ") if blanks else name, Column(name).cell(table.facts, digits)]
+        [name.replace("_", " ") if blanks else name, TableColumn(name).cell(table.facts, digits)]
         for name in table.facts
         if name not in table.background
     ]
@@ -467,7 +467,7 @@ def table_writers(
     """
     readers = readers or programs
     made = {"programs": programs, "readers": readers, "paper": paper or readers}
-    tables = {name: partial(_write_made, kind.write, made[kind.audience]) for name, kind in FORMATS.items()}
+    tables = {name: partial(_write_made, kind.write, made[kind.audience]) for name, kind in TABLE_FORMATS.items()}
     return Formats({**tables, **own})
 
 
@@ -503,7 +503,7 @@ TABLE_WRITERS: Writers[Tabular | list[Table]] = table_writers(view_table)
 def format_by_suffix(name: str | None) -> str:
     """Return the format for the suffix of a file; text without one. Raises InputError for unknown suffixes."""
     suffix = Path(name or "").suffix.lower().removeprefix(".")
-    known = {kind.suffix or name: name for name, kind in FORMATS.items()} | {"html": "html"}
+    known = {kind.suffix or name: name for name, kind in TABLE_FORMATS.items()} | {"html": "html"}
     if suffix and suffix not in known:
         said = f"{name}: no format has the suffix .{suffix}: take .{', .'.join(known)}, or name one by "
         raise InputError(said, Parameter("format"))

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from softbleu.errors import MissingExtraError, one_line
 from softbleu.types import Cells, Fields
 
-Item = TypeVar("Item")
+_Item = TypeVar("_Item")
 Value = str | int | float | bool | None
 DIGITS = 2  # Decimals of numbers in text, unless a table says otherwise
 _LEAST_SCALE = 10  # Greater scores have two decimals
@@ -66,7 +66,7 @@ class Tabular:
 
     def __str__(self) -> str:
         """Format the table, with the facts under it."""
-        return self._written("write_text").rstrip("\n")
+        return self._written("as_text").rstrip("\n")
 
     def __repr__(self) -> str:
         """Format the table as `str` does."""
@@ -74,14 +74,14 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         """Format the table as HTML, for notebooks: the best scores in bold, rows in their colours."""
-        return self._written("write_html")
+        return self._written("as_html")
 
     def _written(self, writer: str) -> str:
         formats = import_module("softbleu.formats")  # Writers know tables, and tables only that there are writers
         return "".join(getattr(formats, writer)(self.as_table(), formats.Layout()))
 
 
-class Rows(Tabular, list[Item]):
+class ResultList(Tabular, list[_Item]):
     """A list of results that can be looked at as a table: of their own rows, or of their fields."""
 
     def records(self) -> list[Cells]:
@@ -100,16 +100,16 @@ class Rows(Tabular, list[Item]):
 
 
 @dataclass(frozen=True)
-class Column:
+class TableColumn:
     """A column for readers: the value that stands in it, how it looks, and which way is better.
 
-    >>> Column("score", "BLEU", digits=1, ends=("lower", "upper")).cell({"score": 7.0, "lower": 6.5, "upper": 8.0})
+    >>> TableColumn("score", "BLEU", digits=1, ends=("lower", "upper")).cell({"score": 7.0, "lower": 6.5, "upper": 8.0})
     '7.0 [6.5, 8.0]'
     """
 
     name: str  # Key of the value in the rows
     head: str | None = None  # None: the name, with blanks
-    form: str = ""  # A form of `FORMS`; empty: by the value
+    form: str = ""  # A form of `CELL_FORMS`; empty: by the value
     digits: int | None = None  # Decimals; None: those of the table
     sign: str = ""  # `+`: always with a sign
     ends: tuple[str, str] | None = None  # Keys of the ends of an interval, which follows the number
@@ -136,7 +136,7 @@ class Column:
         if value is None:
             return self.missing
         if self.form:
-            return FORMS[self.form](value, digits, row)
+            return CELL_FORMS[self.form](value, digits, row)
         if isinstance(value, float) and self.name in PROBABILITIES:
             return p_text(value)
         shown = self._shown(value, digits)
@@ -187,7 +187,7 @@ def _number_form(decimals: Callable[[int], int], *, whole: bool = False) -> Call
     return shown
 
 
-FORMS: dict[str, Callable[[Any, int, Fields], str]] = {
+CELL_FORMS: dict[str, Callable[[Any, int, Fields], str]] = {
     "p": _p_form,
     "starred": lambda value, digits, row: f"{value:z.{digits}f}{'*' * is_significant(row)}",
     "text": lambda value, digits, row: str(value),
@@ -227,9 +227,9 @@ class Table(Tabular):
     marked: Collection[tuple[int, int]] = ()  # Row and column, from 0, of further highlighted cells
     background: Collection[str] = ()  # Columns and facts that are too wide: text has them below the table
     verbatim: Collection[str] = ()  # Columns whose names are shown unchanged
-    shown: Sequence[Column] = ()  # What readers see; empty: all columns
+    shown: Sequence[TableColumn] = ()  # What readers see; empty: all columns
     group: Callable[[Fields], object] | None = None  # The best of each group of rows are highlighted; None: of all
-    also: str = ""  # Column that is highlighted with the best
+    also: str = ""  # TableColumn that is highlighted with the best
     colour: Callable[[Fields], str] | None = None  # Colour of a row in HTML, in CSS
 
     @classmethod
@@ -242,7 +242,7 @@ class Table(Tabular):
 
     def with_facts_below(self, facts: Fields) -> Table:
         """Return the table with these facts as further notes."""
-        return replace(self, notes=[*self.notes, *(f"{name}: {Column(name).cell(facts)}" for name in facts)])
+        return replace(self, notes=[*self.notes, *(f"{name}: {TableColumn(name).cell(facts)}" for name in facts)])
 
     def as_table(self) -> Table:
         """Return the table itself."""
@@ -261,10 +261,10 @@ class Table(Tabular):
         return self.facts
 
     @property
-    def seen(self) -> Sequence[Column]:
+    def seen(self) -> Sequence[TableColumn]:
         """Columns for readers, without those in the background."""
         shown = (name for name in self.columns if name not in self.background)
-        return self.shown or [Column(name, name if name in self.verbatim else None) for name in shown]
+        return self.shown or [TableColumn(name, name if name in self.verbatim else None) for name in shown]
 
     def cells(self, digits: int = DIGITS) -> list[list[str]]:
         """Format the cells for readers, row by row, each on one line."""

@@ -17,7 +17,7 @@ from softbleu.kernels import SCALE
 from softbleu.metrics.edits import Classify, JudgedEdit, JudgedEdits, errant_types, form_types
 from softbleu.metrics.m2 import M2
 from softbleu.results.explain import OTHER, check_edits, judge_corpus, operation
-from softbleu.tables import Rows
+from softbleu.tables import ResultList
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -52,7 +52,7 @@ class KindScore:
 
 def correction_kinds(
     corpus: Corpus, metric: GivenMetric | Plan, by: By = "type", language: str | None = None
-) -> Rows[KindScore]:
+) -> ResultList[KindScore]:
     """Score the edits of every system by kind, as judged by a metric with its choice of references.
 
     Parameters
@@ -79,7 +79,7 @@ def correction_kinds(
     plan = make_plan(metric)
     counts = KindCounts(judge_kinds(corpus, plan, KindNaming.of(by, language))[0])
     note_untyped(counts, by)
-    scores = Rows[KindScore]()
+    scores = ResultList[KindScore]()
     for system, name in enumerate(corpus.systems):
         own = [
             score

@@ -18,7 +18,7 @@ from softbleu.errors import InputError, UnknownNameError
 from softbleu.metrics.edits import JudgedEdits
 from softbleu.metrics.protocols import ShowsEdits
 from softbleu.results.slices import segment_numbers
-from softbleu.tables import Rows
+from softbleu.tables import ResultList
 
 if TYPE_CHECKING:
     from softbleu.types import Cells, Floats, Progress
@@ -44,7 +44,7 @@ class ChosenLine:
     """Edits of each system by verdict and kind, if asked for; see `choose_lines`."""
 
 
-class ChosenLines(Rows[ChosenLine]):
+class ChosenLines(ResultList[ChosenLine]):
     """Chosen lines, the most important first: a list with table methods."""
 
     def __init__(self, lines: Sequence[ChosenLine], kind: LineKind, metrics: Sequence[str]) -> None:

@@ -12,7 +12,7 @@ from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.errors import InputError, UnknownNameError
 from softbleu.matching.ngrams import Chunk, check_order
 from softbleu.metrics.requirements import Requirements
-from softbleu.tables import Rows
+from softbleu.tables import ResultList
 from softbleu.text.tokens import Tokenizer, Tokenizer13a
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def ngram_differences(
     order: int = LONGEST_SHOWN,
     top: int = 20,
     tokenizer: Tokenizer | None = None,
-) -> Rows[NgramDifference]:
+) -> ResultList[NgramDifference]:
     """Find the n-grams that the baseline matches and another system misses, and vice versa.
 
     Parameters
@@ -86,7 +86,7 @@ def ngram_differences(
 
 def differences_in(
     prepared: PreparedCorpus, baseline: str, *, order: int = LONGEST_SHOWN, top: int = 20
-) -> Rows[NgramDifference]:
+) -> ResultList[NgramDifference]:
     """Find the n-grams that distinguish systems from a baseline, as `ngram_differences` does.
 
     N-grams have orders 1 to `order`; for each other system than `baseline` there are `top` each way, by the
@@ -99,7 +99,7 @@ def differences_in(
             for piece in chunk.pieces(_AT_ONCE):
                 _count(piece, order, matched[number], None if number else offered)
     index = prepared.systems.index(baseline)
-    differences = Rows[NgramDifference]()
+    differences = ResultList[NgramDifference]()
     for other, name in enumerate(prepared.systems):
         for one, two in ((index, other), (other, index)) if name != baseline else ():
             gains = (matched[one] - matched[two]).items()

@@ -31,7 +31,7 @@ from softbleu.resample import ends
 from softbleu.results.comparison import bootstrap_scores
 from softbleu.results.significance import SignificanceSettings
 from softbleu.results.slices import outputs_family
-from softbleu.tables import Rows, Table
+from softbleu.tables import ResultList, Table
 from softbleu.types import Cells, Fields, Progress
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def sweep(
     executor: Executor | None = None,
     progress: Progress | bool | None = None,
     **settings: Unpack[Settings],
-) -> Rows[SweepRow]:
+) -> ResultList[SweepRow]:
     """Score every system with every combination of varied settings, in one pass over the similarities.
 
     Parameters
@@ -247,7 +247,7 @@ def sweep_corpus(
     checkpoint: str | Path | None = None,
     progress: Progress | None = None,
     intervals: bool = False,
-) -> Rows[SweepRow]:
+) -> ResultList[SweepRow]:
     """Score every system of a corpus at every point.
 
     The corpus is prepared once. Points with the same vectors and tokens are computed together: the products of words
@@ -272,7 +272,7 @@ def sweep_corpus(
     """
     check_run(jobs, executor, progress)
     plan = make_plan([point.metric for point in points]).over(corpus, keep_rows=intervals)
-    varied, rows = _varied(points), Rows[SweepRow]()
+    varied, rows = _varied(points), ResultList[SweepRow]()
     by_segment = progress if len(corpus.systems) == 1 else None
     with running(corpus, plan, RunOptions(jobs, executor, checkpoint=checkpoint, progress=by_segment)) as runner:
         for number, system in enumerate(corpus.systems, start=1):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from softbleu.config.earlier import moved_names
 from softbleu.errors import UnknownNameError
 from softbleu.metrics.score import DocumentScore, NumberLike, ReferenceScore, Score
-from softbleu.tables import Column, Rows, Table, Tabular, decimals_of
+from softbleu.tables import ResultList, Table, TableColumn, Tabular, decimals_of
 
 if TYPE_CHECKING:
     from softbleu.corpora.gating import GatedLines
@@ -169,7 +169,7 @@ class Result(Tabular, NumberLike):
         return content
 
 
-class Results(Rows[Result]):
+class Results(ResultList[Result]):
     """The scores of several systems, or by several metrics: a list that can be looked at as a table.
 
     ``results["A"]`` is the (first) result of system A.
@@ -194,13 +194,13 @@ class Results(Rows[Result]):
     def as_table(self) -> Table:
         """Make a row per system, with a column per metric; the best score of each stands out."""
         rows: dict[str, Cells] = {}
-        columns = {"system": Column("system")}
+        columns = {"system": TableColumn("system")}
         for result in self:
             rows.setdefault(result.name, {"system": result.name})[result.metric] = result.score
             scores = (one.score for one in self if one.metric == result.metric)
             digits = decimals_of(scores, in_percent=result.in_percent)
             better = 1 if result.higher_is_better else -1
-            columns[result.metric] = Column(result.metric, result.metric, digits=digits, better=better)
+            columns[result.metric] = TableColumn(result.metric, result.metric, digits=digits, better=better)
         shown = [replace(column, better=column.better * (len(rows) > 1)) for column in columns.values()]
         return Table.of(rows.values(), [*columns], shown=shown).with_facts_below(self.described())
 

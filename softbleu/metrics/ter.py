@@ -298,8 +298,8 @@ class _Search:
         return self._table.alignment(self._arranged)
 
     @cached_property
-    def _table(self) -> Table:
-        return Table(self._length, self._reference, whole=self._whole)
+    def _table(self) -> _Table:
+        return _Table(self._length, self._reference, whole=self._whole)
 
     @cached_property
     def _places(self) -> dict[str, list[int]]:
@@ -427,7 +427,7 @@ def _rows(candidate: int, reference: int) -> list[_Row]:
     return rows
 
 
-class Table:
+class _Table:
     """Edit distances from candidates of one length to a reference, whose words are letters.
 
     Unless it is whole, a table has the cells about its diagonal only.

@@ -16,15 +16,15 @@ from softbleu.formats import (
     Layout,
     Made,
     Writers,
+    as_tsv,
     is_for_readers,
     json_document,
     table_writers,
     with_columns,
-    write_tsv,
 )
 from softbleu.io.progress import note
 from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, gate_columns, signature_note
-from softbleu.tables import SIGNIFICANT, Column, Table, best_places
+from softbleu.tables import SIGNIFICANT, Table, TableColumn, best_places
 
 if TYPE_CHECKING:
     from softbleu.report.plots import Scatter
@@ -61,31 +61,35 @@ COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
     "gated": ["gated_lines", *(f"gated_{rule}" for rule in RULES)],
 }
 """Columns by the names that users choose, and their columns in formats for programs."""
-COLUMNS = {
-    "metric": Column("named", "metric"),
-    "kind": Column("kind"),
-    "fraction": Column("fraction", "output", text=lambda row, digits: share_name(row["fraction"])),
-    "bucket": Column("bucket"),
-    "size": Column("segments"),
-    "moment": Column("moment", text=lambda row, digits: "whole" if row["moment"] is None else f"{row['moment']:g}"),
-    "system": Column("system"),
-    "correct": Column("correct", "right"),
-    "proposed": Column("proposed"),
-    "gold": Column("gold"),
-    "precision": Column("precision", "P", missing=""),
-    "recall": Column("recall", "R", missing=""),
-    "rank": Column("rank"),
-    "ranks": Column("ranks", text=lambda row, digits: _ranks(row)),
-    "score": Column("score", better=1, missing=""),
-    "mean": Column("mean"),
-    "interval": Column("lower", "95% CI", text=lambda row, digits: _ends(row, "", digits)),
-    "margin": Column("lower", "± 95% CI", text=lambda row, digits: _margin(row, digits)),
-    "difference": Column("difference", "diff", sign="+", text=lambda row, digits: _apart(row, digits)),
-    "difference-interval": Column("apart", "diff 95% CI", text=lambda row, digits: _ends(row, "difference_", digits)),
-    "effect": Column("effect", "d", digits=2, sign="+", missing=""),
-    "segments": Column("wins", "+/=/−", text=lambda row, digits: _won(row)),
-    "p": Column("corrected", "p", "p", missing=""),
-    "adds": Column("contribution", "adds [95% CI]", sign="+", ends=_ADDED, missing=""),
+VIEW_COLUMNS = {
+    "metric": TableColumn("named", "metric"),
+    "kind": TableColumn("kind"),
+    "fraction": TableColumn("fraction", "output", text=lambda row, digits: share_name(row["fraction"])),
+    "bucket": TableColumn("bucket"),
+    "size": TableColumn("segments"),
+    "moment": TableColumn(
+        "moment", text=lambda row, digits: "whole" if row["moment"] is None else f"{row['moment']:g}"
+    ),
+    "system": TableColumn("system"),
+    "correct": TableColumn("correct", "right"),
+    "proposed": TableColumn("proposed"),
+    "gold": TableColumn("gold"),
+    "precision": TableColumn("precision", "P", missing=""),
+    "recall": TableColumn("recall", "R", missing=""),
+    "rank": TableColumn("rank"),
+    "ranks": TableColumn("ranks", text=lambda row, digits: _ranks(row)),
+    "score": TableColumn("score", better=1, missing=""),
+    "mean": TableColumn("mean"),
+    "interval": TableColumn("lower", "95% CI", text=lambda row, digits: _ends(row, "", digits)),
+    "margin": TableColumn("lower", "± 95% CI", text=lambda row, digits: _margin(row, digits)),
+    "difference": TableColumn("difference", "diff", sign="+", text=lambda row, digits: _apart(row, digits)),
+    "difference-interval": TableColumn(
+        "apart", "diff 95% CI", text=lambda row, digits: _ends(row, "difference_", digits)
+    ),
+    "effect": TableColumn("effect", "d", digits=2, sign="+", missing=""),
+    "segments": TableColumn("wins", "+/=/−", text=lambda row, digits: _won(row)),
+    "p": TableColumn("corrected", "p", "p", missing=""),
+    "adds": TableColumn("contribution", "adds [95% CI]", sign="+", ends=_ADDED, missing=""),
 }
 """Columns of comparisons for readers. A view names those that it shows."""
 _JOINED = {
@@ -133,29 +137,31 @@ def share_name(fraction: float | None) -> str:
     return "whole" if fraction is None else f"{fraction * 100:.4g}%"
 
 
-def _columns(chosen: Sequence[str], label: str, form: str = "") -> dict[str, list[Column]]:
+def _columns(chosen: Sequence[str], label: str, form: str = "") -> dict[str, list[TableColumn]]:
     """Return columns by the names of the chosen; an interval joins the number before it."""
-    made: dict[str, list[Column]] = {}
+    made: dict[str, list[TableColumn]] = {}
     for before, name in zip(["", *chosen], chosen, strict=False):
         if (before, name) in _JOINED:
             (number,) = made[before]
-            made[before] = [_joined(number, COLUMNS[name], _JOINED[before, name])]
-        elif name in COLUMNS:
-            made[name] = [replace(COLUMNS[name], head=label, form=form) if name == "score" else COLUMNS[name]]
+            made[before] = [_joined(number, VIEW_COLUMNS[name], _JOINED[before, name])]
+        elif name in VIEW_COLUMNS:
+            made[name] = [
+                replace(VIEW_COLUMNS[name], head=label, form=form) if name == "score" else VIEW_COLUMNS[name]
+            ]
         else:
             made[name] = []
     return made
 
 
-def _joined(number: Column, interval: Column, head: str) -> Column:
+def _joined(number: TableColumn, interval: TableColumn, head: str) -> TableColumn:
     text = lambda row, digits: f"{number.cell(row, digits)} {interval.cell(row, digits)}".rstrip()  # noqa: E731
     return replace(number, head=f"{number.title} {head}", text=text)
 
 
-def _of(key: str, column: Column, head: str, digits: int | None = None) -> Column:
+def _of(key: str, column: TableColumn, head: str, digits: int | None = None) -> TableColumn:
     """Make a column of a wide table, whose rows have `rows` for each metric or system."""
     text = lambda row, decimals: column.cell(row["rows"][key], decimals)  # noqa: E731
-    return Column(f"{key} {column.name}", head, text=text, digits=digits)
+    return TableColumn(f"{key} {column.name}", head, text=text, digits=digits)
 
 
 def _shown_rows(table: Comparison, name: str, layout: Layout) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
@@ -182,10 +188,10 @@ def comparison_tables(tables: Sequence[Comparison], layout: Layout) -> Table:
         rows += of_metric
         for of in heads.keys() & {*chosen}:
             known = {column.name for column in shown[of]}
-            shown[of] += [Column(head, head, missing="") for head in heads[of] if head not in known]
+            shown[of] += [TableColumn(head, head, missing="") for head in heads[of] if head not in known]
         notes |= dict.fromkeys([*_baseline_notes(table, chosen), *_coverage_notes([table], chosen, layout)])
         signatures.append(f"{name} " * several + signature_note(table, layout))
-    names = [COLUMNS["metric"]] * several + [COLUMNS["system"]]
+    names = [VIEW_COLUMNS["metric"]] * several + [VIEW_COLUMNS["system"]]
     return Table.of(
         rows,
         shown=[*names, *(column for columns in shown.values() for column in columns)],
@@ -231,7 +237,7 @@ def summary_table(tables: Sequence[Comparison], layout: Layout) -> Table:
     """Make one table for a paper: systems × metrics, the best of each metric highlighted, stars for significance."""
     first, chosen, several = tables[0], layout.columns or ("score",), len(tables) > 1
     wide: dict[str, dict[str, Any]] = {}
-    columns = [COLUMNS["system"]]
+    columns = [VIEW_COLUMNS["system"]]
     for table in tables:
         name, digits = _name_in(tables, table), _decimals(table, layout)
         rows, heads = _shown_rows(table, name, layout)
@@ -240,12 +246,12 @@ def summary_table(tables: Sequence[Comparison], layout: Layout) -> Table:
             named[f"{name} score"], named["rows"][name] = row["score"], row
         for of, shown in _columns(chosen, name, "" if "p" in chosen else "starred").items():
             more = () if several and of == "vectors" else heads.get(of, ())
-            for column in (*shown, *(Column(head, head, missing="") for head in more)):
+            for column in (*shown, *(TableColumn(head, head, missing="") for head in more)):
                 made = _of(name, column, f"{name} " * (several and of != "score") + column.title, digits)
                 columns.append(replace(made, better=1 if table.higher_is_better else -1) if of == "score" else made)
     if several and "vectors" in chosen:  # Metrics with the same coverage share a column
         for head, cells in _covered(tables)[0].items():
-            columns.append(Column(head, head))
+            columns.append(TableColumn(head, head))
             for row, cell in zip(wide.values(), cells, strict=True):
                 row[head] = cell
     tests, notes = first.tests, list[str]()
@@ -303,10 +309,10 @@ def kind_summary(tables: Comparison, layout: Layout) -> Table:
         if len(best) < sum(score is not None for score in scores):
             marked += [(len(wide), 1 + several + place) for place in best]
         wide.append({"named": label, "kind": kind, "rows": made})
-    score = replace(COLUMNS["score"], form="starred")
-    adds = replace(COLUMNS["adds"], ends=None)
+    score = replace(VIEW_COLUMNS["score"], form="starred")
+    adds = replace(VIEW_COLUMNS["adds"], ends=None)
     others = [system for system in systems if system != tables.baseline]
-    columns = [*[COLUMNS["metric"]] * several, COLUMNS["kind"]]
+    columns = [*[VIEW_COLUMNS["metric"]] * several, VIEW_COLUMNS["kind"]]
     columns += [_of(system, score, system) for system in systems]
     columns += [_of(system, adds, f"{system} adds") for system in others]
     notes = _kind_notes(tables, layout)
@@ -404,7 +410,7 @@ def _matrix(table: Comparison, layout: Layout) -> Table:
     for number, name in enumerate(names):
         pairs = [None if other == name else {**table.pair(name, other), "floor": floor} for other in names]
         cells = [
-            "" if pair is None else COLUMNS["difference" if index < number else "p"].cell(pair, digits)
+            "" if pair is None else VIEW_COLUMNS["difference" if index < number else "p"].cell(pair, digits)
             for index, pair in enumerate(pairs)
         ]
         rows.append([f"{number + 1} {name}", *cells])
@@ -509,7 +515,7 @@ def write_distribution(tables: Sequence[Comparison]) -> Iterator[str]:
         for row in table.comparisons
     ]
     samples = zip(*(scores for table in tables for scores in table.resampled.tolist()), strict=True)
-    return write_tsv(Table(names, list(samples)), Layout())
+    return as_tsv(Table(names, list(samples)), Layout())
 
 
 def draw_pairs(tables: Sequence[Comparison], picture_format: str) -> bytes:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from softbleu import report
 from softbleu.formats import Layout
-from softbleu.tables import Column, Table, Value
+from softbleu.tables import Table, TableColumn, Value
 
 if TYPE_CHECKING:
     from softbleu.results.comparison import Comparison
@@ -51,14 +51,14 @@ def curve_records(curves: Curves, layout: Layout) -> Table:
         + f"signature: {one.signature if layout.long_signature else one.short_signature}": None
         for one in curves.curves
     }
-    names = [Column("system"), *[Column("metric")] * several]
+    names = [TableColumn("system"), *[TableColumn("metric")] * several]
     return Table(
         ["system", "metric", *heads, "whole"],
         [[None if value != value else value for value in row] for row in rows],
         notes=[_CUT.format(said), _WHOLE, *signatures],
         digits=lambda row: decimals[row["system"], row["metric"]],
         text_columns=len(names),
-        shown=[*names, *(Column(head, head, missing="") for head in [*heads, "whole"])],
+        shown=[*names, *(TableColumn(head, head, missing="") for head in [*heads, "whole"])],
     )
 
 

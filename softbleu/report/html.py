@@ -21,11 +21,10 @@ import numpy as np
 
 from softbleu.corpora.checks import CHECKS, Oddities, Oddity
 from softbleu.errors import one_line
-from softbleu.formats import Layout, dump
-from softbleu.formats import write_html as write_table_html
+from softbleu.formats import Layout, as_html, dump
 from softbleu.metrics.protocols import BleuFormula, in_percent
 from softbleu.report.verdicts import make_verdicts, overall_verdict
-from softbleu.tables import Column, Table, Value
+from softbleu.tables import Table, TableColumn, Value
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
@@ -235,7 +234,7 @@ def _mark_columns(page: Page, rows: int) -> dict[str, Integers]:
 def _table(table: PageTable, digits: int) -> dict[str, object]:
     """Format the cells of a table."""
     columns = list(dict.fromkeys(name for row in table.rows for name in row))
-    cells = [[Column(name, missing="–").cell(row, digits) for name in columns] for row in table.rows]
+    cells = [[TableColumn(name, missing="–").cell(row, digits) for name in columns] for row in table.rows]
     numeric = [not any(isinstance(row.get(name), str) for row in table.rows) for name in columns]
     values = [[_exact(row.get(name)) for name in columns] for row in table.rows]
     shown = {"columns": columns, "numeric": numeric, "rows": cells, "values": values}
@@ -372,11 +371,11 @@ def _details(entries: Sequence[Oddity]) -> Iterator[str]:
 def page_table(table: Table, layout: Layout | None = None) -> Iterator[str]:
     """Make a scrolling table of a page."""
     yield '<div class="scroll" tabindex="0">'
-    yield from write_table_html(replace(table, facts={}, notes=[]), layout or Layout())
+    yield from as_html(replace(table, facts={}, notes=[]), layout or Layout())
     yield "</div>\n"
 
 
-def sortable_table(table: Table, label: str, cell: Callable[[Column, Fields], tuple[str, str]]) -> Iterator[str]:
+def sortable_table(table: Table, label: str, cell: Callable[[TableColumn, Fields], tuple[str, str]]) -> Iterator[str]:
     """Make a table that is sorted by a click on a head; `cell` gives the class and the HTML of a number."""
     heads = "".join(
         f'<th scope="col"><button type="button">{visible_html(column.title)}</button></th>' for column in table.seen
@@ -400,13 +399,13 @@ def sortable_table(table: Table, label: str, cell: Callable[[Column, Fields], tu
 
 def direction_records(table: DirectionTable, layout: Layout) -> Table:
     """Make a row per system and a column per metric and direction, with macro averages; the best are highlighted."""
-    columns, rows = [Column("system")], [dict[str, Value](system=system) for system in table.systems]
+    columns, rows = [TableColumn("system")], [dict[str, Value](system=system) for system in table.systems]
     for metric in table.results:
         scores = [dict(table.scores(metric, system)) for system in table.systems]
         known = (score for row in scores for score in row.values())
         digits = layout.decimals(known, in_percent=table.in_percent(metric))
         better = 1 if table.higher(metric) else -1
-        columns += [Column(f"{metric} {name}", digits=digits, better=better) for name in scores[0]]
+        columns += [TableColumn(f"{metric} {name}", digits=digits, better=better) for name in scores[0]]
         for row, of_system in zip(rows, scores, strict=True):
             row |= {f"{metric} {name}": score for name, score in of_system.items()}
     return Table.of(rows, shown=columns, notes=_notes(table), text_columns=1)
@@ -447,7 +446,7 @@ def _direction_content(table: DirectionTable, layout: Layout, pages: Mapping[str
     made = direction_records(table, layout)
     best, places = made.highlighted(), [column.name for column in made.seen]
 
-    def cell(column: Column, row: Fields) -> tuple[str, str]:
+    def cell(column: TableColumn, row: Fields) -> tuple[str, str]:
         shown, page = column.cell(row), pages.get(column.name.rpartition(" ")[2])
         at = made.rows.index([*row.values()]), places.index(column.name)
         return " best" * (at in best), shown if page is None else f'<a href="{escape(page)}">{shown}</a>'

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from softbleu.formats import Layout
 from softbleu.meta.campaign import AVERAGE, CLUSTER, GREATEST_P
 from softbleu.report.html import explained, page_section, sortable_table, static_page, visible_html
-from softbleu.tables import Column, Table
+from softbleu.tables import Table, TableColumn
 
 if TYPE_CHECKING:
     from softbleu.meta.questions import MetaEvaluation
@@ -21,7 +21,7 @@ _SHADES = 4  # Clusters with a shade of their own
 def reader_table(evaluation: MetaEvaluation) -> Table:
     """Make the table with short names of the columns of clusters."""
     table = evaluation.table
-    columns = [Column(name, "#" if name.endswith(CLUSTER) else name) for name in table.columns]
+    columns = [TableColumn(name, "#" if name.endswith(CLUSTER) else name) for name in table.columns]
     note = f"#: cluster, which ends before a metric that one of it outperforms (p ≤ {GREATEST_P})"
     return replace(table, shown=columns, notes=[note, *table.notes], text_columns=1)
 
@@ -39,7 +39,9 @@ _SHOWN = ("permutations", "exchanged", "seed")
 
 def _content(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str]:
     table = evaluation.table
-    heads = [Column(name, name, digits=layout.decimals()) for name in table.columns if not name.endswith(CLUSTER)]
+    heads = [
+        TableColumn(name, name, digits=layout.decimals()) for name in table.columns if not name.endswith(CLUSTER)
+    ]
     yield from sortable_table(replace(table, shown=heads), "Metrics", _cell)
     mean = "the mean over tasks, where a metric has all; " + str(table.facts.get(AVERAGE, "of shares"))
     meanings = {
@@ -53,7 +55,7 @@ def _content(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str]:
         yield f'<p class="note">{visible_html(note)}</p>\n'
 
 
-def _cell(column: Column, row: Fields) -> tuple[str, str]:
+def _cell(column: TableColumn, row: Fields) -> tuple[str, str]:
     cluster = row[f"{column.name}{CLUSTER}"]
     shade = f" cluster-{cluster}" if isinstance(cluster, int) and cluster <= _SHADES else ""
     return shade, column.cell(row) + ("" if cluster is None else f" <small>{cluster}</small>")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, cast
 from softbleu.errors import counted, one_line
 from softbleu.formats import (
     BOLD,
-    FORMATS,
     SCHEMA,
+    TABLE_FORMATS,
     Layout,
     Writers,
     dump,
@@ -18,7 +18,7 @@ from softbleu.formats import (
     lay_out,
     table_writers,
 )
-from softbleu.tables import FORMS, Column, Table, Value, spread
+from softbleu.tables import CELL_FORMS, Table, TableColumn, Value, spread
 
 if TYPE_CHECKING:
     from softbleu.analysis.credit import CreditSample
@@ -72,7 +72,7 @@ def write_soft_text(scores: SoftScores, layout: Layout) -> Iterator[str]:
     """Write scores as `write_text` does, with those by exact matches beside."""
     if len(scores.results) > 1:
         table, first, name = _system_table(scores.results, layout), scores.exact[0], "exact matches"
-        beside = Column(name, first.label, "score", _decimals(scores.exact, layout))
+        beside = TableColumn(name, first.label, "score", _decimals(scores.exact, layout))
         rows = [[*row, result.score] for row, result in zip(table.rows, scores.exact, strict=True)]
         shown = [*table.shown[:2], beside, *table.shown[2:]]
         yield from _table_text(replace(table, columns=[*table.columns, name], rows=rows, shown=shown), layout)
@@ -95,7 +95,7 @@ def write_soft_text(scores: SoftScores, layout: Layout) -> Iterator[str]:
 
 
 def _table_text(table: Table, layout: Layout) -> Iterator[str]:
-    yield from cast("Iterator[str]", FORMATS["text"].write(table, layout))
+    yield from cast("Iterator[str]", TABLE_FORMATS["text"].write(table, layout))
 
 
 def write_numbers(results: Sequence[Result], layout: Layout) -> Iterator[str]:
@@ -191,8 +191,8 @@ def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Table:
         for place, systems in enumerate(zip(*groups, strict=True))
     ]
     notes += [f"{name} {signature_note(group[0], layout)}" for name, group in by_name.items()]
-    shown = [Column("system"), *(_score_column(name, group, layout) for name, group in by_name.items())]
-    shown += [Column(name, name) for name in columns]
+    shown = [TableColumn("system"), *(_score_column(name, group, layout) for name, group in by_name.items())]
+    shown += [TableColumn(name, name) for name in columns]
     return Table(["system", *names, *columns], rows, notes=notes, text_columns=1, shown=shown)
 
 
@@ -228,10 +228,10 @@ def _decimals(results: Sequence[Result], layout: Layout) -> int:
     return layout.decimals(scores if results[0].parts_of else whole, in_percent=results[0].in_percent)
 
 
-def _score_column(name: str, results: Sequence[Result], layout: Layout) -> Column:
+def _score_column(name: str, results: Sequence[Result], layout: Layout) -> TableColumn:
     """Make the column of scores by one metric, the best of several systems highlighted."""
     better = 0 if len(results) == 1 or results[0].parts_of else 1 if results[0].higher_is_better else -1
-    return Column(name, name, "score", _decimals(results, layout), better=better)
+    return TableColumn(name, name, "score", _decimals(results, layout), better=better)
 
 
 def _part_table(results: Sequence[Result], layout: Layout) -> Table:
@@ -263,13 +263,13 @@ def _laid_out(
     layout: Layout,
 ) -> Table:
     """Make a row per score, between its labels and further cells; empty columns are left out."""
-    label, made, columns = results[0].label, list[dict[str, object]](), dict[str, Column]()
+    label, made, columns = results[0].label, list[dict[str, object]](), dict[str, TableColumn]()
     for labels, score, more in rows:
         forms, values = _values(score)
         made.append({**labels, label: score.score, **values, **more})
         for name, value in made[-1].items():
             if value is not None and name not in columns:
-                columns[name] = Column(name, name, forms.get(name, ""))
+                columns[name] = TableColumn(name, name, forms.get(name, ""))
     columns[label] = _score_column(label, results, layout)
     digits = columns[label].digits
     return Table.of(made, [*columns], shown=[*columns.values()], text_columns=1, digits=digits)
@@ -333,7 +333,7 @@ def _show(value: object, unit: Unit, digits: int) -> str:
     >>> _show(0.5, "per cent", 2), _show(1234.0, "count", 2), _show(0.5, "ratio", 2), _show(7.5, "tokens", 2)
     ('0.50', '1,234', '0.5000', '7.5')
     """
-    return FORMS[unit](value, digits, {})
+    return CELL_FORMS[unit](value, digits, {})
 
 
 def signature_note(result: Result | Comparison, layout: Layout) -> str:

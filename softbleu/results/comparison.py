@@ -26,7 +26,7 @@ from softbleu.resample import (
     resampled_sums,
 )
 from softbleu.results.significance import SignificanceSettings
-from softbleu.tables import Column, Table, Tabular, decimals_of
+from softbleu.tables import Table, TableColumn, Tabular, decimals_of
 
 if TYPE_CHECKING:
     from softbleu.types import Cells, Fields, Floats, Integers, Progress
@@ -291,7 +291,7 @@ class Comparison(Tabular, Sequence["Comparison"]):
         ]
         made = Table.of(
             rows,
-            shown=[Column(name, better=name == "score") for name in self.columns],
+            shown=[TableColumn(name, better=name == "score") for name in self.columns],
             digits=lambda row: digits[row["metric"]],
             group=lambda row: tuple(row[name] for name in slices),
         )

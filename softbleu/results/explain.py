@@ -46,7 +46,7 @@ from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.score import Score
 from softbleu.results.fractions import common_beginning
 from softbleu.results.slices import segment_numbers
-from softbleu.tables import Rows, Tabular, spread
+from softbleu.tables import ResultList, Tabular, spread
 from softbleu.text.coded import Vocabulary
 from softbleu.text.tokens import token_places
 
@@ -257,7 +257,7 @@ def explain(
     segments: Sequence[int] = (1,),
     against: Against = "references",
     **settings: Unpack[Settings],
-) -> Rows[Explanation]:
+) -> ResultList[Explanation]:
     """Explain chosen segments (numbered from 1): matched n-grams, closest paths, edits, or errors found in lines.
 
     The other parameters are as in `score`.
@@ -301,7 +301,7 @@ def explain_corpus(
     segments: Sequence[int] = (1,),
     spans: Sequence[SpanTable] = (),
     progress: Progress | None = None,
-) -> Rows[Explanation]:
+) -> ResultList[Explanation]:
     """Show matched n-grams of chosen segments (numbered from 1) of every system, closest paths, edits, or findings.
 
     With `spans`, each explanation has the text with these, too. `progress` is called while the whole corpus is
@@ -314,7 +314,7 @@ def explain_corpus(
     """
     segments = _checked(segments, len(corpus))
     if not segments:
-        return Rows[Explanation]()
+        return ResultList[Explanation]()
     plan = make_plan(metrics)
     note_corpus(corpus, plan)
     for threshold in plan.recommended:
@@ -322,14 +322,14 @@ def explain_corpus(
     explanations = _explained(corpus, plan, segments, progress)
     if plan.only.partial:
         picked = pick_segments(corpus, segments)
-        explanations = Rows[Explanation](
+        explanations = ResultList[Explanation](
             replace(one, left=_left(plan.only, picked, one.system, segments.index(one.segment)))
             for one in explanations
         )
     if not spans:
         return explanations
     texts = pick_segments(corpus, segments).candidates
-    return Rows[Explanation](
+    return ResultList[Explanation](
         replace(one, marked=tuple(_marked(spans, one, texts[one.system][segments.index(one.segment)])))
         for one in explanations
     )
@@ -362,7 +362,9 @@ def _marked(spans: Sequence[SpanTable], one: Explanation, text: str) -> Iterator
             yield MarkedText(table.name, text, output.spans)
 
 
-def _explained(corpus: Corpus, plan: Plan, segments: Sequence[int], progress: Progress | None) -> Rows[Explanation]:
+def _explained(
+    corpus: Corpus, plan: Plan, segments: Sequence[int], progress: Progress | None
+) -> ResultList[Explanation]:
     metric = plan.only
     if isinstance(metric, ShowsEdits):
         return _judged(corpus, metric, segments)
@@ -396,7 +398,7 @@ def _explained(corpus: Corpus, plan: Plan, segments: Sequence[int], progress: Pr
                         explanation = replace(explanation, score=float(scores[system, number - 1]))
                     by_place[place, system] = explanation
         start += len(block)
-    return Rows[Explanation](by_place[key] for key in sorted(by_place))
+    return ResultList[Explanation](by_place[key] for key in sorted(by_place))
 
 
 def _checked(segments: Sequence[int], count: int) -> Sequence[int]:
@@ -409,12 +411,12 @@ def _checked(segments: Sequence[int], count: int) -> Sequence[int]:
 
 def _findings(
     texts: Segments, metric: Metric, segments: Sequence[int], corpus: Corpus, numbers: Sequence[int]
-) -> Rows[Explanation]:
+) -> ResultList[Explanation]:
     """Explain chosen segments, of these numbers in the corpus, by the parts of their score, and by findings."""
     measure: Any = at_level(metric, "segment")
     split = metric.tokenizer.split
     (statistics,) = collect_statistics(corpus, Plan((metric,)), _CHOSEN, keep_rows=True)
-    explanations = Rows[Explanation]()
+    explanations = ResultList[Explanation]()
     for place, (segment, number) in enumerate(zip(segments, numbers, strict=True)):
         first, last = statistics.offsets[number - 1 : number + 1]
         for (system, lines), rows in zip(texts.candidates.items(), statistics.rows, strict=True):
@@ -432,13 +434,13 @@ def _findings(
     return explanations
 
 
-def _judged(corpus: Corpus, metric: Metric, numbers: Sequence[int]) -> Rows[Explanation]:
+def _judged(corpus: Corpus, metric: Metric, numbers: Sequence[int]) -> ResultList[Explanation]:
     """Explain by edits; which reference counts may go by the segments before."""
     alone = at_level(metric, "segment")
     part = pick_segments(corpus, numbers)
     judged, statistics = judge_corpus(part if alone.aggregation.by_segment else corpus, Plan((alone,)))
     scores = segment_numbers(statistics)
-    explanations = Rows[Explanation]()
+    explanations = ResultList[Explanation]()
     for place, number in enumerate(numbers):
         index = place if alone.aggregation.by_segment else number - 1
         for system, lines, score in zip(corpus.systems, judged, scores, strict=True):

@@ -21,7 +21,7 @@ from judged_systems import OUTPUTS
 from tables import each_row, read_rows
 
 import softbleu.report.pages
-from softbleu.formats import FORMATS, TABLE_WRITERS
+from softbleu.formats import TABLE_FORMATS, TABLE_WRITERS
 from softbleu.tables import p_text
 from softbleu.version import __version__
 
@@ -72,7 +72,7 @@ def test_every_format_has_the_same_figures(command: Any, files: Any, run: str, s
     assert PARSERS["csv"](written["csv"]) == [head, *rest]
     assert {len(row) for row in rest} <= {len(head)}
     numbers = {float(cell) for row in rest for cell in row if re.fullmatch(NUMBER, cell)}
-    for output_format in (name for name in written if FORMATS[name].audience == "programs"):  # All digits
+    for output_format in (name for name in written if TABLE_FORMATS[name].audience == "programs"):  # All digits
         PARSERS.get(output_format, str)(written[output_format])
         assert numbers <= set(map(float, re.findall(NUMBER, written[output_format]))), output_format
     for column, digits in shown.items():
