@@ -103,7 +103,7 @@ class ResultList(Tabular, list[_Item]):
 class TableColumn:
     """A column for readers: the value that stands in it, how it looks, and which way is better.
 
-    >>> TableColumn("score", "BLEU", digits=1, ends=("lower", "upper")).cell({"score": 7.0, "lower": 6.5, "upper": 8.0})
+    >>> TableColumn("score", "BLEU", digits=1, ends=("low", "high")).cell({"score": 7.0, "low": 6.5, "high": 8.0})
     '7.0 [6.5, 8.0]'
     """
 
