@@ -117,7 +117,10 @@ def rows_in_format(
         if (of_judges or not judged) and (rows := _rows_in(form, file)) is not None:
             if "refuse" in form:
                 raise InputError(f"{name}, line 1: {form['refuse']}")
-            rows = rows if "rows" in form else _mapped(form, rows)
+            if "order" in form:
+                rows = _in_order([*_mapped(form, rows)], single=form["order"] == "all")
+            elif "rows" not in form:
+                rows = _mapped(form, rows)
             return _named(
                 ((where, {"better": "higher", **row}) for where, row in rows) if of_judges else rows, system
             )
@@ -133,8 +136,10 @@ def _named(rows: Iterable[TableRow], system: str) -> FormatRows:
     names: dict[object, str] = {path: called for called, path in name_files([*files]).items()}
     made: list[TableRow] = []
     for where, row in listed:
-        usual = names.get(row.get("file")) or system.removeprefix(f"{row.get('lp')}.")
-        made.append((where, {"system": usual, **row}))
+        if "system" not in row:
+            usual = names.get(row.get("file")) or system.removeprefix(f"{row.get('lp')}.")
+            row = {"system": usual, **row}
+        made.append((where, row))
     return FormatRows(made, not files and not any("system" in row for _, row in listed))
 
 
@@ -162,10 +167,10 @@ def _rows_in(form: Fields, file: _File) -> Iterable[TableRow] | None:
 def _matching(form: Fields, name: str, lines: Iterable[str]) -> list[TableRow] | None:
     """Find the lines that a format's patterns match, with their groups; None if they are lines of something else."""
     patterns = [re.compile(pattern) for pattern in form["lines"]]
-    known = [line for line in lines if line.strip()]
-    whole = bool(known) and all(any(one.fullmatch(line) for one in patterns) for line in known)
-    strict = "example" in form
-    if not whole and not any(map(patterns[0].fullmatch, known[:1] if strict else known)):
+    known, strict = [line for line in lines if line.strip()], "example" in form
+    if not any(map(patterns[0].fullmatch, known[:1] if strict else known)) and not (
+        known and all(any(one.fullmatch(line) for one in patterns) for line in known)
+    ):
         return None
     found: list[TableRow] = []
     for number, line in enumerate(lines, start=1):
@@ -201,29 +206,39 @@ def _is_kept(form: Fields, cells: Fields) -> bool:
     return kept and not any(part in cells[column] for column, parts in form.get("drop", {}).items() for part in parts)
 
 
-def _mapped(form: Fields, rows: Iterable[TableRow]) -> list[TableRow]:
-    """Give columns our names, and number segments."""
-    taken = [(where, cells) for where, cells in rows if _is_kept(form, cells)]
-    columns = {keys: _columns(form, keys) for keys in {tuple(cells) for _, cells in taken}}
-    made: list[tuple[str, JsonObject]] = []
-    for where, cells in taken:
-        known = ((ours, cells[theirs]) for ours, theirs in columns[tuple(cells)])
-        row = {ours: cell for ours, cell in known if cell is not None or ours == "score"}
-        row |= {ours: text.format_map(cells) for ours, text in form.get("says", {}).items()}
-        if "first" in form:
-            number = whole_number(where, "the number of a segment", row.get("segment"))
-            row["segment"] = number + 1 - form["first"]
+def _mapped(form: Fields, rows: Iterable[TableRow]) -> Iterator[tuple[str, JsonObject]]:
+    """Give columns our names."""
+    columns: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    chooses, says, first = "keep" in form or "drop" in form, form.get("says", {}), form.get("first")
+    empty: JsonObject = {"annotator": "", "spans": []} if form.get("judged") else {}
+    for where, cells in rows:
+        if chooses and not _is_kept(form, cells):
+            continue
+        keys = tuple(cells)
+        if keys not in columns:
+            columns[keys] = _columns(form, keys)
+        row = dict(empty)
+        for ours, theirs in columns[keys]:
+            if (cell := cells[theirs]) is not None or ours == "score":
+                row[ours] = cell
+        for ours, text in says.items():
+            row[ours] = text.format_map(cells)
+        if first is not None:
+            row["segment"] = whole_number(where, "the number of a segment", row.get("segment")) + 1 - first
         if isinstance(row.get("spans"), str):
             row["spans"] = parse_json(row["spans"], where)
-        made.append((where, {"annotator": "", "spans": [], **row} if form.get("judged") else row))
-    if "order" in form:
-        keys = [tuple(row.get(name) for name in ("system", "file", "metric")) for _, row in made]
-        totals, counts = Counter(keys), Counter[object]()
-        for key, (_, row) in zip(keys, made, strict=True):
-            if form["order"] == "all" or totals[key] > 1:
-                row["segment"] = counts[key]
-            counts[key] += 1
-    return [*made]
+        yield where, row
+
+
+def _in_order(rows: Sequence[tuple[str, JsonObject]], *, single: bool) -> Iterator[TableRow]:
+    """Number segments by their order; a `single` one, too, is no score of a system."""
+    keys = [(row.get("system"), row.get("file"), row.get("metric")) for _, row in rows]
+    totals, counts = Counter(keys), Counter[object]()
+    for key, (where, row) in zip(keys, rows, strict=True):
+        if single or totals[key] > 1:
+            row["segment"] = counts[key]
+        counts[key] += 1
+        yield where, row
 
 
 def _columns(form: Fields, keys: Sequence[str]) -> list[tuple[str, str]]:
