@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import compress
+from math import comb
 from typing import Any, Literal, cast, get_args
 
 from softbleu import report, results
@@ -18,14 +19,23 @@ from softbleu.engine.prefixes import AtFractions
 from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError, known_name
 from softbleu.formats import TABLE_WRITERS
+from softbleu.io.platform import tell
 from softbleu.meta.reading import read_marks
 from softbleu.report import COMPARERS, PAGES
-from softbleu.report.comparisons import COMPARISON_COLUMNS, draw_latencies, draw_pairs, note_few, write_distribution
+from softbleu.report.comparisons import (
+    COMPARISON_COLUMNS,
+    draw_latencies,
+    draw_pairs,
+    note_few,
+    worse_text,
+    write_distribution,
+)
 from softbleu.report.corrections import draw_kinds
 from softbleu.report.explanations import LINE_WRITERS
 from softbleu.report.pages import make_comparison_page
 from softbleu.resample import Correction
 from softbleu.results.api import compare_corpus
+from softbleu.results.comparison import Comparison
 from softbleu.results.significance import SignificanceSettings, Test
 from softbleu.results.slices import compare_runs
 
@@ -69,6 +79,11 @@ class CompareOptions(SystemScores):
     fractions
         Test unfinished outputs, cut after these shares of their tokens, beside whole ones (--partial alone: after
         each quarter)
+    fail_if_worse
+        Leave with exit code 1 if a system is significantly worse than the baseline by any of the metrics
+    margin
+        With --fail-if-worse: or if a system is not shown to be worse by no more than this, by the 95% interval of
+        the difference
     columns
         Columns of the table, in this order: {names}
     plot
@@ -90,6 +105,8 @@ class CompareOptions(SystemScores):
     )
     all_pairs: bool = setting(False, panel="Significance")
     distribution: str | None = setting(None, file="written", panel="Significance")
+    fail_if_worse: bool = setting(False, panel="Significance")
+    margin: float | None = setting(None, least=0, metavar="POINTS", panel="Significance")
     show: Literal["worst", "different", "disagreeing", "ngrams"] | None = setting(
         None, panel="Differences", common=True
     )
@@ -164,6 +181,7 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
     compared: Any
     with options.open_corpus(plan, by_document=True) as corpus, options.progress() as progress:
         note_few(how, len(corpus.systems), name)
+        _check_gate(options, how.settled(len(corpus.systems)), len(corpus.systems))
         progress.begin(len(corpus), slow=plan.compares_words)
         if page_wanted:
             run |= {"title": options.title, "spans": read_marks(options.spans, corpus, options.encoding)}
@@ -178,6 +196,26 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
     else:
         picture(draw_pairs, compared)
     output.write(compared)
+    _fail_if_worse(options, compared.compared if page_wanted else compared)
+
+
+def _check_gate(options: CompareOptions, how: SignificanceSettings, systems: int) -> None:
+    """Refuse a gate that nothing could fail."""
+    if not options.fail_if_worse:
+        if options.margin is not None:
+            raise InputError("--margin says when to fail: add --fail-if-worse")
+        return
+    if systems < 2:
+        raise InputError("--fail-if-worse compares systems with the first: give the baseline and another to -c")
+    if options.margin is None and (few := how.too_few(comb(systems, 2) if options.all_pairs else systems - 1)):
+        raise InputError(f"--fail-if-worse: {few[0]}")
+
+
+def _fail_if_worse(options: CompareOptions, compared: Comparison) -> None:
+    """Leave with exit code 1 where the gate asks for it."""
+    if options.fail_if_worse and (worse := compared.worse(options.margin)):
+        tell(f"softbleu: {worse_text(worse, options.margin)}")
+        raise SystemExit(1)
 
 
 def _refuse(options: CompareOptions, names: Sequence[str], said: str) -> None:
@@ -188,7 +226,7 @@ def _refuse(options: CompareOptions, names: Sequence[str], said: str) -> None:
 
 def _compare_fractions(options: CompareOptions) -> None:
     """Test systems at fractions of their outputs."""
-    names = ("all_pairs", "columns", "distribution", "resume", "top", "spans", "gate")
+    names = ("all_pairs", "columns", "distribution", "resume", "top", "spans", "gate", "fail_if_worse", "margin")
     _refuse(options, names, "goes with whole outputs: leave it out, or --partial and --fractions")
     page_wanted = options.output_format in PAGES
     writers = PAGES if page_wanted else COMPARERS
@@ -210,7 +248,17 @@ def _compare_fractions(options: CompareOptions) -> None:
 
 def _compare_kinds(options: CompareOptions, by: By) -> None:
     """Compare the edits of systems by kind."""
-    names = ("all_pairs", "columns", "distribution", "compatible", "fractions", "top", "resume")
+    names = (
+        "all_pairs",
+        "columns",
+        "distribution",
+        "compatible",
+        "fractions",
+        "top",
+        "resume",
+        "fail_if_worse",
+        "margin",
+    )
     _refuse(options, names, "goes with another table: leave it out, or --by")
     output = options.open_output(COMPARERS.find(options.output_format, PAGES))
     picture = options.open_picture(options.plot, options.input_files())
@@ -233,6 +281,7 @@ def _write_view(options: CompareOptions) -> None:
     names += ["test", "trials", "compatible"] * (not tested) + ["samples", "correction"] * (
         not tested and by != "runs"
     )
+    names += ["fail_if_worse", "margin"]
     names += ["by"] * (show is not None and not (lines and by in kinds))
     _refuse(options, names, "goes with another table: leave it out, or --show and --by")
     write: Form = (LINE_WRITERS if lines else COMPARERS if tested else TABLE_WRITERS).find(options.output_format)

@@ -393,6 +393,17 @@ def note_few(significance: SignificanceSettings, systems: int, output_format: st
         note(said)
 
 
+def worse_text(rows: Sequence[ComparedRow], margin: float | None) -> str:
+    """Name the systems that `Comparison.worse` found, in one line."""
+    said = []
+    for row in rows:
+        ends = f"{row.difference_lower:+.4g} to {row.difference_upper:+.4g}"
+        reason = f"p {row.corrected:.4f}" if margin is None else ends
+        said.append(f"{row.system} by {row.label} ({row.difference:+.4g}, {reason})")
+    how = "worse than" if margin is None else f"not shown to be within {margin:g} of"
+    return f"{how} {rows[0].other}: {'; '.join(said)}"
+
+
 def corrected_text(table: Comparison, tests: int) -> str:
     """Name the correction of so many tests."""
     how = _CORRECTIONS.get(table.significance.correction)

@@ -1,4 +1,4 @@
-"""One comparison: metric × system × slice, with intervals, ranks, differences and tests of families of slices."""
+"""One comparison: metric × system × slice, with intervals, ranks, differences and tests, by families of slices."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from softbleu.resample import (
     resampled_sums,
 )
 from softbleu.results.significance import SignificanceSettings
-from softbleu.tables import Table, TableColumn, Tabular, decimals_of
+from softbleu.tables import SIGNIFICANT, Table, TableColumn, Tabular, decimals_of
 
 if TYPE_CHECKING:
     from softbleu.types import Cells, Fields, Floats, Integers, Progress
@@ -264,6 +264,23 @@ class Comparison(Tabular, Sequence["Comparison"]):
         if name != other and other in names and any(name in family.systems for family in self.families):
             raise InputError(f"{name} and {other} were not tested: of so many systems set all_pairs=True")
         raise UnknownNameError("system", other if other not in names else name, names)
+
+    def worse(self, margin: float | None = None) -> list[ComparedRow]:
+        """Find systems that are significantly worse than the baseline: corrected p below .05.
+
+        With a `margin`, those that are not shown to be worse by that much at most (non-inferiority): the end of the
+        95% interval of their difference lies further on the worse side. The margin is in units of the score.
+        """
+        found = []
+        for row in self.rows:
+            sign = next(1 if family.higher else -1 for family in self.families if family.name == row["metric"])
+            if margin is None:
+                known = row["corrected"] is not None and row["corrected"] < SIGNIFICANT
+                found += [row] * (known and sign * row["difference"] < 0)
+            elif row["other"] is not None:
+                end = row["difference_lower" if sign > 0 else "difference_upper"]
+                found += [row] * (end is None or sign * end < -margin)
+        return found
 
     @cached_property
     def _by_names(self) -> dict[tuple[str, str], ComparedRow]:
