@@ -82,8 +82,8 @@ class CompareOptions(SystemScores):
     fail_if_worse
         Leave with exit code 1 if a system is significantly worse than the baseline by any of the metrics
     margin
-        With --fail-if-worse: or if a system is not shown to be worse by no more than this, by the 95% interval of
-        the difference
+        With --fail-if-worse: fail instead if a system is not shown to be worse by no more than this, by the 95%
+        interval of the difference
     columns
         Columns of the table, in this order: {names}
     plot
