@@ -25,7 +25,7 @@ from softbleu.corpora.files import open_text
 from softbleu.errors import InputError, SoftbleuError, VectorError, known_name, one_line
 from softbleu.io.files import draft_file, hash_files, open_own
 from softbleu.io.reading import file_name, is_url, open_stream, open_url, read_toml
-from softbleu.tables import Records
+from softbleu.tables import Table
 
 LIST = Path(__file__).with_name("data.toml")
 _Blocks = Iterator[bytes]
@@ -251,7 +251,7 @@ def main(words: Sequence[str] | None = None) -> None:
     if not given.names:
         there = {name: len(data_set.sums) - len(data_set.lacking(folder / name)) for name, data_set in known.items()}
         rows = [(name, len(data_set.sums), there[name], data_set.licence) for name, data_set in known.items()]
-        sys.stdout.write(f"{Records(('name', 'files', 'there', 'licence'), rows)}\n")
+        sys.stdout.write(f"{Table(('name', 'files', 'there', 'licence'), rows)}\n")
     for data_set in [known[known_name("data set", name, known)] for name in given.names]:
         count = data_set.fetch(folder / data_set.name)
         sys.stderr.write(f"{data_set.name}: {count} files fetched, {data_set.licence}; {data_set.source}\n")

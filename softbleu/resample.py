@@ -34,7 +34,7 @@ _BITS: dict[str, Callable[[np.random.Generator, tuple[int, ...]], Integers]] = {
 
 
 def check_samples(samples: int, seed: int, name: str = "samples") -> None:
-    """Raise InputError for an invalid number of samples, or what they are called, or an invalid seed."""
+    """Raise InputError for an invalid number of samples, or of draws of another name, or an invalid seed."""
     if not 1 <= samples <= MOST:
         raise InputError(f"the number of {name} must lie between 1 and {MOST:,}, not {samples:,}")
     if seed < 0:

@@ -202,7 +202,7 @@ CELL_FORMS: dict[str, Callable[[Any, int, Fields], str]] = {
 
 @dataclass(frozen=True)
 class Table(Tabular):
-    r"""Rows of values, with facts about all; programs get every column in full, readers what `shown` says.
+    r"""Rows of values, with facts about all; programs get every column in full, readers those of `shown`.
 
     >>> table = Table(["word", "similarity"], [["cat", 0.75]], facts={"vectors": "glove-6b-100d"})
     >>> table.to_dict()
@@ -342,6 +342,3 @@ def spread(row: Fields) -> Cells:
         else:
             cells[name] = value
     return cells
-
-
-Records = Table

@@ -25,7 +25,7 @@ from softbleu.metrics.requirements import Requirements
 from softbleu.results.comparison import LEAST, SCORES, Comparison, SliceFamily, compare_slices
 from softbleu.results.significance import SignificanceSettings
 from softbleu.results.slices import outputs_family
-from softbleu.tables import Records, Value
+from softbleu.tables import Table, Value
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -48,7 +48,7 @@ def bucket_scores(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | None = None,
-) -> Records:
+) -> Table:
     """Score every system in parts of a corpus.
 
     Parameters
@@ -140,7 +140,7 @@ def compare_buckets(
     >>> systems = {"A": ["a cat"] * 20 + ["x y"], "B": ["a dog"] * 20 + ["x y"]}
     >>> table = compare_buckets(Segments.of(systems, ["a cat"] * 20 + ["x y"]), "chrf")
     >>> [(row.bucket, row.segments, row.system, round(row.score, 1), row.rank) for row in table.rows]
-    [('0–9', 21, 'A', 100.0, 1), ('0–9', 21, 'B', 29.9, 2)]
+    [('0–9', 21, 'A', 100.0, 1), ('0–9', 21, 'B', 7.1, 2)]
     """
     plan, first = make_plan(metrics), corpus.systems[0] if baseline is None else baseline
     name, buckets, names = _buckets(corpus, plan.metrics[0], by, encoding)
@@ -194,17 +194,17 @@ def _buckets(corpus: Corpus, metric: Metric, by: str, encoding: str) -> tuple[st
     return by.rpartition(":")[2].rpartition("/")[2], buckets, names.tolist()
 
 
-def _table(columns: Sequence[str], systems: Sequence[str], rows: Iterable[tuple[_Naming, _Scores]]) -> Records:
+def _table(columns: Sequence[str], systems: Sequence[str], rows: Iterable[tuple[_Naming, _Scores]]) -> Table:
     """Make a table of names and a score per system, with the difference of two systems."""
     cells: list[list[Value]] = []
     for named, scores in rows:
         known = [score for score in scores if score is not None]
         apart = [known[1] - known[0] if len(known) == 2 else None] if len(systems) == 2 else []
         cells.append([*named, *scores, *apart])
-    return Records([*columns, *systems, *["difference"] * (len(systems) == 2)], cells, verbatim=systems)
+    return Table([*columns, *systems, *["difference"] * (len(systems) == 2)], cells, verbatim=systems)
 
 
-def scores_by_length(prepared: PreparedCorpus, statistics: Sequence[Statistics]) -> Records:
+def scores_by_length(prepared: PreparedCorpus, statistics: Sequence[Statistics]) -> Table:
     """Score segments in buckets of length, as `bucket_scores` does, from statistics.
 
     `prepared` is the corpus, `statistics` has the rows of all segments for each metric. Raises `InputError` if
@@ -222,7 +222,7 @@ def _by_length(prepared: PreparedCorpus) -> tuple[Integers, list[str]]:
     return numbered(lengths, LENGTHS)
 
 
-def _scores_by(by: str, statistics: Sequence[Statistics], buckets: Integers, names: Sequence[str]) -> Records:
+def _scores_by(by: str, statistics: Sequence[Statistics], buckets: Integers, names: Sequence[str]) -> Table:
     """Score the segments of each bucket that has any."""
     rows = (
         ((str(scored.metric), names[number], size), [score.score for score in scores])
@@ -244,7 +244,7 @@ def _orders(statistics: Statistics) -> Iterator[tuple[_Naming, _Scores]]:
                 yield (name, str(order + 1)), [by_order[order] for by_order in values]
 
 
-def scores_by_word(prepared: PreparedCorpus, metric: Metric, by: str) -> Records:
+def scores_by_word(prepared: PreparedCorpus, metric: Metric, by: str) -> Table:
     """Score words in buckets of `rarity` or `coverage`, as `bucket_scores` does.
 
     `prepared` is the corpus in the tokens of the tokenizer of `metric`, whose vectors determine `coverage`.

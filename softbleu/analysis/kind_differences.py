@@ -210,7 +210,7 @@ def _cells(score: KindScore, baseline: KindScore, said: Cells, beside: bool) -> 
 
 
 def _by_size(rows: Sequence[ComparedRow]) -> list[ComparedRow]:
-    """Sort the kinds by what they add to a difference at most, and by their edits; all together are first."""
+    """Sort the kinds by their greatest contribution to a difference, and by their edits; all together are first."""
     kinds: dict[str, list[ComparedRow]] = {}
     for row in rows:
         kinds.setdefault(row["kind"], []).append(row)

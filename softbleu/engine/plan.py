@@ -37,7 +37,7 @@ class Plan:
     keep_rows: bool = False
     """Whether the rows of all segments are kept, not only the sums for scores of the level."""
     small_rows: bool = False
-    """Whether kept rows of whole numbers may have 16 or 32 bits: only for what adds them up, or takes them as 64."""
+    """Whether kept rows of whole numbers may have 16 or 32 bits: for readers that add them up, or take them as 64."""
     prepared: Requirements | None = None  # What is prepared beside what the metrics need
 
     @property

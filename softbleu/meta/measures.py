@@ -133,7 +133,7 @@ def linear(columns: Floats, units: Integers, combine: Combine) -> Weigh:
     Parameters
     ----------
     columns
-        Rows of what is summed, (rows, k).
+        Rows of the summands, (rows, k).
     units
         Unit of each row, from 0.
     combine

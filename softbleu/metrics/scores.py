@@ -540,7 +540,7 @@ def _of_all_systems(tables: Sequence[ScoreTable]) -> list[ScoreTable]:
 
 
 def _note_far(table: ScoreTable) -> None:
-    """Name judged outputs whose score lies far from what others of their system and of their segment have."""
+    """Name judged outputs whose score lies far from the others of their system and segment."""
     if not table.judged or len(table.segments) < _NAMED:
         return
     systems, scores = [*table.segments], np.stack([*table.segments.values()])

@@ -299,7 +299,7 @@ def _kind_notes(tables: Comparison, layout: Layout) -> list[str]:
 
 
 def kind_summary(tables: Comparison, layout: Layout) -> Table:
-    """Make a table for a paper: kinds × systems with F, stars for significance, and what each kind adds."""
+    """Make a table for a paper: kinds × systems with F, stars for significance, and the contributions of kinds."""
     several, systems, digits = len(tables) > 1, tables.families[0].systems, layout.decimals()
     wide, marked = list[dict[str, Any]](), list[tuple[int, int]]()
     for (label, kind), rows in groupby(tables.rows, lambda row: (row["label"], row["kind"])):

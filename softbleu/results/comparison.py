@@ -35,8 +35,8 @@ _SCORED_TOGETHER = 8192  # Sums that are scored in one call: few enough for the 
 _MANY = 100_000_000  # Trials times pairs that take some ten seconds
 _BOOTSTRAP = Parameter("test", "bootstrap")
 LEAST, _LEAST_APART = 10, 20
-"""Units that a part of the corpus needs for an interval of its score, or of what it adds; and of a difference. With
-fewer, intervals would have the true value in 80% of samples, or less."""
+"""Units that a part of the corpus needs for an interval of its score or contribution, and of a difference. Fewer give
+intervals that have the true value in 80% of samples, or less."""
 _LEAST_TESTED = 10  # Units that must differ for a test: after Holm, fewer seldom give p < 0.05
 _OF_ONE = ("score", "mean", "lower", "upper", "rank", "best_rank", "worst_rank", "coverage", "gated")
 _BESIDE = (
@@ -58,7 +58,7 @@ class ComparedRow(dict[str, Any]):
     kind),
     `effect` (the mean difference of the segments' scores over their standard deviation, Cohen's d of paired values; 0
     if all are equal), `wins` (segments that score better than the other's), `ties`, `losses`, and `contribution` with
-    its ends: what a kind of edits adds to the difference of all. None: there is no such number. Pairs have no scores.
+    its ends: the points that a kind of edits adds to the difference of all. Pairs have no scores.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -72,14 +72,14 @@ class ComparedRow(dict[str, Any]):
 
     @property
     def interval(self) -> Any:
-        """Ends of the 95% interval, of a pair that of the difference; None where there is none."""
+        """Ends of the 95% interval, for a pair that of the difference; None if it has no interval."""
         name = "" if "score" in self else "difference_"
         ends = self[f"{name}lower"], self[f"{name}upper"]
         return None if ends[0] is None else ends
 
     @property
     def contribution_interval(self) -> Any:
-        """Ends of the 95% interval of what the row adds."""
+        """Ends of the 95% interval of the contribution."""
         return (
             None if self["contribution_lower"] is None else (self["contribution_lower"], self["contribution_upper"])
         )
@@ -125,9 +125,9 @@ class SliceFamily:
     in_percent: bool = True  # Whether scores are known to be on a scale to 100
     is_mean: bool = False  # Whether the score is the first sum over the second
     adds: Callable[[Floats, Floats], Floats] | None = None
-    """What slices add to the difference of the first slice, that of all; of sums of systems, and of the baseline."""
+    """Points of the difference of the first slice (all) that slices add, by sums of systems and of the baseline."""
     units: Callable[[Sequence[int]], Integers] | None = None
-    """Of slices that may have few: segments, or documents, in which any of some systems has something to score."""
+    """Count segments, or documents, in which some systems have something to score; for slices that may have few."""
     differing: Callable[[int, int], Integers] | None = None  # Segments, or documents, in which two systems differ
     facts: Sequence[Sequence[Fields]] = ()  # More cells, by system and slice
     signatures: tuple[str, str] = ("", "")  # The long and the short one
@@ -145,7 +145,7 @@ class SliceFamily:
         return {"metric": self.name, "label": self.label, **self.slices[k], "system": self.systems[system]}
 
     def without_sums(self) -> SliceFamily:
-        """Keep what a result tells of the family."""
+        """Keep the fields that a result needs."""
         return replace(
             self, sums=None, score=None, counted=None, segments=None, adds=None, units=None, differing=None
         )
@@ -158,7 +158,7 @@ class SliceFamily:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Tabular, Sequence["Comparison"]):
-    """What was compared, a row per metric, slice and system; by place, the part of each metric."""
+    """Rows of a comparison, one per metric, slice and system; by place, the part of each metric."""
 
     rows: list[ComparedRow]
     pairs: list[ComparedRow]
@@ -212,7 +212,7 @@ class Comparison(Tabular, Sequence["Comparison"]):
 
     @property
     def label(self) -> str:
-        """What people call the score."""
+        """Name of the score."""
         return self.families[0].label
 
     @property
@@ -222,7 +222,7 @@ class Comparison(Tabular, Sequence["Comparison"]):
 
     @property
     def short_signature(self) -> str:
-        """Signature without what has its default."""
+        """Signature without settings at their defaults."""
         return self.families[0].signatures[1]
 
     @property
@@ -237,7 +237,7 @@ class Comparison(Tabular, Sequence["Comparison"]):
 
     @property
     def significance(self) -> SignificanceSettings:
-        """How it was tested, with the numbers of samples and trials that were drawn."""
+        """Settings of the tests, with the numbers of samples and trials that were drawn."""
         return self.families[0].how
 
     @property
@@ -329,7 +329,7 @@ def compare_slices(
     Parameters
     ----------
     families
-        What is compared: a family for each metric, and for slices that are drawn apart.
+        Families to compare: one for each metric, and for slices that are drawn apart.
     all_pairs
         Test all pairs of systems.
     together
@@ -381,7 +381,7 @@ def compare_slices(
 
 
 def bootstrap_scores(family: SliceFamily, progress: Progress | None = None) -> tuple[Floats, Floats | None]:
-    """Score resampled corpora, the same draws for every system; and compute what slices add in them.
+    """Score resampled corpora, the same draws for every system; and compute the contributions of slices.
 
     Both have shape (systems, slices, samples). `progress` is called with the samples done and all.
     """
@@ -504,7 +504,7 @@ def _rows(
 def _beside(
     family: SliceFamily, segments: Floats | None, drawn: Floats, p_values: Floats, one: int, other: int, k: int
 ) -> Cells:
-    """How a system differs from another in a slice; nothing is corrected yet."""
+    """Compare a system with another in a slice; nothing is corrected yet."""
     low, high = _ends(family, drawn[one, k] - drawn[other, k], (one, other), k, _LEAST_APART)
     row: Cells = dict.fromkeys(_BESIDE)
     row |= {

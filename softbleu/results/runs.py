@@ -15,7 +15,7 @@ from softbleu.corpora.judgements.tables import json_values
 from softbleu.errors import InputError, Parameter
 from softbleu.io.reading import parse_score
 from softbleu.metrics.base import METRICS
-from softbleu.tables import Records, Tabular, Value
+from softbleu.tables import Table, Tabular, Value
 from softbleu.types import Cells
 
 
@@ -191,7 +191,7 @@ def _scores(
     return sorted(changes, key=lambda change: -abs(change.difference or 0.0))
 
 
-def run_history(runs: Mapping[str, Mapping[str, RunOfMetric]]) -> Records:
+def run_history(runs: Mapping[str, Mapping[str, RunOfMetric]]) -> Table:
     """Follow the scores of systems over runs, by the name of each, in their order: a row per run, metric and system.
 
     The difference is that from the run before which has the system by this metric; there is none where settings or
@@ -217,10 +217,10 @@ def run_history(runs: Mapping[str, Mapping[str, RunOfMetric]]) -> Records:
                     difference = None
                 before[metric, system] = found, score
                 rows.append([run, metric, system, score, difference, told])
-    return Records(["run", "metric", "system", "score", "difference", "changed"], rows)
+    return Table(["run", "metric", "system", "score", "difference", "changed"], rows)
 
 
-def read_history(names: Sequence[str], encoding: str = "utf-8") -> Records:
+def read_history(names: Sequence[str], encoding: str = "utf-8") -> Table:
     """Read files of scores, in an encoding, and follow them in the order of their `names`; see `run_history`."""
     stems = [Path(name).stem for name in names]
     shown = [stem if stems.count(stem) == 1 else name for stem, name in zip(stems, names, strict=True)]

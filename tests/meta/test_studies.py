@@ -17,7 +17,7 @@ from softbleu.corpora.judgements.assessments import Assessments
 from softbleu.errors import InputError
 from softbleu.meta.measures import correlate, soft_accuracy
 from softbleu.meta.pooling import pool, pooled_table, regress
-from softbleu.tables import Records
+from softbleu.tables import Table
 
 ROOT = Path(__file__).resolve().parents[2]
 STUDY = ROOT / "experiments" / "softness"
@@ -167,7 +167,7 @@ def test_tables_of_directions_are_pooled() -> None:
     columns = ["human", "metric", "accuracy", "low", "high", "chance"]
     one = [["j", "m", 0.5, 0.4, 0.6, 0.5], ["j", "n", 0.6, 0.5, 0.7, 0.5]]
     others = {"a-c": [["j", "m", 0.8, 0.6, 1.0, 0.6]], "a-d": [["j", "m", 0.9, 0.8, 1.0, 0.7]]}
-    tables = {name: Records(columns, rows) for name, rows in {"a-b": one, **others}.items()}
+    tables = {name: Table(columns, rows) for name, rows in {"a-b": one, **others}.items()}
     row, other = pooled_table("accuracy", tables).records()
     three = pool([0.5, 0.8, 0.9], [0.1 / 1.959964, 0.2 / 1.959964, 0.1 / 1.959964], (0.0, 1.0))
     beside = ["a-b", "a-b_chance", "a-c", "a-c_chance", "a-d", "a-d_chance", "mean", "chance"]
@@ -176,7 +176,7 @@ def test_tables_of_directions_are_pooled() -> None:
     assert (other["a-b"], other["a-c"], other["mean"], other["chance"]) == (0.6, None, None, None)
     cells = [row[name] for name in ("mean", "low", "high", "between", "chance")]
     assert cells == pytest.approx([*[*vars(three).values()][1:5], 0.6])
-    none = Records(["metric", "r", "r_low", "r_high"], [["m", 0.1, 0.0, 0.2], ["n", None, None, None]])
+    none = Table(["metric", "r", "r_low", "r_high"], [["m", 0.1, 0.0, 0.2], ["n", None, None, None]])
     assert [row["measure"] for row in pooled_table("outputs", {"x": none, "y": none}).records()] == ["r"]
 
 
@@ -198,7 +198,7 @@ def test_estimates_near_a_bound_are_pooled_within_it(
     columns = [*named, measure, *("low", "high")]
     places = [(0.9, 0.02), (0.97, 0.01), (0.995, 0.005)]
     ends = [[bounds[0] + (bounds[1] - bounds[0]) * share for share in (v, v - d, v + d)] for v, d in places]
-    tables = {f"a-{n}": Records(columns, [[*"pearson"[: len(named)], *row]]) for n, row in enumerate(ends)}
+    tables = {f"a-{n}": Table(columns, [[*"pearson"[: len(named)], *row]]) for n, row in enumerate(ends)}
     (row,) = pooled_table(question, tables).records()
     found = [row[name] for name in ("new_low", "low", "mean", "high", "new_high")]
     assert found == sorted(found)

@@ -83,7 +83,7 @@ def test_a_result_is_a_number_and_results_are_a_list_and_a_table() -> None:
     several = score(CANDIDATES, REFERENCES, metrics=["bleu(order=1)", "chrf"])
     lines = [line.split() for line in str(several).splitlines()]
     assert lines[0] == ["system", "bleu(order=1)", "chrf"]
-    assert (lines[1], len(lines)) == (["A", f"{several[0].score:.2f}", f"{several[2].score:.2f}"], 5)
+    assert (lines[2], len(lines)) == (["A", f"{several[0].score:.2f}", f"{several[2].score:.2f}"], 7)
 
 
 @pytest.mark.parametrize("level", ["corpus", "segment", "macro"])

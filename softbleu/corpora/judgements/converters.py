@@ -1,4 +1,4 @@
-"""Readers for what `formats.toml` cannot say: JSON of COMET, MetricX, sacrebleu; WMT25's rounds, MQM's weights."""
+"""Readers beyond `formats.toml`: JSON of COMET, MetricX, sacrebleu; WMT25's rounds, MQM's weights."""
 
 from __future__ import annotations
 
