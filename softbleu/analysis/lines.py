@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, get_args
@@ -42,30 +41,20 @@ class ChosenLine:
     source: str | None
     kinds: tuple[str, ...] = ()
     """Edits of each system by verdict and kind, if asked for; see `choose_lines`."""
-
-
-class ChosenLines(ResultList[ChosenLine]):
-    """Chosen lines, the most important first: a list with table methods."""
-
-    def __init__(self, lines: Sequence[ChosenLine], kind: LineKind, metrics: Sequence[str]) -> None:
-        super().__init__(lines)
-        self.kind: LineKind = kind
-        self.metrics = list(metrics)
+    kind: LineKind = "different"  # Reason of the choice
+    metrics: tuple[str, ...] = ()  # Whose scores the systems have
 
     def records(self) -> list[Cells]:
-        """A row per line."""
-        rows = []
-        for line in self:
-            row: Cells = {"segment": line.segment, self.kind: line.by}
-            for number, system in enumerate(line.systems):
-                mark = f"_{number + 1}" if len(line.systems) > 1 else ""
-                scores = dict(zip(self.metrics, line.scores[number], strict=True))
-                told = {"system": system, **scores, "candidate": line.candidates[number]}
-                told |= {"edits": line.kinds[number]} if line.kinds else {}
-                row |= {f"{name}{mark}": value for name, value in told.items()}
-            row["reference"] = " ||| ".join(line.references)
-            rows.append(row if line.source is None else {**row, "source": line.source})
-        return rows
+        """A row for the line."""
+        row: Cells = {"segment": self.segment, self.kind: self.by}
+        for number, system in enumerate(self.systems):
+            mark = f"_{number + 1}" if len(self.systems) > 1 else ""
+            scores = dict(zip(self.metrics, self.scores[number], strict=True))
+            told = {"system": system, **scores, "candidate": self.candidates[number]}
+            told |= {"edits": self.kinds[number]} if self.kinds else {}
+            row |= {f"{name}{mark}": value for name, value in told.items()}
+        row["reference"] = " ||| ".join(self.references)
+        return [row if self.source is None else {**row, "source": self.source}]
 
 
 def choose_lines(
@@ -80,7 +69,7 @@ def choose_lines(
     jobs: int = 1,
     executor: Executor | None = None,
     progress: Progress | None = None,
-) -> ChosenLines:
+) -> ResultList[ChosenLine]:
     """Choose lines by the scores of segments.
 
     Parameters
@@ -139,7 +128,7 @@ def choose_lines(
     order = [number for number in np.argsort(keys, axis=None, kind="stable")[:top] if np.isfinite(keys.flat[number])]
     chosen = [divmod(int(number), len(corpus)) for number in order]
     texts = pick_segments(corpus, [segment + 1 for _, segment in chosen])
-    lines = []
+    lines, named = ResultList[ChosenLine](), tuple(str(scored.metric) for scored in statistics)
     for at, (system, segment) in enumerate(chosen):
         shown = (index, system) if kind == "different" else (system,)
         lines.append(
@@ -152,9 +141,11 @@ def choose_lines(
                 tuple(texts.references[at]),
                 None if texts.source is None else texts.source[at],
                 () if judged is None else tuple(_edit_kinds(judged[number][segment]) for number in shown),
+                kind,
+                named,
             )
         )
-    return ChosenLines(lines, kind, [str(scored.metric) for scored in statistics])
+    return lines
 
 
 def _edit_kinds(line: JudgedEdits) -> str:

@@ -7,7 +7,6 @@ from typing import Literal
 from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Scoring
 from softbleu.results.explain import unmatched_spans
-from softbleu.tables import Table
 
 
 class SpansOptions(
@@ -39,4 +38,4 @@ def spans(options: SpansOptions) -> None:
     plan = options.plan(one=True)
     with options.open_corpus(plan) as corpus:
         found = unmatched_spans(corpus, plan, severity=options.severity, least_similarity=options.least_similarity)
-        output.write(Table.of(found))
+        output.write(found)

@@ -46,7 +46,7 @@ from softbleu.metrics.reading import fit_metric
 from softbleu.metrics.result import Coverage, Result
 from softbleu.metrics.scores import less_is_better, some_above
 from softbleu.metrics.signatures import metric_from_signature
-from softbleu.results.explain import unmatched_spans
+from softbleu.results.explain import mark_unmatched
 from softbleu.results.runs import broken_promises
 from softbleu.tables import Value
 from softbleu.types import Keywords
@@ -552,5 +552,5 @@ def _gather_marks(inputs: Inputs) -> Marks:
     with texts.open() as corpus:
         for name, metric in metrics.items():
             compared = compared_with(corpus, _against(signed, name))
-            tables.append(unmatched_spans(compared, metric, name=name).table)
+            tables.append(mark_unmatched(compared, metric, name=name)[0])
         return Marks(tables[0], tables[1:], loaded(corpus).candidates)

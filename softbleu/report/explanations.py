@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import one_line
 from softbleu.formats import BOLD, Layout, Writers, dump, json_document, lay_out, table_writers, view_table
-from softbleu.tables import Table
+from softbleu.tables import ResultList, Table
 
 if TYPE_CHECKING:
-    from softbleu.analysis.lines import ChosenLine, ChosenLines
+    from softbleu.analysis.lines import ChosenLine
     from softbleu.language import Finding
     from softbleu.metrics.protocols import ClosestPath
     from softbleu.results.explain import Explanation, LeftReference, NgramMatch
@@ -178,31 +178,31 @@ def _words(words: Sequence[str]) -> str:
     return one_line(" ".join(words))
 
 
-def lines_text(lines: ChosenLines, layout: Layout) -> Iterator[str]:
+def lines_text(lines: Sequence[ChosenLine], layout: Layout) -> Iterator[str]:
     """Write each line with its scores, candidates, references and source."""
     for number, line in enumerate(lines):
         yield "\n" if number else ""
-        yield layout.styled(f"segment {line.segment}, {_by(lines.kind, line, layout.decimals())}", BOLD) + "\n"
+        yield layout.styled(f"segment {line.segment}, {_by(line, layout.decimals())}", BOLD) + "\n"
         rows = [
             [one_line(system), *(f"{score:.{layout.decimals()}f}" for score in scores), one_line(text)]
             for system, scores, text in zip(line.systems, line.scores, line.candidates, strict=True)
         ]
-        blank = [""] * len(lines.metrics)
+        blank = [""] * len(line.metrics)
         rows += [["reference", *blank, one_line(text)] for text in line.references]
         rows += [] if line.source is None else [["source", *blank, one_line(line.source)]]
         pairs = zip(line.systems, line.kinds, strict=bool(line.kinds))
         rows += [[f"edits of {one_line(system)}", *blank, one_line(kinds)] for system, kinds in pairs]
         yield from (f"{row}\n" for row in lay_out(rows, [False, *[True] * len(blank), False]))
-    yield f"\nscores: {', '.join(lines.metrics)}\n" if lines else "nothing found\n"
+    yield f"\nscores: {', '.join(lines[0].metrics)}\n" if lines else "nothing found\n"
 
 
-def _by(kind: str, line: ChosenLine, digits: int) -> str:
-    if kind == "worst":
+def _by(line: ChosenLine, digits: int) -> str:
+    if line.kind == "worst":
         return f"{line.by:.{digits}f}"
-    return f"difference {line.by:+.{digits}f}" if kind == "different" else f"ranks {line.by:+.0%} apart"
+    return f"difference {line.by:+.{digits}f}" if line.kind == "different" else f"ranks {line.by:+.0%} apart"
 
 
 EXPLAINERS: Writers[Sequence[Explanation]] = table_writers(
     explanation_records, text=explain_text, json=explain_json, jsonl=explain_jsonl
 )
-LINE_WRITERS: Writers[ChosenLines] = table_writers(view_table, text=lines_text)
+LINE_WRITERS: Writers[ResultList[ChosenLine]] = table_writers(view_table, text=lines_text)

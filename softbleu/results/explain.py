@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any, Unpack
@@ -46,7 +46,7 @@ from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.score import Score
 from softbleu.results.fractions import common_beginning
 from softbleu.results.slices import segment_numbers
-from softbleu.tables import ResultList, Tabular, spread
+from softbleu.tables import ResultList, Table, Tabular, spread
 from softbleu.text.coded import Vocabulary
 from softbleu.text.tokens import token_places
 
@@ -587,44 +587,34 @@ def _kind(number: int, line: JudgedEdits, gold: Sequence[JudgedEdit], carried: A
     return next(iter((*gold_kinds, *own, *near)), OTHER)
 
 
-@dataclass(frozen=True)
-class UnmatchedSpans(Tabular):
-    """Spans of the words that a metric leaves unmatched."""
-
-    metric: str
-    table: SpanTable
-    texts: Mapping[str, Sequence[str]]  # Of each system
-
-    def records(self) -> list[Cells]:
-        """A row per span, segments from 1, characters from 0."""
-        return [
-            {
-                "system": system,
-                "segment": number + 1,
-                "start": start,
-                "end": end,
-                "severity": severity,
-                "text": self.texts[system][number][start:end],
-            }
-            for system, segments in self.table.outputs.items()
-            for number, (output,) in segments.items()
-            for start, end, severity in output.spans
-        ]
-
-    def described(self) -> Fields:
-        """The metric."""
-        return {"metric": self.metric}
-
-
 def unmatched_spans(
+    corpus: Corpus, metric: GivenMetric | Plan, *, severity: str = MINOR, least_similarity: float = LEAST_SIMILARITY
+) -> Table:
+    """Find the words of each output that a metric matches with none of a reference; see `mark_unmatched`.
+
+    The table has a row per span, segments from 1, characters from 0.
+    """
+    found, texts = mark_unmatched(corpus, metric, severity=severity, least_similarity=least_similarity)
+    rows = [
+        [system, number + 1, start, end, severity, texts[system][number][start:end]]
+        for system, segments in found.outputs.items()
+        for number, (output,) in segments.items()
+        for start, end, severity in output.spans
+    ]
+    return Table(["system", "segment", "start", "end", "severity", "text"], rows, {"metric": found.name})
+
+
+def mark_unmatched(
     corpus: Corpus,
     metric: GivenMetric | Plan,
     *,
     severity: str = MINOR,
     least_similarity: float = LEAST_SIMILARITY,
     name: str = "",
-) -> UnmatchedSpans:
-    """Find the words of each output that a metric matches with none of a reference; words in a row are one span.
+) -> tuple[SpanTable, dict[str, list[str]]]:
+    """Find the words of each output that a metric matches with none of a reference, and return the outputs, too.
+
+    Words in a row are one span.
 
     Metrics over n-grams match single words. Of metrics that compare every word with every other one, such as
     `softbleu`, a word is matched where its greatest similarity exceeds `least_similarity`.
@@ -672,7 +662,7 @@ def unmatched_spans(
                     spans = _spans(tokens, matched.tolist(), texts[system][number], severity)
                     outputs[system][number] = [MarkedOutput(str(metric), tuple(spans))]
             first += len(block)
-    return UnmatchedSpans(str(metric), SpanTable(name or str(metric), outputs), texts)
+    return SpanTable(name or str(metric), outputs), texts
 
 
 def _matched_words(metric: Metric, chunk: Chunk, words: WordTable | None, least: float) -> Iterator[Flags]:
