@@ -98,7 +98,10 @@ def czech(data: Path) -> list[list[object]]:
         for name, column in columns.items():
             if name != judge:
                 found = estimates(column[known], columns[judge][known], segments[known])
-                rows += [["cs", judge, name, measure, *one.cells, int(known.sum())] for measure, one in found.items()]
+                rows += [
+                    ["cs", judge, name, measure, *one.cells("").values(), int(known.sum())]
+                    for measure, one in found.items()
+                ]
         graded = tables[judge]
         assessed = [(one, n) for one in systems for n in range(len(graded.segments[one]))]
         judged = Assessments(
@@ -133,14 +136,15 @@ def main() -> None:
             for name, both in found.items():
                 kind = "published" if name in theirs else "ours"
                 agreement += [
-                    [language, judge, name, kind, measure, *one.cells, len(source)] for measure, one in both.items()
+                    [language, judge, name, kind, measure, *one.cells("").values(), len(source)]
+                    for measure, one in both.items()
                 ]
             for effect, (one, other) in EFFECTS.items():
                 if judge in (one, other):
                     continue
                 for measure in ("r", "r within"):
                     apart = difference(found[one][measure], found[other][measure])
-                    effects[language, judge, effect, measure] = (*apart.cells, apart.p_value)
+                    effects[language, judge, effect, measure] = (*apart.cells("").values(), apart.p_value)
     write(
         "agreement.csv", ["set", "judge", "metric", "kind", "measure", "value", "low", "high", "outputs"], agreement
     )

@@ -259,7 +259,10 @@ class HeadTraining(NamedTuple):
             "penalty": penalty,
             "severity_penalty": severity_penalty if severity_penalty < np.inf else None,
             "penalties_tried": len(PENALTIES) + len(SEVERITY_PENALTIES) - 1,
-            **{name: [None if n is None else round(n, 4) for n in figure.cells] for name, figure in figures.items()},
+            **{
+                name: [None if n is None else round(n, 4) for n in figure.cells("").values()]
+                for name, figure in figures.items()
+            },
             "samples": SAMPLES,
             "seed": SEED,
         }

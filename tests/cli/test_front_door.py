@@ -208,7 +208,8 @@ def test_options_have_help_and_complete_something(name):
 
 PAIRS = GenerationSettings(grammar="alternations", pairing="paraphrase", count=40)
 KEPT = ("human.tsv", "one.tsv", "two.tsv", "assessed.tsv", "nbest.jsonl", "words.txt", "my.cfg")
-KEPT += ("human-a.txt", "human-b.txt", "brackets.txt", "my-sweep.toml", "monday.json", "tuesday.json")
+KEPT += ("human-a.txt", "human-b.txt", "brackets.txt", "my-sweep.toml")
+KEPT += ("monday.json", "tuesday.json", "friday.json")
 NAMED: dict[str, list[str]] = {
     **{f"{name}.txt": lines * 4 for name, lines in OUTPUTS.items()},
     **dict.fromkeys(("reference.txt", "ref1.txt", "ref2.txt", "source.txt"), REFERENCE * 4),

@@ -215,7 +215,7 @@ def test_data_sets_are_fetched_and_their_hashes_checked(capsys: pytest.CaptureFi
         (tmp_path / "data.toml").write_text(f"{described}[mine.files]\n" + "\n".join(listed) + "\n")
         options = ["--list", str(tmp_path / "data.toml"), "-d", str(mine.parent)]
         fetch.main(options)
-        assert capsys.readouterr().out.splitlines()[1].split() == ["mine", "4", "0", "CC0-1.0"]
+        assert capsys.readouterr().out.splitlines()[2].split() == ["mine", "4", "0", "CC0-1.0"]
         # An earlier attempt was interrupted after 30 bytes: they are not read again.
         mine.mkdir(parents=True)
         (mine / "plain.en.part").write_bytes(contents["plain.txt"][:30])
