@@ -22,7 +22,7 @@ from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Metric
 from softbleu.metrics.protocols import at_level
 from softbleu.metrics.requirements import Requirements
-from softbleu.results.comparison import LEAST, SCORES, Comparison, SliceFamily, compare_slices
+from softbleu.results.comparison import SCORES, Comparison, SliceFamily, compare_slices
 from softbleu.results.significance import SignificanceSettings
 from softbleu.results.slices import outputs_family
 from softbleu.tables import Table, Value
@@ -166,8 +166,6 @@ def _family(
         numbers = np.unique(how.documents.fitting(len(chosen))[chosen], return_inverse=True)[1]
         how, owner = replace(how, documents=replace(how.documents, numbers=numbers)), numbers[owner]
     units = np.array([len(np.unique(owner))])
-    if units[0] < LEAST:
-        how = replace(how, samples=1, trials=1)  # Nothing that is drawn is shown
 
     def differing(one: int, other: int) -> Integers:
         return np.array([len(np.unique(owner[(part.rows[one] != part.rows[other]).any(axis=-1)]))])

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _SCORED_TOGETHER = 8192  # Sums that are scored in one call: few enough for the cache
 _MANY = 100_000_000  # Trials times pairs that take some ten seconds
 _BOOTSTRAP = Parameter("test", "bootstrap")
-LEAST, _LEAST_APART = 10, 20
+_LEAST, _LEAST_APART = 10, 20
 """Units that a part of the corpus needs for an interval of its score or contribution, and of a difference. Fewer give
 intervals that have the true value in 80% of samples, or less."""
 _LEAST_TESTED = 10  # Units that must differ for a test: after Holm, fewer seldom give p < 0.05
@@ -352,12 +352,17 @@ def compare_slices(
         if all_pairs and len(tested) * family.how.drawn() > _MANY:
             said = f"each in {family.how.drawn():,} draws; fewer take less time"
             note_wait(f"{len(tested):,} pairs of systems are tested, {said}")
-        drawn, added = bootstrap_scores(family, progress)
+        # Nothing that would be drawn of parts with so few units is shown.
+        small = family.adds is None and family.units is not None and max(family.units([*systems])) < _LEAST
+        shape = len(systems), len(family.slices), family.how.samples or 0
+        drawn, added = (np.full(shape, np.nan), None) if small else bootstrap_scores(family, progress)
         missing = np.isnan(family.observed).any(axis=1) | np.isnan(drawn).any(axis=(1, 2))
         if family.units is None and missing.any():
             name = family.systems[int(missing.argmax())]
             raise InputError(f"{family.label}: too few segments of {name} have a score for intervals and tests")
-        p_values = _p_values(family, drawn, [*systems] if all_pairs else [base], progress)
+        p_values = np.full((shape[0], *shape[:2]), np.nan)
+        if not small:
+            p_values = _p_values(family, drawn, [*systems] if all_pairs else [base], progress)
         segments = None if family.segments is None else family.segments()
         differ = partial(_beside, family, segments, drawn, p_values)
         rows += _rows(family, differ, drawn, added)
@@ -529,7 +534,7 @@ def _known(value: float) -> float | None:
 
 
 def _ends(
-    family: SliceFamily, drawn: Floats, systems: Sequence[int], k: int, least: int = LEAST
+    family: SliceFamily, drawn: Floats, systems: Sequence[int], k: int, least: int = _LEAST
 ) -> tuple[float | None, float | None]:
     """Ends of the 95% interval of drawn values; None for fewer than `least` units, or where nothing varies."""
     if family.units is not None:

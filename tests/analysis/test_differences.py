@@ -136,7 +136,7 @@ def test_a_part_is_compared_as_a_corpus_of_its_own(tmp_path: Path, metric: str, 
         name: [" ".join(w if draws.random() > share else "x" for w in line.split()) for line in references]
         for name, share in (("A", 0.2), ("B", 0.5), ("C", 0.3))
     }
-    labels = ["news"] * 30 + ["rare"] * 6 + ["talk"] * 30
+    labels = ["news"] * 30 + ["few"] * 6 + ["talk"] * 30
     path = tmp_path / "labels.tsv"
     path.write_text("kind\n" + "\n".join(labels) + "\n")
     how: dict[str, Any] = {"samples": 60, "trials": 90, "seed": 2}
@@ -144,7 +144,7 @@ def test_a_part_is_compared_as_a_corpus_of_its_own(tmp_path: Path, metric: str, 
     significance = SignificanceSettings(**how, documents=documents)
     table = compare_buckets(corpus, metric, by=source, baseline="B", significance=significance)
     found = {(row["bucket"], row["system"]): row for row in table.rows}
-    assert [row["kind"] for row in table.records()] == sorted(["news", "rare", "talk"] * 3)
+    assert [row["kind"] for row in table.records()] == sorted(["few", "news", "talk"] * 3)
     for name in ("news", "talk"):
         chosen = [number for number, label in enumerate(labels) if label == name]
         own = {system: [texts[number] for number in chosen] for system, texts in systems.items()}
@@ -165,11 +165,13 @@ def test_a_part_is_compared_as_a_corpus_of_its_own(tmp_path: Path, metric: str, 
                 assert there[key] == row[key], key
             assert not few or there["difference_lower"] is None  # 15 documents
     blank = ("lower", "mean", "best_rank", "difference_lower", "p_value", "corrected")
-    assert [found["rare", "A"][key] for key in blank] == [None] * 6
-    assert found["rare", "A"]["difference"] == found["rare", "A"]["score"] - found["rare", "B"]["score"]
+    assert [found["few", "A"][key] for key in blank] == [None] * 6
+    assert found["few", "A"]["difference"] == found["few", "A"]["score"] - found["few", "B"]["score"]
     tested = [row for row in table.rows if row["p_value"] is not None]
     assert [row["corrected"] for row in tested] == correct([row["p_value"] for row in tested], "holm")
     assert table.tests == len(tested) == 4
+    # The first part, of few segments, has the settings of all.
+    assert (table.significance.trials, table.resampled.shape) == (90, (9, 60))
 
 
 _APART = {"difference_lower", "difference_upper"}
