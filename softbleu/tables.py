@@ -110,7 +110,7 @@ class TableColumn:
     name: str  # Key of the value in the rows
     head: str | None = None  # None: the name, with blanks
     form: str = ""  # A form of `CELL_FORMS`; empty: by the value
-    digits: int | None = None  # Decimals; None: those of the table
+    digits: int | None = None  # Decimals; None: as many as the table has
     sign: str = ""  # `+`: always with a sign
     ends: tuple[str, str] | None = None  # Keys of the ends of an interval, which follows the number
     better: int = 0  # 1: greater is better, -1: less is; the best of each group are highlighted

@@ -459,7 +459,7 @@ def pair_records(tables: Sequence[Comparison], layout: Layout) -> Table:
 def _chosen(
     tables: Sequence[Comparison], names: Sequence[str], layout: Layout, chosen: Mapping[str, Sequence[str]]
 ) -> list[str]:
-    """Return the keys that name a row, and those of the chosen columns, in this order."""
+    """Return the keys that name a row, then the keys of the chosen columns."""
     if layout.columns:
         wanted = ("system", "other", *(name for column in layout.columns for name in chosen[column]))
         names = [name for name in wanted if name in names]

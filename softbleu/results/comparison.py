@@ -51,7 +51,7 @@ _NAMES = {"name": "system", "f": "score"}  # Second names of keys
 class ComparedRow(dict[str, Any]):
     """A system by a metric in a slice, beside the baseline; or a pair of systems. Keys can be read as attributes.
 
-    The keys are `metric` (an expression), `label`, those of the slice (such as `fraction` or `kind`), `system`,
+    The keys are `metric` (an expression), `label`, the keys of the slice (as `fraction` or `kind`), `system`,
     `score`, `mean` (of the bootstrap scores), `lower` and `upper` (ends of the 95% interval), `rank`, `best_rank` and
     `worst_rank` (in 95% of the samples), and, None for the baseline: `other`, `difference` (the score less that of
     the other), `difference_lower`, `difference_upper`, `p_value` (two-sided), `corrected` (for all tests of its

@@ -91,7 +91,7 @@ def compare_systems(
 ) -> Comparison:
     """Give every system an interval, a rank and its range, and test it against the baseline, or all others.
 
-    Unfinished outputs at a moment of a log are compared with those of the same moment alone.
+    Outputs at a moment of a log are compared only with outputs at the same moment.
 
     Parameters
     ----------
