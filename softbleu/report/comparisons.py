@@ -395,13 +395,12 @@ def note_few(significance: SignificanceSettings, systems: int, output_format: st
 
 def worse_text(rows: Sequence[ComparedRow], margin: float | None) -> str:
     """Name the systems that `Comparison.worse` found, in one line."""
-    said = []
+    said, than = [], "than" if margin is None else "of"
     for row in rows:
         ends = f"{row.difference_lower:+.4g} to {row.difference_upper:+.4g}"
         reason = f"p {row.corrected:.4f}" if margin is None else ends
-        said.append(f"{row.system} by {row.label} ({row.difference:+.4g}, {reason})")
-    how = "worse than" if margin is None else f"not shown to be within {margin:g} of"
-    return f"{how} {rows[0].other}: {'; '.join(said)}"
+        said.append(f"{row.system} {than} {row.other} by {row.label} ({row.difference:+.4g}, {reason})")
+    return f"{'worse' if margin is None else f'not shown to be within {margin:g}'}: {'; '.join(said)}"
 
 
 def corrected_text(table: Comparison, tests: int) -> str:

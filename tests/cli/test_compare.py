@@ -69,6 +69,16 @@ def test_numbers_are_those_of_the_python_interface(command, given, arguments, ho
     assert [system["rank"] for system in found["systems"]] == [2, 1, 3]
 
 
+def test_a_gate_fails_for_worse_systems_and_writes_the_table_all_the_same(command, given):
+    usual = command("compare", *given, "-m", "chrf", "--quiet", "--baseline", "good")
+    gate = command("compare", *given, "-m", "chrf", "--quiet", "--baseline", "good", "--fail-if-worse", "--margin", 1)
+    assert (usual.code, gate.code, gate.out) == (0, 1, usual.out)
+    assert gate.err.count("\n") == 1
+    assert gate.err.startswith("softbleu: not shown to be within 1: candidate of good by chrF (-")
+    better = ["-c", "candidate.txt", "good.txt", "-r", "reference.txt", "-m", "chrf", "--quiet"]
+    assert command("compare", *better, "--fail-if-worse", "--margin", 1).code == 0
+
+
 def test_distribution_reproduces_the_intervals(command, files, given):
     path = files.folder / "scores.tsv"
     odd = files.write("a|b\t%.txt", POOR)
