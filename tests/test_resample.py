@@ -116,6 +116,7 @@ def test_sums_of_whole_numbers_are_exact(seed: int, scale: int, most: int) -> No
     """In 16 bits and single precision where these are enough, in more where not."""
     generator = np.random.default_rng(seed)
     rows = generator.integers(-scale, scale, size=(2, 2500, 3), endpoint=True)
+    rows[..., 1] *= 1_000_000 if scale < 1000 else 1  # As credits, in millionths
     weights = generator.integers(most, size=(4, 2500)).astype(np.uint8)
     sums = ChosenSums([*small_numbers(rows)], [[np.arange(2500)]] * 2)
     columns = [system.T.tolist() for system in rows]
