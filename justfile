@@ -7,7 +7,7 @@ default:
 test:
     pytest -q
 
-# The second tier: sites, installations, browsers, clusters, kills, whole corpora
+# The second tier: sites, installations, browsers, kills, whole corpora
 slow:
     pytest -q --all -m slow --dist=loadgroup
 

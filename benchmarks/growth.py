@@ -1,9 +1,9 @@
 """How time and memory grow with the corpus: made-up pairs, each command in a process of its own.
 
     python benchmarks/growth.py --pairs 10000 --pairs 100000 --pairs 1000000
-    python benchmarks/growth.py --only vleu --pairs 10000000 --how "" --how "--cluster local:1" --how "--cluster local:2"
+    python benchmarks/growth.py --only vleu --pairs 10000000 --how "" --how "--jobs 2"
 
-CPU seconds are those of the command (with a cluster of this machine its scheduler, too) and of its workers, start-up
+CPU seconds are those of the command and of its workers, start-up
 included. CPU per pair is without start-up: the same process has scored 100 pairs twice before, and what the second
 time took is taken off. Peak memory is that of the command and of the largest worker. With --peers sacrebleu does the
 same, where it can.

@@ -173,7 +173,7 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
     latencies = [metric.requires.delays for metric in plan.metrics]
     draws_latencies = options.plot is not None and any(latencies) and not all(latencies)
     how, baseline = options.significance(all_pairs=options.all_pairs)
-    run: dict[str, Any] = {"baseline": baseline, "significance": how, **options.workers}
+    run: dict[str, Any] = {"baseline": baseline, "significance": how, "jobs": options.jobs}
     if options.spans and not page_wanted:
         raise InputError("--spans are marked on a page: add --format html")
     if page_wanted and (resampled or options.plot or options.resume or options.columns):
@@ -235,7 +235,7 @@ def _compare_fractions(options: CompareOptions) -> None:
     plan = results.prefixes.partial_plan(options.plan(also=["seed"]), language=options.language)
     how, baseline = options.significance()
     with options.open_corpus(plan, by_document=True) as corpus, options.progress() as progress:
-        run = RunOptions(progress=progress, **options.workers)
+        run = RunOptions(progress=progress, jobs=options.jobs)
         tests = results.fractions.compare_fractions(
             corpus, plan, options.shares, baseline=baseline, significance=how, options=run
         )
@@ -291,7 +291,7 @@ def _write_view(options: CompareOptions) -> None:
     view: object
     by_document = tested or by in ("document", "runs")
     with options.open_corpus(plan, by_document=by_document) as corpus, options.progress() as progress:
-        run: dict[str, Any] = {**options.workers, "progress": progress}
+        run: dict[str, Any] = {"jobs": options.jobs, "progress": progress}
         baseline = options.baseline
         if show == "ngrams":
             view = ngram_differences(corpus, baseline=baseline, top=top, tokenizer=plan.metrics[0].tokenizer)

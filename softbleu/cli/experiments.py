@@ -23,7 +23,7 @@ from softbleu.meta.spurious import spurious as analyse
 from softbleu.report.plots import PICTURE_FORMATS, check_plots, draw_spurious, outcome_pictures
 
 
-class ExperimentOptions(Common, shared="jobs cluster"):
+class ExperimentOptions(Common, shared="jobs"):
     """Options of `experiments run`.
 
     Attributes
@@ -72,7 +72,7 @@ def run_experiment(options: ExperimentOptions) -> None:
     checkpoint = Path(f"{base}.unfinished")
     check_checkpoint(checkpoint)
     with options.progress(path.stem, many=1) as progress:
-        outcome = run_definition(read, checkpoint=checkpoint, progress=progress, **options.workers)
+        outcome = run_definition(read, checkpoint=checkpoint, progress=progress, jobs=options.jobs)
     files = {f"{base}{name}.{suffix}": write(records, Layout()) for name, records in outcome_tables(outcome)}
     if options.picture:
         files |= {f"{base}{name}.{drawn}": content for name, content in outcome_pictures(outcome, drawn)}
@@ -83,7 +83,7 @@ def run_experiment(options: ExperimentOptions) -> None:
     note(f"{len(files)} files beside {base}.manifest.json, {outcome.seconds:.0f} s")
 
 
-class SpuriousOptions(Scoring, shared="encoding output format digits jobs cluster"):
+class SpuriousOptions(Scoring, shared="encoding output format digits jobs"):
     """Options of `experiments spurious`.
 
     Attributes
@@ -173,7 +173,7 @@ def spurious(options: SpuriousOptions) -> None:
             thresholds=options.thresholds,
             at=options.threshold,
             progress=progress,
-            **options.workers,
+            jobs=options.jobs,
             **options.settings_of(("bleu", *options.matchers)),
         )
     given = (options.pairs, options.grammar, options.pairing, options.count, options.seed)

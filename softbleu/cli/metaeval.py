@@ -25,7 +25,7 @@ _METRICS, _JUDGES, _TESTS = "Scores of metrics", "Human judgements", "Significan
 
 class MetaEvaluationOptions(
     TextOptions,
-    shared="candidates references source gold encoding direction documents language output format long jobs cluster",
+    shared="candidates references source gold encoding direction documents language output format long jobs",
 ):
     """Options of `metaeval`.
 
@@ -193,7 +193,7 @@ def _evaluate(options: MetaEvaluationOptions, question: str) -> MetaEvaluation:
     asked = cast("MetaevalOptions", {name: getattr(options, name) for name in names})
     if not options.folders:
         with options.progress("meta-evaluation") as progress:
-            return metaeval_of(question, progress=progress, **options.workers, **asked)
+            return metaeval_of(question, progress=progress, jobs=options.jobs, **asked)
     with options.progress("directions", many=1) as progress:
         read = read_directions(options.folders)
-        return metaeval_directions(read, question, progress=progress, **options.workers, **asked)
+        return metaeval_directions(read, question, progress=progress, jobs=options.jobs, **asked)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any
 
 from softbleu.cli.command import Options, offered_options
 from softbleu.cli.output import Destination, Form, Target
@@ -13,16 +13,6 @@ from softbleu.formats import BINARY_FORMATS, TABLE_WRITERS, format_by_suffix
 from softbleu.io.files import check_different
 from softbleu.io.platform import cached_property
 from softbleu.report import PAGES, WRITERS
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
-
-
-class Workers(TypedDict):
-    """Processes or cluster of a run."""
-
-    jobs: int
-    executor: Executor | None
 
 
 class Common(Options, shared=None):
@@ -44,9 +34,6 @@ class Common(Options, shared=None):
         Print signatures with all settings, defaults included, in text, markdown and latex (others: always)
     jobs
         Processes to use; the numbers do not depend on it
-    cluster
-        Work on the Dask cluster whose scheduler has this address, or local:N: N workers here (needs softbleu[dask]);
-        the numbers do not depend on it
     resume
         Keep a checkpoint beside the --output file, and continue an interrupted run from it
     """
@@ -62,18 +49,7 @@ class Common(Options, shared=None):
     )
     long: bool = setting(False, flags=("--long/--short",), earlier=("--long-signature",))
     jobs: int = setting(1, flags=("-j",), common=True)
-    cluster: str | None = setting(None, metavar="ADDRESS")
     resume: bool | None = setting(False)
-
-    @cached_property
-    def workers(self) -> Workers:
-        """Processes or cluster, open until the command ends, as library functions take them."""
-        if self.cluster is None:
-            return {"jobs": self.jobs, "executor": None}
-        from softbleu.io.executors import cluster_executor
-
-        executor = self.resources.enter_context(cluster_executor(self.cluster, self.jobs))
-        return {"jobs": self.jobs, "executor": executor}
 
     def open_target(self) -> Target:
         """Open the file that --output names, which must be none of the inputs."""

@@ -72,7 +72,6 @@ def score(options: ScoreOptions) -> None:
     output = options.open_output(write_numbers if options.score_only else write, ".score")
     level = options.level or cast("Level", options.signed.get("level", "corpus").lower())
     shown: object
-    workers = options.workers  # A cluster that does not answer is refused first
     plan = options.plan()
     beside = write is WRITERS["text"] and not options.score_only and level == "corpus" and len(plan.metrics) == 1
     twin = exact_twin(plan.only) if beside else None
@@ -91,7 +90,7 @@ def score(options: ScoreOptions) -> None:
                 progress=progress,
                 title=options.title,
                 spans=read_marks(options.spans, corpus, options.encoding),
-                **workers,
+                jobs=options.jobs,
             )
             shown, found = page, page.scores.results
             if len(page.text) < page.text.segments:
@@ -106,7 +105,7 @@ def score(options: ScoreOptions) -> None:
                 kernels=options.kernels,
                 checkpoint=output.checkpoint,
                 progress=progress,
-                **workers,
+                jobs=options.jobs,
             )
         if twin is not None:
             shown = _with_exact(corpus, plan, found)
@@ -154,7 +153,7 @@ def _score_prefixes(options: ScoreOptions) -> None:
     output = options.open_output((PAGES if page_wanted else TABLE_WRITERS).find(name, PAGES))
     plan = results.prefixes.partial_plan(options.plan(), language=options.language)
     with options.progress() as progress, options.open_corpus(plan) as corpus:
-        run = RunOptions(kernels=options.kernels, progress=progress, **options.workers)
+        run = RunOptions(kernels=options.kernels, progress=progress, jobs=options.jobs)
         if page_wanted:
             shares = options.fractions or results.prefixes.QUARTERS
             tests = results.fractions.compare_fractions(corpus, plan, shares, options=run)

@@ -20,7 +20,7 @@ GRID = "0:0.95:0.05"
 class SweepOptions(
     Scoring,
     shared="candidates references source gold metrics language preset encoding pairs input_format against scores "
-    "lower documents output format long digits jobs cluster",
+    "lower documents output format long digits jobs",
 ):
     """Options of `sweep`.
 
@@ -69,7 +69,7 @@ def sweep(options: SweepOptions) -> None:
         progress = opened.enter_context(options.progress(**several))
         if options.plot_ranks is not None:
             check_ranks(corpus.systems)
-        run: dict[str, Any] = {"checkpoint": output.checkpoint, "progress": progress, **options.workers}
+        run: dict[str, Any] = {"checkpoint": output.checkpoint, "progress": progress, "jobs": options.jobs}
         intervals = options.plot is not None and len(corpus.systems) <= MOST_SYSTEMS
         rows = sweep_corpus(corpus, points, intervals=intervals, **run)
     plot(draw_sweep, rows)

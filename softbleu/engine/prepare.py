@@ -373,7 +373,7 @@ def prepare_corpus(
         words.count((coder.code(block) for block in corpus.blocks()), needed)
     else:
         work = partial(count_words, tokenizer=tokenizer, needed=needed, kernels=kernels)
-        for counted in run_in_order(work, task_batches(corpus, executor), executor, together=False):
+        for counted in run_in_order(work, task_batches(corpus, executor), executor):
             words.add(counted)
     coder.renumber(words.sort(), words.vocabulary)
     return PreparedCorpus(corpus, tokenizer, words, coder, select)

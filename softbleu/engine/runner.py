@@ -52,7 +52,7 @@ class RunOptions:
     """Options of a run; no digit of a score depends on them."""
 
     jobs: int = 1  # Processes to use (threads, where compiled kernels do the work)
-    executor: Executor | None = None  # Another executor to use instead, e.g. that of a cluster.
+    executor: Executor | None = None  # Another executor to use instead, such as that of a Dask or MPI cluster
     kernels: KernelName = "auto"  # `numpy`, `numba`, or `auto`: whichever is faster for the size of the text
     checkpoint: str | Path | None = None
     """Folder, by path or URL, where finished parts are kept, and found again by another run of the same; the caller
@@ -231,7 +231,7 @@ class Runner:
                 sizes.append(len(batch))
                 yield batch
 
-        results = run_in_order(work, noted(), self.executor, together=isinstance(corpus, ListCorpus))
+        results = run_in_order(work, noted(), self.executor)
         with single_threaded_blas() if quiet else nullcontext():
             for result in results:
                 yield result

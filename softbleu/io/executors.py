@@ -1,9 +1,8 @@
-"""Executors on this machine and on Dask clusters, and tasks that are given to them in order."""
+"""Executors on this machine, and tasks that are given to these or any others in order."""
 
 from __future__ import annotations
 
 import hashlib
-import logging
 import mmap
 import os
 import pickle
@@ -12,49 +11,27 @@ import sys
 import threading
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
-from importlib import import_module
-from itertools import chain, islice
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from softbleu.errors import InputError, Parameter, WorkerError, optional
-from softbleu.io.arguments import MOST_JOBS, check_run
+from softbleu.errors import WorkerError
+from softbleu.io.arguments import check_run
 from softbleu.io.files import TemporaryFolder
-from softbleu.io.platform import client_of, end_processes, processes_of, runs_again, single_threaded_blas
+from softbleu.io.platform import end_processes, processes_of, runs_again, single_threaded_blas
 from softbleu.io.progress import hush, note_wait
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
     from multiprocessing.sharedctypes import Synchronized
     from multiprocessing.synchronize import Lock
-    from types import ModuleType
 
 
-_LOCAL = "local:"
-_RETRIES = 3
-_CONNECT = 10  # Seconds in which a scheduler must answer
-_JOIN = 60  # Seconds in which a first worker must be there
-_SPAWNED = "distributed.nanny.pre-spawn-environ"
-_LOCAL_SETTINGS = {
-    # By default Dask returns memory to the system at once, and the arrays of the next block allocate it again.
-    **{f"{_SPAWNED}.MALLOC_{name}_THRESHOLD_": 1 << 28 for name in ("TRIM", "MMAP")},
-    # Profiling and monitoring would take 4% of a core.
-    "distributed.worker.profile.enabled": False,
-    "distributed.admin.tick.interval": "1s",
-    "distributed.admin.system-monitor.interval": "5s",
-    "distributed.worker.memory.monitor-interval": "2s",
-}
 LOST_AFTER = 1.0  # Seconds after which a dead worker counts as lost, even if its executor does not report it
 _MOST_HELD = 8
-_EACH, _MOST_TOGETHER = 16, 8  # Tasks that each worker gets singly; greatest number of tasks sent at once
-_RECOUNT = 5.0  # Seconds between counts of workers, as some may join
-
 _ALIGNED = 64  # Bytes at whose multiples arrays begin in a file
 
 _Task = TypeVar("_Task")
@@ -149,13 +126,7 @@ def _begin_worker(speaks: Lock, begun: Synchronized[int]) -> None:
 
 
 def worker_number() -> int:
-    """Return the number of this process among the workers of its machine, from 0; 0 where it is none.
-
-    Workers of a cluster on this machine have numbers as names.
-    """
-    with suppress(Exception):
-        # Without a worker of Dask here it raises.
-        return int(sys.modules["distributed"].get_worker().name)
+    """Return the number of this process among the workers of its machine, from 0; 0 where it is none."""
     return _number
 
 
@@ -167,81 +138,6 @@ def _end_with_parent() -> None:
     if parent is not None:
         wait([parent.sentinel])
         os._exit(1)
-
-
-@contextmanager
-def cluster_executor(address: str, jobs: int = 1) -> Iterator[Executor]:
-    """Make the executor of a Dask cluster: the scheduler at an address, or N workers on this machine for ``local:N``.
-
-    Workers on this machine start when there are tasks for them.
-    """
-    if jobs != 1:
-        raise InputError(Parameter("cluster"), " says where the work is done: leave out ", Parameter("jobs"))
-    with optional("dask", "A cluster"):
-        distributed = import_module("distributed")
-    # Failures are reported in one line.
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    workers, named = _workers_here(address), Parameter("cluster", address)
-    with ExitStack() as stack:
-        stack.enter_context(warnings.catch_warnings())
-        # Tables of words are sent by value, once a worker.
-        warnings.filterwarnings("ignore", message="Sending large graph")
-        place: Any = address
-        if workers:
-            stack.enter_context(import_module("dask").config.set(_LOCAL_SETTINGS))
-            how = {"threads_per_worker": 1, "dashboard_address": ":0", "silence_logs": logging.CRITICAL}
-            place = stack.enter_context(distributed.LocalCluster(n_workers=0, **how))
-            # The first worker starts while text is found.
-            place.scale(1)
-        with _told(named, ": no scheduler answers there"):
-            if not workers:
-                # A client that something else answers cannot be closed again.
-                _greet(distributed, address)
-            client = stack.enter_context(distributed.Client(place, timeout=_CONNECT, set_as_default=False))
-        if not workers:
-            with _told(named, f": no workers: start some by 'dask worker {address}'"):
-                client.wait_for_workers(1, timeout=_JOIN)
-            for worker, versions in client.get_versions(packages=["softbleu"])["workers"].items():
-                if (version := versions["packages"]["softbleu"]) != __version__:
-                    raise InputError(named, f": the worker {worker} has {_other_version(version)}")
-        executor = client.get_executor(retries=_RETRIES, pure=False)
-        if workers:
-            executor._max_workers = workers
-        yield executor
-
-
-def _workers_here(address: str) -> int:
-    """Return the number of workers for ``local:N``; 0 for the address of a scheduler."""
-    if not address.startswith(_LOCAL):
-        return 0
-    workers = address.removeprefix(_LOCAL)
-    if not (workers.isascii() and workers.isdecimal() and 1 <= int(workers[:9]) <= MOST_JOBS):
-        said = f": {_LOCAL}N needs a number from 1 to {MOST_JOBS}, not {workers!r}"
-        raise InputError(Parameter("cluster", address), said)
-    return int(workers)
-
-
-def _greet(distributed: ModuleType, address: str) -> None:
-    """Check that a scheduler answers."""
-    # Imported here because it is slow, and needed only with a cluster.
-    import asyncio
-
-    async def connect() -> None:
-        secured = distributed.Security().get_connection_args("client")
-        opened = distributed.comm.connect(address, timeout=_CONNECT, **secured)
-        connection = await asyncio.wait_for(opened, 2 * _CONNECT)
-        await connection.close()
-
-    asyncio.run(connect())
-
-
-@contextmanager
-def _told(*what: str | Parameter) -> Iterator[None]:
-    try:
-        yield
-    # Another program may answer in any way, so any error is possible.
-    except Exception as error:
-        raise InputError(*what, f" ({_reason_of(error)})") from error
 
 
 def shares_memory(executor: Executor) -> bool:
@@ -260,15 +156,7 @@ def count_workers(executor: Executor) -> int:
     workers = getattr(executor, "_max_workers", None)
     if isinstance(workers, int) and workers > 0:
         return workers
-    client = client_of(executor)
-    if client is not None and hasattr(client, "ncores"):
-        return max(1, int(sum(client.ncores().values())))
     return os.cpu_count() or 1
-
-
-def _other_version(theirs: str | None, ours: str = __version__) -> str:
-    """Describe a difference of versions."""
-    return f"{f'softbleu {theirs}' if theirs else 'no softbleu'}, and here is {ours}: install the same there"
 
 
 @dataclass(frozen=True)
@@ -355,7 +243,7 @@ class _RemoteTask(Generic[_Task, Done]):
 
     def __call__(self, task: _Task, contents: Mapping[str, bytes] = {}) -> Done | _MissingError:
         if self.version != __version__:
-            raise WorkerError(f"a worker has {_other_version(__version__, self.version)}")
+            raise WorkerError(f"a worker has softbleu {__version__}, and here is {self.version}: install the same")
         for key, sent in contents.items():
             _held[key] = pickle.loads(sent)
         _forget(max(_MOST_HELD, len(contents)))
@@ -366,80 +254,40 @@ class _RemoteTask(Generic[_Task, Done]):
             return error
 
 
-def run_in_order(
-    work: Callable[[_Task], Done],
-    tasks: Iterable[_Task],
-    executor: Executor | None,
-    *,
-    together: bool = True,
-) -> Iterator[Done]:
+def run_in_order(work: Callable[[_Task], Done], tasks: Iterable[_Task], executor: Executor | None) -> Iterator[Done]:
     """Do tasks and yield their results in order; twice as many tasks are in progress as there are workers.
 
-    Tasks may refer to values by `hold`. With `together`, tasks are sent in groups if sending takes long. Raises
-    `WorkerError` if workers or the cluster are lost.
+    Tasks may refer to values by `hold`. Raises `WorkerError` if workers or the executor are lost.
 
     >>> list(run_in_order(len, ["a", "bc"], None))
     [1, 2]
     """
-    if executor is None:
-        yield from map(work, tasks)
-    elif together and not shares_memory(executor):
-        several = _together(tasks, count_workers(executor))
-        yield from chain.from_iterable(_in_progress(partial(_do_several, work), several, executor))
-    else:
-        yield from _in_progress(work, tasks, executor)
-
-
-@contextmanager
-def _losses() -> Iterator[None]:
-    """Raise WorkerError where workers or the cluster are lost."""
-    try:
-        yield
-    except BrokenExecutor as error:
-        raise WorkerError(
-            "a worker process ended before its work was done (killed, or out of memory): run again with fewer jobs"
-        ) from error
-    except Exception as error:
-        if isinstance(error, CancelledError) or type(error).__module__.startswith("distributed"):
-            raise WorkerError(
-                f"the cluster gave up ({_reason_of(error)}): see its scheduler, and run again"
-            ) from error
-        raise
+    return map(work, tasks) if executor is None else _in_progress(work, tasks, executor)
 
 
 def _in_progress(work: Callable[[_Task], Done], tasks: Iterable[_Task], executor: Executor) -> Iterator[Done]:
     """Do tasks, of which several are in progress; yield their results in order."""
     waiting: deque[tuple[_Task, Future[Any]]] = deque()
     sent: Callable[..., Any] = work if shares_memory(executor) else _RemoteTask(work)
-    most, counted = 0, -_RECOUNT
+    most = 2 * count_workers(executor)
     try:
-        with _losses():
-            for task in tasks:
-                if monotonic() - counted > _RECOUNT:
-                    most, counted = 2 * count_workers(executor), monotonic()
-                if len(waiting) >= most:
-                    yield _first(waiting, executor, sent)
-                waiting.append((task, executor.submit(sent, task)))
-                _start_workers(executor, len(waiting))
-            while waiting:
+        for task in tasks:
+            if len(waiting) >= most:
                 yield _first(waiting, executor, sent)
+            waiting.append((task, executor.submit(sent, task)))
+        while waiting:
+            yield _first(waiting, executor, sent)
+    except BrokenExecutor as error:
+        raise WorkerError(
+            "a worker process ended before its work was done (killed, or out of memory): run again with fewer jobs"
+        ) from error
+    except CancelledError as error:
+        raise WorkerError("the executor cancelled the work: see its scheduler, and run again") from error
     finally:
         # A broken process pool fails on cancelled tasks and never ends.
         if processes_of(executor) is None:
             for _, future in waiting:
                 future.cancel()
-
-
-def _do_several(work: Callable[[_Task], Done], tasks: Sequence[_Task]) -> list[Done]:
-    return [work(task) for task in tasks]
-
-
-def _together(tasks: Iterable[_Task], workers: int) -> Iterator[list[_Task]]:
-    """Group tasks; groups grow with the number of tasks that were sent."""
-    rest, sent = iter(tasks), 0
-    while some := list(islice(rest, min(1 + sent // (_EACH * workers), _MOST_TOGETHER))):
-        sent += len(some)
-        yield some
 
 
 def _first(waiting: deque[tuple[_Task, Future[Any]]], executor: Executor, work: Callable[..., Any]) -> Any:
@@ -465,16 +313,3 @@ def _result(executor: Executor, future: Future[Any]) -> Any:
         if not all(process.is_alive() for process in processes) and not future.done():
             raise BrokenExecutor
     return future.result()
-
-
-def _start_workers(executor: Executor, tasks: int) -> None:
-    """Start as many workers of ``local:N`` as there are tasks, as Python's own pools do."""
-    cluster = getattr(client_of(executor), "cluster", None)
-    most = min(tasks, getattr(executor, "_max_workers", 0))
-    if cluster is not None and len(cluster.plan) < most:
-        cluster.scale(most)
-
-
-def _reason_of(error: Exception) -> str:
-    """Return the first line of an error's message, or its class."""
-    return str(error).partition("\n")[0] or type(error).__name__

@@ -103,22 +103,13 @@ def exchange(one: Path, other: Path) -> bool:
 
 
 def processes_of(executor: Executor) -> list[BaseProcess] | None:
-    """Worker processes of an executor; None of one of threads, or of a cluster.
+    """Worker processes of an executor; None of one of threads, or elsewhere.
 
     A worker that is killed while it hands over a result leaves its executor waiting for the rest. Without a look at
     the processes `test_a_worker_killed_while_it_hands_over_holds_up_nobody` hangs for ever.
     """
     processes = getattr(executor, "_processes", None)
     return None if processes is None else list(processes.values())
-
-
-def client_of(executor: Executor) -> Any:
-    """The client of Dask that an executor hands tasks to, if it is one of a cluster.
-
-    Dask has no public way from the one to the other. Without it a cluster counts as one worker for each core of this
-    machine, and every text is sent to it, though its workers may see the same files.
-    """
-    return getattr(executor, "_client", None)
 
 
 def runs_again(main: object) -> bool:

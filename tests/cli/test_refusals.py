@@ -57,7 +57,6 @@ FILES: dict[str, list[str] | bytes] = {
 def test_commands_are_refused_in_one_line(
     refused: Any, files: Any, run: str, more: str, says: list[str], monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("softbleu.io.executors._CONNECT", 1)
     monkeypatch.setattr("softbleu.io.reading._PAUSE", 0.0)
     monkeypatch.setattr("softbleu.corpora.generate.FRUITLESS", 100)
     # A limit set by --limits is not for other tests.
@@ -112,7 +111,6 @@ def test_names_that_are_no_text(command, files):
         ("matplotlib", ["sweep", *TEXTS, "-m", "exact", "chrf", "--plot", "x.svg"], "plots"),
         ("textalloc", ["experiments", "run", "tiny.toml"], "plots"),
         ("pyarrow", ["compare", *TEXTS, "-o", "x.parquet"], "parquet"),
-        ("distributed", ["score", *TEXTS, "--cluster", "local:2"], "dask"),
         ("fsspec.core", ["score", "-c", "s3://texts/c.txt", *TEXTS[2:]], "remote"),
         ("faiss", ["explain", *TEXTS, "-m", "vleu", "--neighbours", "5"], "neighbours"),
         ("gensim.models", ["embeddings", "train", "corpus.txt", "-o", "store"], "train"),

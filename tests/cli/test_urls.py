@@ -1,21 +1,13 @@
 """Text, vectors and results at URLs: on S3 (a server on this machine), by HTTP, in memory and as files."""
 
-import contextlib
 import gzip
 import hashlib
 import http.server
-import json
-import os
 import re
-import signal
-import socket
-import subprocess
-import sys
 import tarfile
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,13 +21,10 @@ from cli.conftest import contents as contents_of
 from refusing import refused as refused_call
 from tables import each_row
 
-from softbleu.corpora import ParallelFiles
 from softbleu.engine import checkpoint
 from softbleu.errors import InputError
 from softbleu.io import reading
-from softbleu.io.executors import cluster_executor
 from softbleu.io.reading import find_urls, open_url, remove_urls, write_url
-from softbleu.results.api import score_corpus
 
 pytestmark = pytest.mark.xdist_group("S3")
 S3 = pytest.param("s3", marks=pytest.mark.slow)
@@ -75,53 +64,6 @@ def corpus_of(place: str, *, ending: str = "") -> list[str]:
         else:
             Path(name).write_bytes(content)
     return names
-
-
-@pytest.fixture
-def cluster(s3: str, tmp_path: Path) -> Iterator[str]:
-    """The address of a scheduler, which has two workers, each in processes of their own."""
-    place = tmp_path / "scheduler.json"
-    with ExitStack() as stack:
-        for name, option, value in (("scheduler", "--port", "0"), *[("worker", "--nthreads", "1")] * 2):
-            command = [sys.executable, "-m", f"distributed.cli.dask_{name}", option, value]
-            command += ["--scheduler-file", str(place), "--host", "127.0.0.1", "--no-dashboard"]
-            started = stack.enter_context(subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.DEVNULL))
-            stack.callback(started.terminate)
-        end = time.monotonic() + 60
-        while not (place.exists() and place.read_text()) and time.monotonic() < end:
-            time.sleep(0.05)
-        yield json.loads(place.read_text())["address"]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(os.name == "nt", reason="signals")
-def test_workers_killed_three_times_while_they_score_texts_of_s3(s3, cluster, tmp_path):
-    """The digits are those of files and one process."""
-    candidate, reference = corpus_of(str(tmp_path))
-    with ParallelFiles.open([candidate], [reference]) as here:
-        expected = score_corpus(here, "vleu")
-    candidate, reference = corpus_of(s3)
-    killed: list[int] = []
-
-    def kill(*_: int) -> None:
-        if len(killed) < 3:
-            killed.append(next(process for process in processes() if process not in killed))
-            os.kill(killed[-1], signal.SIGKILL)
-
-    def processes() -> Iterator[int]:
-        """The processes of workers, asked until some that are not just ending or starting answer."""
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            client.wait_for_workers(1, timeout=60)
-            yield from client.run(os.getpid, on_error="ignore").values()
-
-    with (
-        cluster_executor(cluster) as executor,
-        ParallelFiles.open([candidate], [reference]) as there,
-    ):
-        client = executor._client  # type: ignore[union-attr]
-        assert score_corpus(there, "vleu", executor=executor, progress=kill) == expected
-    assert len(set(killed)) == 3
 
 
 @pytest.mark.parametrize("ending", ["", ".gz"])
@@ -377,21 +319,6 @@ def test_hostile_downloads_end_and_change_no_file(
     message = refused_fetch("--list", listed, "-d", near, "x")
     assert says in message
     assert not {"PASSWORD", "SECRET"} & set(re.split(r"\W", message))
-
-
-@pytest.mark.parametrize("answer", [bytes(1 << 12), (1).to_bytes(8, "little") + (3).to_bytes(8, "little") + b"abc"])
-def test_a_server_that_is_no_scheduler_is_refused_in_one_line(refused: Any, answer: bytes) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-
-        def talk() -> None:
-            connection, _ = server.accept()
-            with connection, contextlib.suppress(OSError):
-                connection.sendall(answer)
-                connection.recv(1)
-
-        threading.Thread(target=talk, daemon=True).start()
-        place = f"tcp://127.0.0.1:{server.getsockname()[1]}"
-        assert "no scheduler answers there" in refused("score", *TEXTS, "--cluster", place)
 
 
 def test_secrets_in_urls_are_printed_and_kept_nowhere(
