@@ -26,8 +26,8 @@ from softbleu.encoders.base import PlacedLine
 from softbleu.encoders.kept import EncodedLines
 from softbleu.errors import InputError, WorkerError
 from softbleu.io.arguments import MOST_JOBS
-from softbleu.io.executors import chosen_executor, count_workers, run_in_order
-from softbleu.io.platform import single_threaded_blas
+from softbleu.io.executors import chosen_executor, run_in_order
+from softbleu.io.platform import count_workers, single_threaded_blas
 from softbleu.language import DEFAULT_LANGUAGE, ModelChoice, open_language, values
 from softbleu.thesaurus.resources import stem_in
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from softbleu.corpora.corpus import BLOCK, Corpus, FileBlock, Segments
 from softbleu.corpora.edits import Annotation, CodedGold, EditedSegment, TextEdit, edits_in_words
 from softbleu.corpora.records import TextList
-from softbleu.io.executors import count_workers
+from softbleu.io.platform import count_workers
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
 from softbleu.matching.ngrams import Chunk, TokenVectors, WordTable
 from softbleu.metrics.edits import extract_edits

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 from softbleu.errors import WorkerError
 from softbleu.io.arguments import check_run
 from softbleu.io.files import TemporaryFolder
-from softbleu.io.platform import end_processes, processes_of, runs_again, single_threaded_blas
+from softbleu.io.platform import count_workers, end_processes, processes_of, runs_again, single_threaded_blas
 from softbleu.io.progress import hush, note_wait
 from softbleu.version import __version__
 
@@ -145,18 +145,6 @@ def shares_memory(executor: Executor) -> bool:
     from concurrent.futures import ProcessPoolExecutor
 
     return isinstance(executor, ThreadPoolExecutor | ProcessPoolExecutor)
-
-
-def count_workers(executor: Executor) -> int:
-    """Return the number of workers of an executor, if it tells; else the number of cores.
-
-    >>> count_workers(ThreadPoolExecutor(8))
-    8
-    """
-    workers = getattr(executor, "_max_workers", None)
-    if isinstance(workers, int) and workers > 0:
-        return workers
-    return os.cpu_count() or 1
 
 
 @dataclass(frozen=True)

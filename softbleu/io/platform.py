@@ -112,6 +112,19 @@ def processes_of(executor: Executor) -> list[BaseProcess] | None:
     return None if processes is None else list(processes.values())
 
 
+def count_workers(executor: Executor) -> int:
+    """Return the number of workers of an executor, if it tells; else the number of cores.
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> count_workers(ThreadPoolExecutor(8))
+    8
+    """
+    workers = getattr(executor, "_max_workers", None)
+    if isinstance(workers, int) and workers > 0:
+        return workers
+    return os.cpu_count() or 1
+
+
 def runs_again(main: object) -> bool:
     """Whether a started process that imports the main module would run its code again, because it is not guarded.
 
