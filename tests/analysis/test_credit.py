@@ -36,7 +36,7 @@ LINE = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
 
 
 @pytest.mark.parametrize("how", SETTINGS, ids=str)
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(st.lists(st.tuples(LINE, LINE, LINE), min_size=1, max_size=4), word_vectors())
 def test_credit_adds_up_to_the_matches_of_the_metric(how: Any, lines: Any, vectors: Any) -> None:
     metric = read_metric(**how, threshold=0.4, vectors=vectors, tokenize="none")

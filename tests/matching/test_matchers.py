@@ -27,6 +27,9 @@ from softbleu.metrics.reading import read_metric
 from softbleu.results.api import score_corpus
 from softbleu.text.coded import Vocabulary
 
+# One worker compiles what all need.
+pytestmark = pytest.mark.xdist_group("compiled")
+
 NUMPY = choose_kernels("numpy")
 KERNELS = [NUMPY, *([choose_kernels("numba")] if find_spec("numba") else [])]
 ASSIGNMENTS = [*product(("exact-first", "sequential"), ("unit", "similarity")), ("optimal", "unit")]
