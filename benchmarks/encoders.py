@@ -1,9 +1,9 @@
-"""Seconds of an encoder on a CPU: products compiled for the processor beside NumPy's, and the tokenizer.
+"""Seconds of an encoder on a CPU: NumPy beside torch, and the tokenizer.
 
     python benchmarks/encoders.py
     python benchmarks/encoders.py --encoder multilingual-e5-small --text en-cs
 
-Both ways score the same batches of 64 new pairs by BERTScore in turn, in one process that stays open, as in training.
+Both score the same batches of 64 new pairs by BERTScore in turn, in one process that stays open, as in training.
 """
 
 from __future__ import annotations
@@ -23,17 +23,16 @@ from rows import TEXTS, read_text
 import softbleu
 from softbleu.encoders import open_encoder
 from softbleu.encoders.base import PlacedLine
+from softbleu.encoders.device import Device
 from softbleu.encoders.stored import StoredEncoder
 
 CALLS = 5
 
 
-def opened(name: str, *, compiled: bool) -> StoredEncoder:
-    """Open an encoder; without `compiled`, its products are NumPy's."""
+def opened(name: str) -> StoredEncoder:
+    """Open an encoder, which computes by NumPy."""
     encoder = open_encoder(name)
     assert isinstance(encoder, StoredEncoder)
-    if not compiled:
-        vars(encoder)["_compiled"] = None
     return encoder
 
 
@@ -49,9 +48,12 @@ def main(
     text: Annotated[str, typer.Option(help="One text: de-en, en-cs or en-zh.")] = "de-en",
 ) -> None:
     """Print the table."""
-    ways = {"compiled": opened(encoder, compiled=True), "NumPy": opened(encoder, compiled=False)}
-    if ways["compiled"]._compiled is None:
-        raise SystemExit("nothing can be compiled here: install the extra fast, on x86 with AVX2")
+    device = Device("cpu")
+    try:
+        from softbleu.encoders.torch_backend import TorchEncoder
+    except ImportError:
+        raise SystemExit("torch is compared with NumPy: install the extra gpu") from None
+    ways = {"torch": TorchEncoder.of(open_encoder(encoder), device), "NumPy": opened(encoder)}
     rewards = {name: softbleu.Reward(softbleu.read_metric("bertscore", vectors=way)) for name, way in ways.items()}
     drawn, took, found = batches(text), {name: [] for name in ways}, {name: [] for name in ways}
     for count in range(CALLS + 1):
@@ -69,7 +71,7 @@ def main(
     table.add_row("64 new pairs by BERTScore, CPU s", *(f"{s:.2f}" for s in medians.values()), ratio(medians))
     references, systems = read_text(*TEXTS[text])
     lines = [PlacedLine.as_written(line, line.split()) for line in (*references, *systems[0])]
-    pieces = ways["compiled"].cut(lines)
+    pieces = ways["NumPy"].cut(lines)
     rates = {
         name: len(pieces.ids) / seconds(lambda way=way: way.encode(pieces, way.layers)) for name, way in ways.items()
     }
@@ -77,7 +79,7 @@ def main(
     console = Console(width=100)
     console.print(table)
     console.print(f"largest difference of a segment: {largest:.0e} of 100")
-    fresh = opened(encoder, compiled=True)
+    fresh = opened(encoder)
     first, again = (seconds(lambda: fresh.cut(lines)) for _ in range(2))
     console.print(f"tokenizer: {first:.2f} CPU s for {len(lines)} lines the first time, {again:.2f} s again")
 

@@ -1,7 +1,6 @@
 """An encoder of a store: a forward pass in which results of a line never depend on other lines.
 
-Where they can be compiled (`softbleu.encoders.compiled`), linear layers and GELU are. Otherwise they are NumPy's, of
-which the rounding of a matrix product may depend on the shapes and, on some processors, on the position of a row.
+The rounding of a matrix product by NumPy may depend on the shapes and, on some processors, on the position of a row.
 Therefore pieces of many lines are stacked, linear layers process blocks of `BLOCK_ROWS` rows, and lines start at
 equivalent rows (`row_period`). Attention processes lines of equal length, with a product per line; other operations
 work row by row. Activation functions work in place, in parts that fit the processor's cache.
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 
 from softbleu.embeddings.vectors import PAIRS, QUANTILES, SEED, pair_products, percentiles_of
 from softbleu.encoders.base import Encoder, Pieces, PlacedLine, check_layers
-from softbleu.encoders.compiled import Compiled, CompiledLinear, compile_functions
 from softbleu.encoders.pieces import CutsText, Window, cut_lines, cut_windows, word_rows
 from softbleu.encoders.store import (
     DISTANCES,
@@ -144,11 +142,11 @@ class Norm:
 class Layer:
     """The weights of a layer."""
 
-    qkv: Linear | CompiledLinear  # Queries, already divided by the root of their length, keys and values
-    attended: Linear | CompiledLinear
+    qkv: Linear  # Queries, already divided by the root of their length, keys and values
+    attended: Linear
     attended_norm: Norm
-    up: Linear | CompiledLinear
-    down: Linear | CompiledLinear
+    up: Linear
+    down: Linear
     norm: Norm
 
 
@@ -160,26 +158,20 @@ class Transformer:
     norm: Norm  # Normalisation of the embeddings
     distances: States | None  # Bias of attention scores: (classes of relative positions, heads)
     layer: Callable[[int], Layer]  # Returns the weights of a layer, from 0
-    compiled: Compiled | None  # Functions of compiled layers
 
     @cached_property
     def period(self) -> int:
         """Number of rows at whose multiples lines start."""
         layer = self.layer(0)
         linears = (layer.qkv, layer.attended, layer.up, layer.down)
-        return math.lcm(*(row_period(linear.weight) for linear in linears if isinstance(linear, Linear)))
-
-    @property
-    def block(self) -> int:
-        """Number of rows of which `run` is given a multiple."""
-        return self.compiled.tile.rows if self.compiled else BLOCK_ROWS
+        return math.lcm(*(row_period(linear.weight) for linear in linears))
 
     def run(self, embeddings: States, lengths: Sequence[int], layers: Sequence[int]) -> States:
         """Compute the hidden states of a layer (0: the embeddings), or the mean directions of several.
 
-        `embeddings`, (rows, dimension), are sums of the embeddings of words and positions, a multiple of `block`:
-        rows of lines of ascending length, each padded with zeros to a multiple of `period`. They are overwritten.
-        `lengths` are the numbers of pieces of lines.
+        `embeddings`, (rows, dimension), are sums of those of words and positions, and are overwritten. The rows, a
+        multiple of `BLOCK_ROWS`, are those of lines of ascending length, each padded with zeros to a multiple of
+        `period`. `lengths` are the numbers of pieces of lines.
         """
         rows = embeddings
         for block in _blocks(rows):
@@ -189,21 +181,20 @@ class Transformer:
         total = np.zeros_like(rows)
         if layers[0] == 0:
             add(rows, total)
-        spare_rows = len(rows) + (self.compiled.tile.rows if self.compiled else 0)
-        attended = np.zeros((spare_rows, rows.shape[1]), np.float32)
-        qkv = np.zeros((spare_rows, 3 * rows.shape[1]), np.float32)
+        attended = np.zeros_like(rows)
+        qkv = np.zeros((len(rows), 3 * rows.shape[1]), np.float32)
         inner = np.empty((BLOCK_ROWS, self.architecture.inner), np.float32)
         spare = np.empty((BLOCK_ROWS, rows.shape[1]), np.float32)
         for number in range(layers[-1]):
             layer = self.layer(number)
-            for block, into in zip(_blocks(rows), _blocks(qkv[: len(rows)]), strict=True):
+            for block, into in zip(_blocks(rows), _blocks(qkv), strict=True):
                 layer.qkv(block, into)
             self._attend(qkv, lengths, attended)
-            for block, seen in zip(_blocks(rows), _blocks(attended[: len(rows)]), strict=True):
+            for block, seen in zip(_blocks(rows), _blocks(attended), strict=True):
                 block += layer.attended(seen, spare)
                 layer.attended_norm(block)
                 raised = layer.up(block, inner)
-                self._activate(raised)
+                activate(raised, self.architecture.activation)
                 block += layer.down(raised, spare)
                 layer.norm(block)
             if number + 1 in layers:
@@ -212,17 +203,8 @@ class Transformer:
             total /= np.float32(len(layers))
         return total
 
-    def _activate(self, rows: States) -> None:
-        if self.compiled and self.architecture.activation == "gelu":
-            self.compiled.gelu(rows)
-        else:
-            activate(rows, self.architecture.activation)
-
     def _attend(self, qkv: States, lengths: Sequence[int], out: States) -> None:
         heads = self.architecture.heads
-        if self.compiled:
-            self.compiled.attend(qkv, lengths, heads, None if self.distances is None else self._bias, out)
-            return
         for start, count, length in self._groups(lengths):
             filled = filled_up(length, self.period)
             part = slice(start, start + count * filled)
@@ -347,7 +329,7 @@ class StoredEncoder:
     ) -> None:
         lengths = [len(window) for window in batch]
         starts = np.cumsum([0, *(filled_up(length, self._transformer.period) for length in lengths)]).tolist()
-        embeddings = np.zeros((filled_up(starts.pop(), self._transformer.block), self.dimension), np.float32)
+        embeddings = np.zeros((filled_up(starts.pop(), BLOCK_ROWS), self.dimension), np.float32)
         for window, start in zip(batch, starts, strict=True):
             rows = stored_words(self._tensors, pieces.ids[window.places])
             embeddings[start : start + len(window)] = rows + self._positions[: len(window)]
@@ -370,12 +352,7 @@ class StoredEncoder:
     @cached_property
     def _transformer(self) -> Transformer:
         distances = stored_array(self._tensors, DISTANCES) if self.architecture.distances else None
-        return Transformer(self.architecture, self._norm("norm"), distances, cache(self._layer), self._compiled)
-
-    @cached_property
-    def _compiled(self) -> Compiled | None:
-        lengths = (self.dimension, self.architecture.inner, self.dimension // self.architecture.heads)
-        return compile_functions(lengths, _LOG_TAIL, float(_END))
+        return Transformer(self.architecture, self._norm("norm"), distances, cache(self._layer))
 
     def _layer(self, number: int) -> Layer:
         place = f"layers.{number}."
@@ -389,15 +366,13 @@ class StoredEncoder:
             self._norm(place + "norm"),
         )
 
-    def _linear(self, name: str, root: np.float32 | None = None) -> Linear | CompiledLinear:
+    def _linear(self, name: str, root: np.float32 | None = None) -> Linear:
         """Read a linear layer; its first results, the queries, are divided by a root, if any."""
         weight, bias = (stored_array(self._tensors, f"{name}.{part}") for part in ("weight", "bias"))
         if root is not None:
             weight[: self.dimension] /= root
             bias[: self.dimension] /= root
-        if self._compiled is None:
-            return Linear(np.ascontiguousarray(weight.T), bias)
-        return CompiledLinear(weight.T, bias, self._compiled)
+        return Linear(np.ascontiguousarray(weight.T), bias)
 
     def _norm(self, name: str) -> Norm:
         weight, bias = (stored_array(self._tensors, f"{name}.{part}") for part in ("weight", "bias"))

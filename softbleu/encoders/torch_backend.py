@@ -32,7 +32,6 @@ from softbleu.io.platform import cached_property, lock
 from softbleu.io.progress import note_wait
 
 if TYPE_CHECKING:
-    from softbleu.encoders.compiled import CompiledLinear
     from softbleu.types import Integers
 
 _ROWS = {"cuda": 8192, "mps": 4096, "cpu": 288}
@@ -239,10 +238,6 @@ class TorchEncoder(StoredEncoder):
         inside = np.flatnonzero(there)
         return *(self.there(part) for part in (places, there, inside, places.reshape(-1)[inside])), bias
 
-    @property
-    def _compiled(self) -> None:
-        """Functions of compiled layers: None, so that layers have arrays."""
-
     @cached_property
     def _weights(self) -> Callable[[int], _Layer]:
         return cache(self._layer_there)
@@ -253,8 +248,7 @@ class TorchEncoder(StoredEncoder):
         qkv, attended, up, down = linear
         return _Layer(qkv, attended, self._norm_there(layer.attended_norm), up, down, self._norm_there(layer.norm))
 
-    def _linear_there(self, linear: Linear | CompiledLinear) -> _Linear:
-        assert isinstance(linear, Linear)
+    def _linear_there(self, linear: Linear) -> _Linear:
         dtype = _TYPES.get(self.device.precision, torch.float32)
         return _Linear(*(self.there(part).to(dtype) for part in (linear.weight.T, linear.bias)))
 

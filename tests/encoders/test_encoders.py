@@ -54,22 +54,11 @@ def minilm():
     return open_encoder("minilm-l6")
 
 
-@pytest.fixture(scope="module")
-def uncompiled():
-    """Open the bundled encoder for products by NumPy alone."""
-    return in_numpy(open_encoder("minilm-l6"))
-
-
-def in_numpy(encoder):
-    vars(encoder)["_compiled"] = None
-    return encoder
-
-
-@pytest.fixture(scope="module", params=["minilm", "uncompiled", "mpnet"])
+@pytest.fixture(scope="module", params=["minilm", "mpnet"])
 def encoder(request, minilm, tmp_path_factory):
     """The bundled encoder, as it has the sizes that matter to a processor; and a tiny one with relative positions."""
-    if request.param != "mpnet":
-        return request.getfixturevalue(request.param)
+    if request.param == "minilm":
+        return minilm
     place = tmp_path_factory.mktemp("encoder") / "store"
     convert_encoder(GOLDEN / "mpnet", place, dtype="float32")
     return open_encoder(place)
@@ -94,15 +83,13 @@ def test_the_lines_beside_a_line_change_no_bit(encoder, data):
             np.testing.assert_array_equal(rows, together[number])
 
 
-@pytest.mark.parametrize("way", ["minilm", "uncompiled"])
-def test_many_lines_change_no_bit(way, request):
+def test_many_lines_change_no_bit(minilm):
     """More lines than go through the network together, long ones among them."""
-    encoder = request.getfixturevalue(way)
     lines = [[WORDS[(number * 7 + place) % len(WORDS)] for place in range(number % 41)] for number in range(100)]
     lines.append(WORDS * 30)
-    together = rows_of(encoder, lines)
+    together = rows_of(minilm, lines)
     for number in (0, 2, 40, 99, 100):
-        np.testing.assert_array_equal(rows_of(encoder, [lines[number]])[0], together[number])
+        np.testing.assert_array_equal(rows_of(minilm, [lines[number]])[0], together[number])
 
 
 @pytest.mark.parametrize(
@@ -199,10 +186,9 @@ def expected(family):
     return Pieces(ids, words, offsets), states
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("family", ["bert", "distilbert", "mpnet", "roberta", *MULTILINGUAL])
-def test_pieces_and_all_layers_are_those_of_transformers(family, compiled, stored):
-    encoder = stored(family) if compiled else in_numpy(stored(family))
+def test_pieces_and_all_layers_are_those_of_transformers(family, stored):
+    encoder = stored(family)
     wanted, states = expected(family)
     if family in MULTILINGUAL:
         lines = (GOLDEN / "multilingual.txt").read_text(encoding="utf-8").splitlines()
