@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Array: TypeAlias = NDArray[Any]  # Of numbers of any type
+    Reals: TypeAlias = NDArray[np.floating]  # Of any precision
     Integers: TypeAlias = NDArray[np.int64]
     Floats: TypeAlias = NDArray[np.float64]
     Flags: TypeAlias = NDArray[np.bool_]

@@ -12,15 +12,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from softbleu.io.platform import single_threaded_blas
 
 if TYPE_CHECKING:
-    from softbleu.types import Array, Flags, Floats, Integers
+    from softbleu.types import Array, Flags, Floats, Integers, Reals
 
 PASSES, BATCH, RATE, SEED = 3, 32, 2e-4, 66
 HELD_OUT = 10  # Every so many-th segment, in a random order, is left out of the descent
@@ -34,7 +33,7 @@ _SAMPLE = 2000  # Outputs of which the first prices are computed
 class JudgedStates:
     """Judged pairs of a candidate and its reference, and the states of their tokens."""
 
-    rows: NDArray[np.floating]  # Directions of pieces in context, or of words: (rows, dimension)
+    rows: Reals  # Directions of pieces in context, or of words: (rows, dimension)
     inner: Flags  # Tokens that count; others can only be matched: (tokens,)
     codes: Integers | None  # Row of each token, for words: equal ones have similarity 1; None: each piece has its own
     offsets: Integers  # Line i has the tokens ``offsets[i]`` to ``offsets[i + 1]``
@@ -56,11 +55,11 @@ class JudgedStates:
 class MapParameters:
     """Parameters of a map; also gradients, and moments of gradients, of the same shapes."""
 
-    matrix: NDArray[Any]  # M: (dimension, dimension)
-    direction: NDArray[Any]  # v: (dimension,)
-    constants: NDArray[Any]  # h: (1,)
-    prices: NDArray[Any]  # a, b, c: (3,)
-    biases: NDArray[Any]  # (sets,)
+    matrix: Reals  # M: (dimension, dimension)
+    direction: Reals  # v: (dimension,)
+    constants: Reals  # h: (1,)
+    prices: Reals  # a, b, c: (3,)
+    biases: Reals  # (sets,)
 
     @classmethod
     def start(cls, dimension: int, sets: int, dtype: type = np.float32) -> MapParameters:
@@ -68,7 +67,7 @@ class MapParameters:
         shapes = (dimension, dimension), dimension, 1, 3, sets
         return cls(*(np.zeros(shape, dtype) for shape in shapes))
 
-    def parts(self) -> list[NDArray[Any]]:
+    def parts(self) -> list[Reals]:
         """List the arrays."""
         return [getattr(self, field.name) for field in fields(self)]
 
@@ -98,15 +97,15 @@ class MapParameters:
 class _Mapped:
     """Tokens of some lines under the map."""
 
-    states: NDArray[Any]  # As given, (tokens, dimension)
-    lengths: NDArray[Any]  # Of the mapped states: (tokens,)
-    rows: NDArray[Any]  # Mapped, of length 1
-    logits: NDArray[Any]
-    weights: NDArray[Any]
+    states: Reals  # As given, (tokens, dimension)
+    lengths: Reals  # Of the mapped states: (tokens,)
+    rows: Reals  # Mapped, of length 1
+    logits: Reals
+    weights: Reals
     inner: Flags
 
 
-def map_rows(states: NDArray[Any], matrix: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+def map_rows(states: Reals, matrix: Reals) -> tuple[Reals, Reals]:
     """Map states, and scale them to length 1: the rows, and their lengths before; zero rows stay zero.
 
     >>> rows, lengths = map_rows(np.array([[3.0, 4.0], [0.0, 0.0]]), np.zeros((2, 2)))
@@ -128,7 +127,7 @@ def lengths_apart(candidates: Integers, references: Integers) -> Floats:
     return apart
 
 
-def token_weights(rows: NDArray[Any], direction: NDArray[Any], constant: float) -> tuple[NDArray[Any], NDArray[Any]]:
+def token_weights(rows: Reals, direction: Reals, constant: float) -> tuple[Array, Array]:
     """Compute weights of mapped rows of length 1, and what softplus is taken of.
 
     >>> token_weights(np.eye(2), np.zeros(2), 0.0)[0].round(3).tolist()
@@ -138,14 +137,14 @@ def token_weights(rows: NDArray[Any], direction: NDArray[Any], constant: float) 
     return np.logaddexp(0, logits), logits
 
 
-def _map(states: NDArray[Any], inner: Flags, parameters: MapParameters) -> _Mapped:
+def _map(states: Reals, inner: Flags, parameters: MapParameters) -> _Mapped:
     rows, lengths = map_rows(states, parameters.matrix)
     weights, logits = token_weights(rows, parameters.direction, parameters.constants[0])
     return _Mapped(states, lengths, rows, logits, weights * inner, inner)
 
 
-def _similarities(one: NDArray[Any], other: NDArray[Any], codes: tuple[Array, Array] | None) -> NDArray[Any]:
-    products: NDArray[Any] = one @ other.T
+def _similarities(one: Reals, other: Reals, codes: tuple[Array, Array] | None) -> Reals:
+    products: Reals = one @ other.T
     if codes is not None:
         products[codes[0][:, None] == codes[1][None, :]] = 1
     return products
@@ -153,7 +152,7 @@ def _similarities(one: NDArray[Any], other: NDArray[Any], codes: tuple[Array, Ar
 
 def batch_gradient(
     judged: JudgedStates, pairs: Integers, parameters: MapParameters, gradient: MapParameters | None = None
-) -> Floats:
+) -> Array:
     """Score some pairs; add the gradient of half the mean squared error to `gradient`, if any.
 
     Returns precision, recall, F and, with `gradient`, the error of each pair: (pairs, 4).
@@ -210,7 +209,7 @@ def batch_gradient(
 
 
 def _propagate(
-    mapped: _Mapped, by_row: NDArray[Any], by_weight: NDArray[Any], parameters: MapParameters, gradient: MapParameters
+    mapped: _Mapped, by_row: Reals, by_weight: Reals, parameters: MapParameters, gradient: MapParameters
 ) -> None:
     """Take gradients of mapped rows and of weights back to the parameters."""
     root = np.sqrt(np.asarray(mapped.rows.shape[1], mapped.rows.dtype))

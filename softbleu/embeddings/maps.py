@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from softbleu.io.reading import check_plain, parse_json
 
 if TYPE_CHECKING:
     from softbleu.encoders.torch_rows import DeviceRows
-    from softbleu.types import Fields, Floats, Integers
+    from softbleu.types import Fields, Floats, Integers, Keywords
 
 MAP_FOLDER, MAP_FILE, MAP_FORMAT = "heads", "map.npz", 1
 _LARGEST_FILE = 64_000_000  # Bytes: a map of 8,000 dimensions
@@ -85,7 +85,7 @@ class VectorMap(Content):
     @property
     def layers(self) -> str | None:
         """Layers of the encoder that it was learned with; None for vectors of words."""
-        return self.facts["layers"]  # type: ignore[no-any-return]
+        return self.facts.get("layers")
 
     @property
     def threshold(self) -> float | None:
@@ -123,7 +123,7 @@ class VectorMap(Content):
         # A product of one row at a time does not depend on its place.
         return self.of_lines(rows, np.arange(len(rows) + 1))
 
-    def weights(self, rows: NDArray[np.floating[Any]] | DeviceRows) -> Floats:
+    def weights(self, rows: NDArray[np.floating] | DeviceRows) -> Floats:
         """Compute the weights of mapped vectors of length 1: (tokens,)."""
         if not isinstance(rows, np.ndarray):
             logits: Floats = rows.along(self.direction) * np.sqrt(self.dimension) + self.constant
@@ -174,7 +174,7 @@ def map_names() -> tuple[str, ...]:
     return resource_names(MAP_FOLDER, MAP_FILE)
 
 
-def low_rank(matrix: NDArray[np.floating[Any]], rank: int = RANK) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def low_rank(matrix: NDArray[np.floating], rank: int = RANK) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Factor the nearest matrix of a rank, by singular values; factors are rounded to float16, as in a map's file.
 
     >>> left, right = low_rank(np.array([[0.0, 2.0], [0.0, 0.0]]), 1)
@@ -188,7 +188,7 @@ def low_rank(matrix: NDArray[np.floating[Any]], rank: int = RANK) -> tuple[NDArr
     return left, right
 
 
-def _read(path: Path, location: str) -> dict[str, Any]:
+def _read(path: Path, location: str) -> Keywords:
     """Read and check the content of a file."""
     try:
         with zipfile.ZipFile(path) as members:
@@ -196,7 +196,7 @@ def _read(path: Path, location: str) -> dict[str, Any]:
                 raise ValueError("too large")
         with np.load(path, allow_pickle=False) as arrays:
             content = {name: arrays[name] for name in ("left", "right", "direction", "numbers", "facts")}
-        facts: Any = parse_json(bytes(content["facts"]).decode(), location)
+        facts = parse_json(bytes(content["facts"]).decode(), location)
         if facts["format"] != MAP_FORMAT:
             raise ValueError(f"format {facts['format']!r}, not {MAP_FORMAT}")
         shapes = {name: (part.shape, part.dtype.str) for name, part in content.items() if name != "facts"}

@@ -305,8 +305,9 @@ def convert_encoder(
     """
     target = new_place(directory, [Path(folder, CONFIG)], force=force)
     check_target(target, dtype)
-    given = {"layers": layers, "dtype": dtype, "name": name, "source": source, "licence": licence, "extra": extra}
-    return write_encoder(read_model(folder), target, **given)  # type: ignore[arg-type]
+    return write_encoder(
+        read_model(folder), target, layers=layers, dtype=dtype, name=name, source=source, licence=licence, extra=extra
+    )
 
 
 def write_encoder(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -17,7 +17,7 @@ from softbleu.errors import Parameter, SoftbleuError, WorkerError
 from softbleu.io.platform import cached_property, lock
 
 if TYPE_CHECKING:
-    from softbleu.types import Floats, Integers
+    from softbleu.types import Array, Floats, Integers
 
 _FLOATS = 1 << 24  # Numbers of vectors that are gathered for a product: 128 MB
 _CELLS = 1 << 22  # Products that are held at once: 32 MB
@@ -105,7 +105,7 @@ class DeviceRows:
     def _exact(self) -> torch.dtype:
         return torch.float32 if self.tensor.device.type == "mps" else torch.float64
 
-    def __getitem__(self, places: Any) -> Floats:
+    def __getitem__(self, places: Integers | slice) -> Floats:
         rows: Floats = self.host[places]
         return rows
 
@@ -140,7 +140,7 @@ class DeviceRows:
         return DeviceRows(sums).unit()
 
     @computing()
-    def along(self, direction: NDArray[np.floating[Any]]) -> Floats:
+    def along(self, direction: NDArray[np.floating]) -> Floats:
         """Multiply each row by one vector: (rows,)."""
         step, along = max(1, _FLOATS // self.shape[1]), self._there(direction).to(self._exact)
         parts = [np.arange(start, min(start + step, len(self))) for start in range(0, len(self), step)]
@@ -245,7 +245,7 @@ class DeviceRows:
         rows = self.tensor[index].to(self._exact)
         return rows if self.lengths is None else rows / self.lengths[index]
 
-    def _there(self, values: NDArray[Any]) -> torch.Tensor:
+    def _there(self, values: Array) -> torch.Tensor:
         return torch.from_numpy(np.ascontiguousarray(values)).to(self.tensor.device)
 
     def _back(self, values: torch.Tensor) -> Floats:
