@@ -186,5 +186,5 @@ def test_jobs_are_workers(operation: str, folder: Path, monkeypatch: pytest.Monk
         raise _AskedError(jobs)
 
     monkeypatch.setattr(executors, "local_executor", local)
-    with corpus_of(folder) as corpus, pytest.raises(_AskedError, match="^2$"):
+    with corpus_of(folder) as corpus, pytest.raises(_AskedError, match=r"^2$"):
         OPERATIONS[operation](corpus, folder / "vectors", jobs=2)
