@@ -1,7 +1,10 @@
 """Types of English edits by rules, beside ERRANT's on CoNLL-2014."""
 
 from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +15,7 @@ from tables import each_row
 from softbleu.corpora.edits import apply_edits, read_m2
 from softbleu.metrics.edit_types import rule_types
 from softbleu.metrics.edits import edit_texts, extract_edits, form_types, placed
-from softbleu.metrics.word_tags import readings_of, tag_words
+from softbleu.metrics.word_tags import Tag, Tagger, features, lancaster_stem, tag_words, windows
 
 CLASSIFY = rule_types()
 WORDS = st.lists(HOSTILE_WORDS | st.sampled_from(["to", "the", "has", "'s", "not", "goes", "Going", "a/b", "x-y"]))
@@ -55,14 +58,42 @@ def test_words_have_parts_of_speech_by_their_place(sentence: str, parts: str) ->
 
 
 @pytest.mark.parametrize(
-    ("word", "forms"),
+    ("stem", "words"),
     [
-        *(("went", "VBD"), ("stopped", "VBD VBN"), ("cities", "NNS"), ("become", "VB VBN"), ("improves", "VBZ NNS")),
-        ("overemphasises", "VBZ"),  # Of overemphasise, in any process
+        # Of the rules as published, and of ERRANT 3.0.2's stemmer
+        *(("maxim", "maximum"), ("presum", "presumably"), ("multiply", "multiply"), ("provid", "provision")),
+        *(("ow", "owed"), ("ear", "ear"), ("say", "saying"), ("string", "string"), ("cem", "cement")),
+        *(
+            ("act", "acted action actors"),
+            ("competit", "competition competitive"),
+            ("org", "organization organisation"),
+        ),
+        *(("", ""), ("a-b", "a-b"), ("st", "st"), ("éta", "étas")),
     ],
 )
-def test_words_are_forms_of_others(word: str, forms: str) -> None:
-    assert " ".join(reading.form for reading in readings_of(word)) == forms
+def test_words_have_the_stems_of_lancaster(stem: str, words: str) -> None:
+    assert {lancaster_stem(word) for word in words.split() or [""]} == {stem}
+
+
+@given(WORDS, st.integers(0, 99))
+def test_a_tag_has_the_greatest_sum_of_the_weights_of_known_features(words: list[str], seed: int) -> None:
+    usual, draw = {"to": "TO", "~oes": "~VBZ"}, np.random.default_rng(seed)
+    shown = [features(window, usual) for window in windows(words)]
+    known = sorted({feature for word in shown for feature in word})[::2] or ["0 a"]
+    tags = (Tag("NN"), Tag("VB", "a"), Tag("PUNCT"))
+    weights = draw.integers(-9, 10, (len(known) + 1, len(tags)), np.int8)
+    weights[-1] = 0  # Of features that are not known
+    tagger = Tagger(tags, usual, {feature: row for row, feature in enumerate(known)}, weights)
+    found = []
+    for word in shown:
+        rows = [weights[known.index(feature)].tolist() for feature in word if feature in known]
+        sums = [sum(row[number] for row in rows) for number in range(len(tags))]
+        found.append(tags[sums.index(max(sums))])
+    assert tagger.tag(words) == found
+    with TemporaryDirectory() as folder:
+        tagger.write(Path(folder, "tagger.npz"))
+        read = Tagger.read(Path(folder, "tagger.npz"))
+    assert (read.tags, read.usual, read.rows, read.weights.tolist()) == (tags, usual, tagger.rows, weights.tolist())
 
 
 FITTED = ("AMU", "CAMB", "CUUI")
@@ -84,11 +115,11 @@ def agreement(name: str, annotator: int = 0) -> Counter[bool]:
 @pytest.mark.parametrize(
     ("files", "share"),
     [
-        ([*((name, 0) for name in FITTED), ("references", 0)], 0.91),
-        ([*((name, 0) for name in ASIDE), ("references", 1)], 0.89),
+        ([*((name, 0) for name in FITTED), ("references", 0)], 0.94),
+        ([*((name, 0) for name in ASIDE), ("references", 1)], 0.93),
     ],
 )
 def test_types_are_those_of_errant_on_conll_2014(files: list[tuple[str, int]], share: float) -> None:
-    """The rules were made on the first files; of the others, only the shares were looked at."""
+    """The rules are ERRANT's, over the tags of the tagger, which learned from other texts."""
     same = sum((agreement(*file) for file in files), Counter[bool]())
     assert share < same[True] / same.total() < share + 0.015

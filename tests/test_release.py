@@ -50,7 +50,9 @@ def test_recipe_requires_what_pyproject_requires() -> None:
     assert recipe["about"]["license_file"] == PROJECT["license-files"]
 
 
-@pytest.mark.parametrize("folder", ["embeddings/glove-6b-100d", "embeddings/minilm-l6", "language/en-small"])
+@pytest.mark.parametrize(
+    "folder", ["embeddings/glove-6b-100d", "embeddings/minilm-l6", "language/en-small", "language/en-tags"]
+)
 def test_notice_names_each_bundled_package_and_its_digest(folder: str) -> None:
     notice = (ROOT / "NOTICE").read_text(encoding="utf-8")
     part = notice.partition(f"{folder}:")[2].partition("\n\n")[0]

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
-from softbleu.metrics.edits import Classify, Spans, common_ends, likeness
-from softbleu.metrics.word_tags import OPEN_PARTS, Reading, TaggedWord, english_words, lemmas, tag_words
-from softbleu.thesaurus.resources import stem
+from softbleu.metrics.edits import Classify, Spans
+from softbleu.metrics.word_tags import Tag, english_words, lancaster_stem, lemmas, tag_words
 
+_OPEN = frozenset(("NOUN", "VERB", "ADJ", "ADV"))
+_NAMED = _OPEN | {"DET", "PRON", "PREP", "CONJ", "PART", "PUNCT"}
+"""Parts of speech that are types of edits."""
 _CONTRACTED = frozenset(("'d", "'ll", "'m", "n't", "'re", "'s", "'ve"))
 _SHORTENED = {"ca": "can", "sha": "shall", "wo": "will"}
-_NAMED = OPEN_PARTS | {"DET", "PRON", "PREP", "CONJ", "PART", "PUNCT"}
-"""Parts of speech that are types of edits."""
-_PAIRS = {
-    frozenset(("other", "another")): "DET",
-    frozenset(("your", "yours")): "PRON",
-    frozenset(("no", "not")): "OTHER",
-    frozenset(("that", "which")): "PRON",
-    frozenset(("that", "what")): "PRON",
-}
-"""Types of pairs of words whose parts of speech give none."""
-_BY_PARTS = {frozenset(("PART", "PREP")): "PART", frozenset(("NUM", "DET")): "DET"}
 _BY_FORM = {"VBG": "VERB:FORM", "VBN": "VERB:FORM", "VBD": "VERB:TENSE", "VBZ": "VERB:SVA"}
 """Types of edits between forms of one verb, the first that either has."""
-_HALF, _ALIKE = 0.5, 0.8  # Likeness of letters from which a short word, and a longer one, is another misspelt
+_PAIRS = {
+    ("other", "another"): "DET",
+    ("another", "other"): "DET",
+    ("your", "yours"): "PRON",
+    ("no", "not"): "OTHER",
+    ("not", "no"): "OTHER",
+    ("the", "that"): "PRON",
+    ("all", "everything"): "PRON",
+    ("that", "what"): "PRON",
+}
+"""Types of pairs of words whose parts of speech give none."""
 
 
 class _Word(NamedTuple):
     text: str
-    tagged: TaggedWord
+    tag: Tag
 
     @property
     def low(self) -> str:
@@ -39,24 +38,16 @@ class _Word(NamedTuple):
 
     @property
     def part(self) -> str:
-        return self.tagged.part
-
-    @property
-    def form(self) -> str:
-        return self.tagged.form
-
-    def read_as(self, reading: Reading) -> _Word:
-        """Return the word with another of its readings."""
-        return _Word(self.text, self.tagged._replace(reading=reading))
+        return self.tag.part
 
 
 def rule_types() -> Classify:
     """Make a function that names the types of edits of English texts as ERRANT does, by rules.
 
     A type is `M:`, `U:` or `R:`, for missing, unnecessary and replaced words, and one of ERRANT's 25 types (Bryant,
-    Felice & Briscoe 2017, table 2). ERRANT asks spaCy for parts of speech, lemmas and dependencies. Here lists of
-    words, endings, frequencies of forms and the words around answer (`tag_words`), so some types differ: by how much,
-    says the guide to metrics of edits.
+    Felice & Briscoe 2017, table 2). ERRANT asks spaCy for parts of speech, lemmas and dependencies. Here a small
+    tagger that learned from spaCy (`tag_words`), lists and endings answer, so some types differ: by how much, says
+    the guide to metrics of edits.
 
     Examples
     --------
@@ -78,29 +69,27 @@ def _type_of(source: list[_Word], corrected: list[_Word]) -> str:
     one, other = ([word.text for word in side] for side in (source, corrected))
     if one == other:
         return "UNK"
+    single = len(source) == len(corrected) == 1
+    if source[-1].low == corrected[-1].low and not single:
+        return _type_of(source[:-1], corrected[:-1])
     if "".join(one).lower() == "".join(other).lower():
         return "R:ORTH"
     if sorted(map(str.lower, one)) == sorted(map(str.lower, other)):
         return "R:WO"
-    if source[-1].low == corrected[-1].low:
-        source, corrected = source[:-1], corrected[:-1]
-        if not source or not corrected:
-            return _type_of(source, corrected)
-    single = len(source) == len(corrected) == 1
     return f"R:{_of_words(source[0], corrected[0]) if single else _of_phrases(source, corrected)}"
 
 
 def _of_one_side(words: Sequence[_Word]) -> str:
     """Name the type of an insertion or a deletion."""
-    parts = {word.part for word in words}
     if len(words) == 1:
-        if words[0].form == "POS":
+        if words[0].tag.form == "POS":
             return "NOUN:POSS"
         if words[0].low in _CONTRACTED:
             return "CONTR"
-        if words[0].form == "TO":
+        if words[0].low == "to" and words[0].tag.form == "TO":
             return "VERB:FORM"
-    if all(word.tagged.helps for word in words):
+    parts = {word.part for word in words}
+    if all(word.tag.helps for word in words):
         return "VERB:TENSE"
     if len(parts) == 1 and parts <= _NAMED:
         return parts.pop()
@@ -109,33 +98,36 @@ def _of_one_side(words: Sequence[_Word]) -> str:
 
 def _of_phrases(source: list[_Word], corrected: list[_Word]) -> str:
     """Name the replacement of several words, or by several."""
-    last = _agreeing(source[-1], corrected[-1])
-    sides = [*source[:-1], last[0]], [*corrected[:-1], last[1]]
-    words = sides[0] + sides[1]
-    parts = {word.part for word in words}
-    if all(word.tagged.helps for word in words):
+    words = source + corrected
+    parts, same = {word.part for word in words}, _same_lemma(source[-1], corrected[-1])
+    if all(word.tag.helps for word in words):
         return "VERB:TENSE"
-    compared = not {"more", "most"}.isdisjoint(side[0].low for side in sides) and max(map(len, sides)) <= 2
-    if compared and _forms_of_one(last[0].low, last[1].low, "ADJ"):
-        return "ADJ:FORM"
     if len(parts) == 1 and parts <= _NAMED:
-        return "VERB:TENSE" if parts == {"VERB"} and _same_lemma(*last) else parts.pop()
+        return "VERB:TENSE" if parts == {"VERB"} and same else parts.pop()
     if parts == {"PART", "VERB"}:
-        return "VERB:FORM" if _same_lemma(*last) else "VERB"
-    possessive = any([word.part for word in side] == ["NOUN", "PART"] for side in sides)
-    same = possessive and _forms_of_one(sides[0][0].low, sides[1][0].low, "NOUN")
-    return "NOUN:POSS" if same else "OTHER"
+        return "VERB:FORM" if same else "VERB"
+    possessive = any([word.part for word in side] == ["NOUN", "PART"] for side in (source, corrected))
+    if possessive and _same_lemma(source[0], corrected[0]):
+        return "NOUN:POSS"
+    compared = not {"more", "most"}.isdisjoint((source[0].low, corrected[0].low))
+    short = max(len(source), len(corrected)) <= 2
+    return "ADJ:FORM" if compared and short and not _bases(source[-1]).isdisjoint(_bases(corrected[-1])) else "OTHER"
 
 
 def _of_words(source: _Word, corrected: _Word) -> str:
     """Name the replacement of a word by a word: by the first group of rules that has an answer."""
-    pair = _agreeing(source, corrected)
-    return _as_contraction(*pair) or _as_misspelt(*pair) or _as_forms(*pair) or _as_parts(*pair) or _by_letters(*pair)
+    return (
+        _as_contraction(source, corrected)
+        or _as_misspelt(source, corrected)
+        or _as_forms(source, corrected)
+        or _as_parts(source, corrected)
+        or _by_letters(source, corrected)
+    )
 
 
 def _as_contraction(source: _Word, corrected: _Word) -> str:
     both = {source.low, corrected.low}
-    if "POS" in (source.form, corrected.form):
+    if "POS" in (source.tag.form, corrected.tag.form):
         return "NOUN:POSS"
     if not both.isdisjoint(_CONTRACTED) and source.part == corrected.part:
         return "CONTR"
@@ -148,96 +140,92 @@ def _as_misspelt(source: _Word, corrected: _Word) -> str:
     """Name the replacement of a misspelled word."""
     if not source.text.isalpha() or source.low in english_words():
         return ""
-    same = source.part == corrected.part
     if _same_lemma(source, corrected):
-        return f"{source.part}:INFL" if same and source.part in ("NOUN", "VERB") else "MORPH"
-    if likeness(source.text, corrected.text) > _HALF:
+        return f"{source.part}:INFL" if source.part == corrected.part and source.part in ("NOUN", "VERB") else "MORPH"
+    alike = _likeness(source.low, corrected.low)
+    short = len(source.text) <= 4 and len(corrected.text) <= 4
+    if alike > 0.55 or (short and (alike == 0.5 or round(alike, 3) == 0.333)):
         return "SPELL"
-    return source.part if same and source.part in _NAMED else "OTHER"
+    return _part_of(corrected)
 
 
 def _as_forms(source: _Word, corrected: _Word) -> str:
     """Name the replacement of a form of a word by another, or by a word derived from it."""
-    if not {source.part, corrected.part} <= OPEN_PARTS:
+    if not {source.part, corrected.part} <= _OPEN:
         return ""
     if not _same_lemma(source, corrected):
-        return "MORPH" if _derived(source.low, corrected.low) else ""
-    forms = (source.form, corrected.form)
+        return "MORPH" if lancaster_stem(source.low) == lancaster_stem(corrected.low) else ""
+    forms = (source.tag.form, corrected.tag.form)
     if source.part == corrected.part:
         if source.part in ("ADJ", "NOUN"):
             return "ADJ:FORM" if source.part == "ADJ" else "NOUN:NUM"
         if source.part == "VERB":
-            if source.tagged.helped and corrected.tagged.helped:
+            if source.tag.helped and corrected.tag.helped:
                 return "VERB:FORM"
             named = [kind for form, kind in _BY_FORM.items() if form in forms]
-            helping = source.tagged.helps and corrected.tagged.helps
-            return named[0] if named else "VERB:TENSE" if helping else "MORPH"
+            helping = source.tag.helps and corrected.tag.helps
+            if named or helping:
+                return named[0] if named else "VERB:TENSE"
     return "NOUN:NUM" if (source.part, forms[1]) == ("ADJ", "NNS") else _BY_FORM.get(forms[1], "MORPH")
 
 
 def _as_parts(source: _Word, corrected: _Word) -> str:
     """Name the replacement of a word by another one by their parts of speech."""
-    parts = frozenset((source.part, corrected.part))
-    if source.tagged.helps and corrected.tagged.helps:
+    parts = {source.part, corrected.part}
+    if source.tag.helps and corrected.tag.helps:
         return "VERB:TENSE"
     if len(parts) == 1 and parts <= _NAMED:
         return source.part
+    if parts == {"PART", "PREP"}:
+        return "PART"
     if parts == {"DET", "PRON"}:
-        return corrected.part
-    return _BY_PARTS.get(parts) or _PAIRS.get(frozenset((source.low, corrected.low)), "")
+        return "DET" if corrected.tag.form in ("PRP$", "WP$") else "PRON"
+    if parts == {"NUM", "DET"}:
+        return "DET"
+    return _PAIRS.get((source.low, corrected.low), "")
 
 
 def _by_letters(source: _Word, corrected: _Word) -> str:
     """Name the replacement of a word by one of another part: it may be misspelt as another word."""
     if not (source.text.isalpha() and corrected.text.isalpha()):
         return "OTHER"
-    sizes, alike = (len(source.text), len(corrected.text)), likeness(source.low, corrected.low)
-    short = sizes[0] <= 4 and sizes[1] <= 4 and min(sizes) >= sizes[0] - 1
-    if (short and alike >= _HALF) or (sizes[0] > 4 and sizes[1] >= 4 and alike > _ALIKE):
+    here, there, alike = len(source.text), len(corrected.text), _likeness(source.low, corrected.low)
+    # Length of a word, least and greatest length of what is written for it, and how alike they are at least.
+    spelt = {1: (2, 2, 0.5), 2: (2, 3, 0.5), 3: (2, 4, 0.5), 4: (3, 4, 0.5), 5: (5, 5, 0.6)}
+    least, most, bound = spelt.get(here, (6, 1 << 30, 0.81))
+    if least <= there <= most and alike >= bound + 0.01 * (here == 4 and there == 3):
         return "SPELL"
-    return corrected.part if min(sizes) >= 4 and alike > _HALF and corrected.part in _NAMED else "OTHER"
+    if (here, there) in ((4, 5), (5, 4)) and alike == 0.8:
+        return "SPELL"
+    if {source.low, corrected.low} in ({"though", "thought"}, {"therefor", "therefore"}):
+        return "SPELL"
+    if {source.low, corrected.low} in ({"well", "good"}, {"after", "later"}):
+        return _part_of(corrected)
+    if here > 5 and there > 5:
+        begins = source.text.startswith(corrected.text) or corrected.text.startswith(source.text)
+        if begins and alike >= 0.66:
+            return "MORPH"
+        if alike > 0.8:
+            return "SPELL"
+        return _part_of(corrected) if alike < 0.55 else "OTHER"
+    by_part = there > 5 and (here == 5 or (here == 4 and alike > 0.5))
+    return _part_of(corrected) if by_part else "OTHER"
 
 
-def _agreeing(source: _Word, corrected: _Word) -> tuple[_Word, _Word]:
-    """Read two forms of one word as one part of speech, that of the corrected one if both can be that."""
-    same = source.part == corrected.part or corrected.part not in OPEN_PARTS
-    if same or not _forms_of_one(source.low, corrected.low, corrected.part):
-        return source, corrected
-    for reading in source.tagged.readings:
-        if reading.part == corrected.part:
-            return source.read_as(reading), corrected
-    for reading in corrected.tagged.readings:
-        if reading.part == source.part:
-            return source, corrected.read_as(reading)
-    return source, corrected
+def _part_of(word: _Word) -> str:
+    return word.part if word.part in _NAMED else "OTHER"
+
+
+def _likeness(word: str, other: str) -> float:
+    """Share of the letters of the longer word that need no change to make the other."""
+    from rapidfuzz.distance.Levenshtein import normalized_similarity
+
+    return float(normalized_similarity(word, other))
+
+
+def _bases(word: _Word) -> frozenset[str]:
+    return lemmas(word.low, "ADJ")
 
 
 def _same_lemma(source: _Word, corrected: _Word) -> bool:
     return not lemmas(source.low, source.part).isdisjoint(lemmas(corrected.low, corrected.part))
-
-
-def _forms_of_one(source: str, corrected: str, part: str) -> bool:
-    return not lemmas(source, part).isdisjoint(lemmas(corrected, part))
-
-
-_SUFFIX = (
-    # Endings by which words are derived; compiled on use.
-    "(?:ship|ness|ment|[ai]?tions?|[sx]?ions?|ally|als?|ily|ly|ies|y|es|e|s|ed|ing|[eo]rs?|ives?|[ai]ble|ful|ous|ity"
-    "|[ae]nces?|[ae]nts?|ically|ical|ics?|isms?|ists?|i[sz]ed?|d|de|t|th|se|ced?|cy|ure|age|ate|ative|ated|ating|i)$"
-)
-
-
-@lru_cache(1 << 14)
-def _derived(word: str, other: str) -> bool:
-    """Whether one word is derived from another, or both from a third: by stems, or by roots without endings."""
-    if stem(word) == stem(other):
-        return True
-    shared, _ = common_ends(word, other)
-    return shared >= 3 and 2 * shared >= min(len(word), len(other)) and not _roots(word).isdisjoint(_roots(other))
-
-
-def _roots(word: str) -> set[str]:
-    found = {word}
-    for _ in range(3):
-        found |= {re.sub(_SUFFIX, "", each) for each in found if len(each) > 4}
-    return {each for each in found if len(each) > 2}

@@ -1,194 +1,211 @@
-"""Parts of speech of English words: by lists, endings and frequencies of forms, and by the words around them."""
+"""Parts of speech of English words, by a tagger that learned of spaCy's; their bases and stems."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from math import log
-from typing import NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
-from softbleu.embeddings.function_words import WORD_CLASSES
+import numpy as np
+
 from softbleu.io.files import required_resource
 from softbleu.language.values import WordList
 from softbleu.metrics.edits import IRREGULAR
 
-OPEN_PARTS = frozenset(("NOUN", "VERB", "ADJ", "ADV"))
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_PARTS = {
+    **{
+        "JJ": "ADJ",
+        "NN": "NOUN",
+        "NNS": "NOUN",
+        "RB": "ADV",
+        "DT": "DET",
+        "PRP$": "DET",
+        "PRP": "PRON",
+        "IN": "PREP",
+    },
+    **dict.fromkeys(("VB", "VBD", "VBG", "VBN", "VBZ", "MD"), "VERB"),
+    **{"CC": "CONJ", "RP": "PART", "TO": "PART", "POS": "PART", "CD": "NUM", "PUNCT": "PUNCT"},
+}
+"""Parts of speech, as ERRANT names them, by form."""
 
 
-class Reading(NamedTuple):
-    """A part of speech, and the form of a verb or noun by its tag in the Penn Treebank."""
+class Tag(NamedTuple):
+    """The tag of a word in its sentence."""
 
-    part: str
-    form: str
-
-
-class TaggedWord(NamedTuple):
-    """A word in its sentence."""
-
-    reading: Reading
-    readings: tuple[Reading, ...]  # All that the word can have
-    helps: bool  # Whether it is an auxiliary of a verb, or the `to` of an infinitive
-    helped: bool  # Whether it is a verb behind an auxiliary or `to`
+    form: str  # By the Penn Treebank, but what makes no difference to types of edits is one: VB and VBP, JJ and JJR
+    role: str = ""  # `a`: the first auxiliary of a verb; `b`: a later one; `h`: a verb with an auxiliary
 
     @property
     def part(self) -> str:
-        """Part of speech."""
-        return self.reading.part
+        """Part of speech, as ERRANT names it."""
+        return _PARTS.get(self.form, "X")
 
     @property
-    def form(self) -> str:
-        """Form, by its tag."""
-        return self.reading.form
+    def helps(self) -> bool:
+        """Whether the word is an auxiliary."""
+        return self.role in ("a", "b")
+
+    @property
+    def helped(self) -> bool:
+        """Whether an auxiliary of the same verb stands before."""
+        return self.role in ("b", "h")
 
 
-def _readings(*texts: str) -> tuple[Reading, ...]:
-    return tuple(Reading(*text.split("/")) for text in texts)
+def normal_word(word: str) -> str:
+    """Return a word in lower case; numbers are one word."""
+    return "0" if word[:1].isdigit() else word.lower()
 
 
-_NOUN, _PLURAL, _ADJECTIVE = _readings("NOUN/NN", "NOUN/NNS", "ADJ/JJ")
-_BASE, _PRESENT, _THIRD, _PAST, _PARTICIPLE, _ING, _MODAL = _readings(
-    *(f"VERB/{form}" for form in ("VB", "VBP", "VBZ", "VBD", "VBN", "VBG", "MD"))
-)
-_PREPOSITION, _PARTICLE, _INFINITIVE, _POSSESSIVE = _readings("PREP/IN", "PART/RP", "PART/TO", "PART/POS")
-_DETERMINER, _RELATIVE, _THERE, _MARK = _readings("DET/DT", "DET/WDT", "PRON/EX", "PUNCT/PUNCT")
-_ADVERB, _NUMBER, _NAME = _readings("ADV/RB", "NUM/CD", "NOUN/NNP")
+WordWindow = tuple[str, str, str, str, str]
+"""A word between the two before it and the two behind it; `<` and `>` stand before and behind a sentence."""
 
-_LISTED = {
-    "modal": "will would shall should can could may might must cannot 'll 'd ca wo sha",
-    "subject": "i you we they he she it who which that there",
-    "possessive": "my your his her its our their",
-    "begins an object": """
-        the a an this these those it them him us me you each every some any my your his her its our their
-    """,
-    "begins a clause": "that if because when while although though since as than",
-    "particle": "up out off down away back",
-    "sometimes a particle": "on in over along through",
-    "adverb": """
-        not n't never always often sometimes ever still already even again soon now today maybe perhaps quite rather
-        almost once twice well away back together instead else moreover furthermore nowadays otherwise yet only far
-        later ago enough first secondly firstly besides seldom
-    """,
-    "adjective": """
-        good bad new old big small large great little high low long short young important different same own true
-        real easy hard early late right wrong sure able free full certain poor rich happy sad strong weak main common
-        human public private social special specific similar available possible necessary serious clear hot cold
-        dark fast slow safe dangerous close dear fair fine rare rude strict healthy heavy busy empty whole entire
-        ill dead alone alive aware proper popular modern next last past recent future present male female double
-        simple complex deep wide broad huge tiny nice kind mature mild severe pure quick rapid vast wise mental equal
-        due prone online inner outer lazy guilty wealthy funny angry ready pretty lucky crazy scary tight thick thin
-        brief mere secret likely unlikely friendly daily lovely costly elderly lonely deadly ugly silly
-        false warm sick single
-    """,
-    "number": "one two three four five six seven eight nine ten hundred thousand million",
-    "no adverb": """
-        family reply apply supply rely ally bully assembly anomaly monthly weekly fly july italy holy belly rally
-        multiply imply comply
-    """,
-    "plural": "people police media data others",
-    "verb": """
-        become begin bring buy choose eat forget give go grow hear keep know lose make mean meet say see seek sell
-        send speak spend teach tell understand write think get take find feel leave
-    """,
-    "past as the base": "put set cut let hit hurt cost shut spread read quit split",
-    "participle as the base": "become come run overcome",
-    "irregular noun": "man woman child person foot tooth mouse life wife leaf phenomenon criterion analysis",
-    "irregular adjective": "good bad far",
-    "not a form": "a not datum medium person",
-}
-"""Words by list: `verb` has verbs that are hardly ever nouns, `not a form` bases that are passed over."""
-_LISTS = {name: frozenset(text.split()) for name, text in _LISTED.items()}
-_FORMS_OF_BE = {"be": _BASE, "am": _PRESENT, "is": _THIRD, "are": _PRESENT, "was": _PAST, "were": _PAST}
-_FORMS_OF_BE |= {"been": _PARTICIPLE, "being": _ING, "'re": _PRESENT, "'m": _PRESENT}
-_FORMS_OF_HAVE = {"have": _PRESENT, "has": _THIRD, "had": _PAST, "having": _ING, "'ve": _PRESENT}
-_FORMS_OF_DO = {"do": _PRESENT, "does": _THIRD, "did": _PAST}
-_MODALS, _SUBJECTS = _LISTS["modal"], _LISTS["subject"]
-_AUXILIARIES = {**dict.fromkeys(_MODALS, _MODAL), **_FORMS_OF_BE, **_FORMS_OF_HAVE, **_FORMS_OF_DO}
-_BY_WORD: dict[str, tuple[Reading, ...]] = {
-    **dict.fromkeys(_LISTS["plural"], (_PLURAL,)),
-    **dict.fromkeys(_LISTS["number"], (_NUMBER,)),
-    **dict.fromkeys(_LISTS["adverb"], (_ADVERB,)),
-    **{word: (reading,) for word, reading in _AUXILIARIES.items()},
-    **dict.fromkeys(("'s", "'"), (_POSSESSIVE,)),
-    **dict.fromkeys(("what", "which", "whose"), (_RELATIVE,)),
-    **{"to": (_INFINITIVE,), "done": (_PARTICIPLE,), "doing": (_ING,), "being": (_ING, _NOUN)},
-}
-"""Readings of listed words."""
-_BY_CLASS = {
-    "determiner": _DETERMINER,
-    "pronoun": Reading("PRON", "PRP"),
-    "preposition": _PREPOSITION,
-    "conjunction": Reading("CONJ", "CC"),
-    "quantifier": _ADJECTIVE,
-    "adverb": _ADVERB,
-}
-_NOUN_ENDING = re.compile(
-    "(?:tion|sion|ment|ness|ity|ism|ist|ship|hood|dom|[ae]nce|[ae]ncy|ure|age|logy|graphy|[eo]r|ee|cy|ty)$"
-)
-_ADJECTIVE_ENDING = re.compile("(?:ous|ful|less|[ai]ble|ive|ic|ical|al|ary|ish|[ea]nt|ese|ian|some|like)$")
-_VERB_ENDING = re.compile("(?:i[sz]e|ify)$")
-_ADVERBS = 6  # Words within which an auxiliary is looked for over adverbs
-_UNLISTED = 90_000  # Rank of words that are not among the most frequent
-_SMOOTHED = 50  # Added to ranks, which brings the logarithms of the smallest ranks together
-_MORE_VERB = 0.3
-"""Logarithm by which the forms of a verb must be more frequent than the plural for a verb first. Chosen on AMU, CAMB,
-CUUI and annotator 0 of CoNLL-2014."""
+
+def windows(words: Sequence[str]) -> list[WordWindow]:
+    """List each word of a sentence with those around it.
+
+    >>> windows(["Two", "dogs"])
+    [('<', '<', 'Two', 'dogs', '>'), ('<', 'Two', 'dogs', '>', '>')]
+    """
+    padded = ["<", "<", *words, ">", ">"]
+    return list(zip(padded, padded[1:], padded[2:], padded[3:], padded[4:], strict=False))
+
+
+def features(window: WordWindow, usual: Mapping[str, str]) -> list[str]:
+    """List what is known of a word: its letters, the words around, and what these usually are.
+
+    `usual` has the most frequent form of a word in lower case and, behind `~`, of words with these last letters. As
+    many features of each word; each begins with its number.
+
+    >>> found = features(("<", "Two", "dogs", ">", ">"), {"dogs": "NNS"})
+    >>> found[0], found[7], found[15]
+    ('0 dogs', '7 two', '15 NNS')
+    """
+
+    def usual_form(word: str, low: str) -> str:
+        if low in usual or word in ("<", ">"):
+            return usual.get(low, word)
+        return "A" if word[:1].isupper() else "-" if "-" in word else usual.get(f"~{low[-3:]}", "")
+
+    word, (second, last, here, then, far) = window[2], map(normal_word, window)
+    before, left, own, right, behind = map(usual_form, window, (second, last, here, then, far))
+    capitals = "A" if word.isupper() and len(word) > 1 else "a" if word[:1].isupper() else ""
+    shown = (
+        *(here, here[-1:], here[-2:], here[-3:], here[-4:], here[:1], f"{capitals} {'-' in word} {window[1] == '<'}"),
+        *(last, then, second, far, last[-3:], then[-3:], f"{last} {here}", f"{here} {then}"),
+        *(own, left, right, f"{before} {left}", f"{right} {behind}", f"{left} {right}"),
+        *(f"{left} {here}", f"{here} {right}", f"{left} {own}", f"{own} {right}", f"{left} {own} {right}"),
+    )
+    return [f"{number} {feature}" for number, feature in enumerate(shown)]
+
+
+def _as_bytes(lines: Iterable[str]) -> NDArray[np.uint8]:
+    return np.frombuffer("\n".join(lines).encode(), np.uint8)
+
+
+_MOST_KNOWN = 1 << 16
+
+
+@dataclass(frozen=True)
+class Tagger:
+    """A linear tagger: the tag of a word has the greatest sum of the weights of the word's features."""
+
+    tags: tuple[Tag, ...]
+    usual: Mapping[str, str]  # As in `features`
+    rows: Mapping[str, int]  # Of features, in the weights
+    weights: NDArray[np.int8]  # A column for each tag; the last row is that of unknown features
+    known: dict[WordWindow, Tag] = field(default_factory=dict)  # Tags that were found
+
+    @classmethod
+    def read(cls, path: Path) -> Tagger:
+        """Read a file that `write` wrote."""
+        with np.load(path) as held:
+            texts = {name: held[name].tobytes().decode().split("\n") for name in ("tags", "usual", "features")}
+            weights = np.zeros((len(texts["features"]) + 1, len(texts["tags"])), np.int8)
+            weights[np.repeat(np.arange(len(held["counts"])), held["counts"]), held["columns"]] = held["values"]
+        usual = dict(line.split("\t") for line in texts["usual"])
+        rows = {feature: row for row, feature in enumerate(texts["features"])}
+        return cls(tuple(Tag(*tag.split("/")) for tag in texts["tags"]), usual, rows, weights)
+
+    def write(self, path: Path) -> None:
+        """Write a file: texts with a line for each name, and of each feature the weights that are not 0."""
+        rows, columns = np.nonzero(self.weights)
+        np.savez_compressed(
+            path,
+            tags=_as_bytes(map("/".join, self.tags)),
+            usual=_as_bytes(map("\t".join, self.usual.items())),
+            features=_as_bytes(self.rows),
+            counts=np.bincount(rows, minlength=len(self.rows)).astype(np.uint8),
+            columns=columns.astype(np.uint8),
+            values=self.weights[rows, columns],
+        )
+
+    def tag(self, words: Sequence[str]) -> list[Tag]:
+        """Tag the words of a sentence; what stood between the same words before has the same tag."""
+        here, unknown = windows(words), len(self.rows)
+        if len(self.known) > _MOST_KNOWN:
+            self.known.clear()
+        new = [window for window in here if window not in self.known]
+        if new:
+            rows = [[self.rows.get(each, unknown) for each in features(window, self.usual)] for window in new]
+            best = self.weights[rows].sum(axis=1, dtype=np.int32).argmax(axis=1)
+            self.known.update(zip(new, (self.tags[number] for number in best), strict=True))
+        return [self.known[window] for window in here]
+
+
+@cache
+def _tagger() -> Tagger:
+    return Tagger.read(required_resource("language", "en-tags", "tagger.npz"))
+
+
+@lru_cache(1 << 12)
+def tag_words(words: tuple[str, ...]) -> tuple[Tag, ...]:
+    """Tag the words of a tokenised English sentence.
+
+    >>> [tag.part for tag in tag_words(("They", "make", "the", "same", "use", "of", "it", "."))]
+    ['PRON', 'VERB', 'DET', 'ADJ', 'NOUN', 'PREP', 'PRON', 'PUNCT']
+    """
+    tagger, tags, quoted = _tagger(), list[Tag](), False
+    for place, (word, tag) in enumerate(zip(words, tagger.tag(words), strict=True)):
+        if word in ("'", "’"):
+            # The speeches that the tagger learned from have double quotes alone.
+            possessive = not quoted and place > 0 and words[place - 1].lower().endswith("s")
+            quoted = not quoted and not possessive
+            tag = Tag("POS" if possessive else "PUNCT")
+        elif word not in tagger.usual and not any(map(str.isalnum, word)):
+            tag = Tag("PUNCT")
+        tags.append(tag)
+    return tuple(tags)
 
 
 @cache
 def english_words() -> frozenset[str]:
-    """Read the bundled list of correct English words."""
-    return WordList.read(required_resource("language", "en-small", "words.txt.gz")).words
+    """Read the bundled lists of correct English words: of all spellings, and more that are British."""
+    lists = (required_resource("language", name, "words.txt.gz") for name in ("en-small", "en-tags"))
+    return frozenset[str]().union(*(WordList.read(path).words for path in lists))
 
 
 @cache
-def _ranks() -> Mapping[str, int]:
-    """Read the ranks of the most frequent English words, from 0, of the bundled vectors."""
-    lines = required_resource("embeddings", "glove-6b-100d", "vocab.txt").read_text(encoding="utf-8").split("\n")
-    return {word: rank for rank, word in enumerate(lines)}
-
-
-def _scarcity(*words: str) -> float:
-    """Logarithm of the least rank of some words."""
-    return log(min(_ranks().get(word, _UNLISTED) for word in words) + _SMOOTHED)
-
-
-@dataclass(frozen=True)
-class _Irregular:
-    """Bases of irregular forms by part of speech, and the tags of irregular verbs."""
-
-    bases: Mapping[str, Mapping[str, str]]
-    readings: Mapping[str, tuple[Reading, ...]]
-    forms: Mapping[str, tuple[str, ...]]  # By base
-
-
-@cache
-def _irregular() -> _Irregular:
-    bases: dict[str, dict[str, str]] = {part: {} for part in OPEN_PARTS}
-    readings: dict[str, list[Reading]] = {}
+def _irregular() -> dict[str, dict[str, str]]:
+    """Bases of irregular forms, by part of speech."""
+    named = {
+        "ADJ": "good bad far",
+        "NOUN": "man woman child foot tooth mouse life wife leaf phenomenon criterion analysis",
+    }
+    parts = {base: part for part, words in named.items() for base in words.split()}
+    bases: dict[str, dict[str, str]] = {"NOUN": {}, "ADJ": {}, "VERB": {}}
     for base, *forms in map(str.split, IRREGULAR.strip().replace("\n", "|").split("|")):
-        if base in _LISTS["not a form"]:
-            continue
-        part = (
-            "NOUN" if base in _LISTS["irregular noun"] else "ADJ" if base in _LISTS["irregular adjective"] else "VERB"
-        )
-        bases[part] |= dict.fromkeys((base, *forms), base)
-        if part == "VERB" and base not in _AUXILIARIES:
-            other = [form for form in forms if not form.endswith(("s", "ing"))]
-            ends = ((_PAST,), (_PARTICIPLE,)) if len(other) > 1 else ((_PAST, _PARTICIPLE),)
-            for form, tags in zip(other, ends, strict=False):
-                readings.setdefault(form, []).extend(tags)
-    for base in _LISTS["participle as the base"]:
-        readings[base] = [_BASE, _PARTICIPLE]
-    pasts: dict[str, list[str]] = {}
-    for form, base in bases["VERB"].items():
-        pasts.setdefault(base, []).append(form)
-    return _Irregular(
-        bases,
-        {form: tuple(sorted(tags, key=lambda tag: tag.form)) for form, tags in readings.items()},
-        {base: tuple(forms) for base, forms in pasts.items()},
-    )
+        if base not in ("a", "not", "datum", "medium", "person"):
+            bases[parts.get(base, "VERB")] |= dict.fromkeys((base, *forms), base)
+    return bases
+
+
+_ENDINGS = {"VERB": ("ing", "ed"), "ADJ": ("er", "est"), "ADV": ("er", "est")}
 
 
 @lru_cache(1 << 16)
@@ -198,7 +215,7 @@ def lemmas(word: str, part: str) -> frozenset[str]:
     >>> sorted(lemmas("makes", "VERB")), sorted(lemmas("stopped", "VERB")), sorted(lemmas("cities", "NOUN"))
     (['make', 'makes'], ['stop', 'stopped'], ['cities', 'city'])
     """
-    found = {_irregular().bases[part][word]} if word in _irregular().bases.get(part, ()) else set()
+    found = {_irregular()[part][word]} if word in _irregular().get(part, ()) else set()
     if part in ("NOUN", "VERB"):
         found |= _without_s(word)
     for ending in _ENDINGS.get(part, ()):
@@ -210,9 +227,6 @@ def lemmas(word: str, part: str) -> frozenset[str]:
     return frozenset(found | {word})
 
 
-_ENDINGS = {"VERB": ("ing", "ed"), "ADJ": ("er", "est"), "ADV": ("er", "est")}
-
-
 def _without_s(word: str) -> set[str]:
     """Singulars of a plural, or bases of a verb of the third person, that are words."""
     if not word.endswith("s") or word.endswith("ss"):
@@ -222,348 +236,45 @@ def _without_s(word: str) -> set[str]:
     return {each for each in made if each in english_words() and len(each) > 1}
 
 
-def _with(word: str, ending: str) -> set[str]:
-    """Ways to write a word with an ending: `stopped`, `making`, `cities`."""
-    made = {word + ending}
-    if ending == "s":
-        return made | {f"{word}es"} | ({f"{word[:-1]}ies"} if word.endswith("y") else set())
-    made |= {word + word[-1] + ending} | ({word.removesuffix("e") + ending} if word.endswith("e") else set())
-    return made | ({f"{word[:-1]}ied"} if ending == "ed" and word.endswith("y") else set())
+_LANCASTER = """
+ai*2. a*1. bb1. city3s. ci2> cn1t> dd1. dei3y> deec2ss. dee1. de2> dooh4> e1> feil1v. fi2> gni3> gai3y. ga2> gg1.
+ht*2. hsiug5ct. hsi3> i*1. i1y> ji1d. juf1s. ju1d. jo1d. jeh1r. jrev1t. jsim2t. jn1d. j1s. lbaifi6. lbai4y. lba3>
+lbi3. lib2l> lc1. lufi4y. luf3> lu2. lai3> lau3> la2> ll1. mui3. mu*2. msi3> mm1. nois4j> noix4ct. noi3> nai3> na2>
+nee0. ne2> nn1. pihs4> pp1. re2> rae0. ra2. ro2> ru2> rr1. rt1> rei3y> sei3y> sis2. si2> ssen4> ss0. suo3> su*2. s*1>
+s0. tacilp4y. ta2> tnem4> tne3> tna3> tpir2b. tpro2b. tcud1. tpmus2. tpec2iv. tulo2v. tsis0. tsi3> tt1. uqi3. ugo1.
+vis3j> vie0. vi2> ylb1> yli3y> ylp0. yl2> ygo1. yhp1. ymo1. ypo1. yti3> yte3> ytl2. yrtsi5. yra3> yro3> yfi3. ycn2t>
+yca3> zi2> zy1s.
+"""
+"""Rules of the stemmer: an ending from its last letter, `*` for whole words alone, how many letters go, what comes in
+their place, and whether rules follow (`>`)."""
+_RULES = [
+    (ending[::-1], bool(whole), int(gone), new, more == ">")
+    for ending, whole, gone, new, more in re.findall(r"([a-z]+)(\*?)(\d)([a-z]*)([>.])", _LANCASTER)
+]
 
 
-@lru_cache(1 << 16)
-def _is_verb(word: str) -> bool:
-    """Whether a word is the base of a verb: its forms in -ing and -ed are words."""
-    if word in _LISTS["past as the base"] or word in _irregular().forms:
-        return True
-    known = word in english_words() and len(word) > 1
-    return known and all(_with(word, ending) & english_words() for ending in ("ing", "ed"))
+@lru_cache(1 << 14)
+def lancaster_stem(word: str) -> str:
+    """Stem an English word in lower case as Paice & Husk (1990) do, in Lancaster, which joins derived words.
+
+    >>> [lancaster_stem(word) for word in ("describing", "description", "presumably", "string")]
+    ['describ', 'describ', 'presum', 'string']
+    """
+    stem, more = word, word.isalpha()
+    while more:
+        more = False
+        for ending, whole, gone, new, again in _RULES:
+            if stem.endswith(ending) and (not whole or stem == word) and _is_stem(stem[: len(stem) - gone]):
+                stem, more = stem[: len(stem) - gone] + new, again
+                break
+    return stem
 
 
-@lru_cache(1 << 16)
-def _is_noun(word: str) -> bool:
-    """Whether a word has a plural, or ends as nouns do."""
-    if _NOUN_ENDING.search(word):
-        return True
-    seldom = _ADJECTIVE_ENDING.search(word) and _ranks().get(f"{word}s", _UNLISTED) > 6 * _ranks().get(
-        word, _UNLISTED
+def _is_stem(rest: str) -> bool:
+    """Whether what is left of a word is long enough: two letters from a vowel on, or three with a vowel."""
+    vowels = "aeiouy"
+    return (
+        len(rest) >= 2
+        if rest[:1] and rest[0] in vowels
+        else len(rest) >= 3 and (rest[1] in vowels or rest[2] in vowels)
     )
-    return bool(_with(word, "s") & english_words()) and not seldom
-
-
-@lru_cache(1 << 16)
-def _is_adjective(word: str) -> bool:
-    """Whether a word is listed, or ends as adjectives do, or has an adverb that is not rare."""
-    words, ending = english_words(), _ADJECTIVE_ENDING.search(word)
-    if word in _LISTS["adjective"] or word not in words:
-        return word in _LISTS["adjective"] or (ending is not None and len(word) > 6)
-    adverbs = {f"{word}ly", f"{word}ally" if word.endswith("ic") else ""}
-    adverbs |= {f"{word[:-1]}y"} if word.endswith("le") else {f"{word[:-1]}ily"} if word.endswith("y") else set()
-    if adverbs & words:
-        rare = _ranks().get(f"{word}ly", _UNLISTED)
-        by_chance = _is_noun(word) and not ending and not word.endswith("y") and rare > 30_000
-        return not by_chance and not (_is_verb(word) and rare > 25_000)
-    if ending and len(word) > 5:
-        return not word.endswith("ment")
-    return word.endswith(("er", "est")) and any(map(_is_adjective, lemmas(word, "ADJ") - {word}))
-
-
-@lru_cache(1 << 16)
-def _verb_first(word: str) -> bool:
-    """Whether a word that is a verb and a noun is more often a verb."""
-    if word in _LISTS["verb"] or _VERB_ENDING.search(word):
-        return True
-    pasts = [form for form in _irregular().forms.get(word, ()) if form != word]
-    verb = _scarcity(*_with(word, "ing"), *_with(word, "ed"), *pasts)
-    return _scarcity(*_with(word, "s")) - verb > _MORE_VERB
-
-
-@lru_cache(1 << 16)
-def readings_of(word: str) -> tuple[Reading, ...]:
-    """Parts of speech that an English word, in lower case, can be, the likeliest first.
-
-    >>> [reading.part for reading in readings_of("help")], readings_of("slowly")
-    (['VERB', 'NOUN'], (Reading(part='ADV', form='RB'),))
-    """
-    if word.endswith("ly") and len(word) > 4 and word not in _LISTS["no adverb"] | _LISTS["adjective"]:
-        return (_ADVERB,)
-    return _inflected(word) or _uninflected(word)
-
-
-def _inflected(word: str) -> tuple[Reading, ...]:
-    """Readings of a word with the ending of a verb or a plural, or of an irregular form."""
-    if word in _irregular().bases["NOUN"]:
-        return (_PLURAL,) if _irregular().bases["NOUN"][word] != word else ()
-    found = [*_irregular().readings.get(word, ())]
-    bases = lemmas(word, "VERB") - {word}
-    if any(map(_is_verb, bases)):
-        found += [_ING] * word.endswith("ing") + [_PAST, _PARTICIPLE] * word.endswith("ed")
-    if found and not word.endswith("ed") and f"{word}s" in english_words() and _BASE not in found:
-        found.append(_NOUN)
-    singulars = _without_s(word)
-    if singulars:
-        verbs = [each for each in singulars if _is_verb(each)]
-        # Of two bases that are not in the list of ranks, the longer: overemphasise, not overemphasis.
-        likeliest = min(sorted(verbs, reverse=True), key=_scarcity, default="")
-        only_verb = likeliest in _LISTS["verb"] or _VERB_ENDING.search(likeliest)
-        first = bool(verbs) and (not any(map(_is_noun, singulars)) or _verb_first(likeliest))
-        plural = [] if only_verb else [_PLURAL]
-        found += [_THIRD, *plural] if first or only_verb else [_PLURAL, *[_THIRD] * bool(verbs)]
-    return tuple(found)
-
-
-def _uninflected(word: str) -> tuple[Reading, ...]:
-    """Readings of a word that is no form of another."""
-    found = [_ADJECTIVE] if _is_adjective(word) else []
-    noun = _is_noun(word)
-    if _is_verb(word) and not (
-        _NOUN_ENDING.search(word) and not word.endswith(("er", "or", "ure", "age")) and len(word) > 6
-    ):
-        if word in _LISTS["verb"] or _VERB_ENDING.search(word):
-            return (_BASE,)
-        first = not noun or _verb_first(word)
-        return (_BASE, *found, _NOUN) if first else (*found, _NOUN, _BASE)
-    return (*found, _NOUN) if noun or not found else tuple(found)
-
-
-def _listed_readings(word: str, written: str, *, first: bool) -> tuple[Reading, ...]:
-    """Readings of a word in its sentence, by itself; `first` words may be capitalised."""
-    if word in _BY_WORD:
-        return _BY_WORD[word]
-    if not any(map(str.isalnum, word)):
-        return (_MARK,)
-    if any(map(str.isdigit, word)):
-        return (_NUMBER,)
-    # Of `his/her` the first word says what both are.
-    known = WORD_CLASSES.get(word.partition("/")[0])
-    if known in _BY_CLASS:
-        return (_BY_CLASS[known],)
-    unknown = word not in english_words()
-    if written[0].isupper() and not first and unknown:
-        return (_NAME,)
-    return (_ADJECTIVE, _NOUN) if "-" in word and unknown and not word.endswith("s") else readings_of(word)
-
-
-@lru_cache(1 << 12)
-def tag_words(words: tuple[str, ...]) -> tuple[TaggedWord, ...]:
-    """Tag the words of a tokenised English sentence, from left to right.
-
-    >>> [word.part for word in tag_words(("They", "make", "the", "same", "use", "of", "it", "."))]
-    ['PRON', 'VERB', 'DET', 'ADJ', 'NOUN', 'PREP', 'PRON', 'PUNCT']
-    """
-    low = [word.lower() for word in words]
-    readings = [
-        _listed_readings(word, written, first=place == 0)
-        for place, (word, written) in enumerate(zip(low, words, strict=True))
-    ]
-    chosen: list[Reading] = []
-    for place in range(len(words)):
-        chosen.append(_Context(low, readings, chosen, place).choice())
-    helps = [_helps(low, chosen, place) for place in range(len(words))]
-    helped = [_is_helped(low, chosen, helps, place) for place in range(len(words))]
-    return tuple(map(TaggedWord, chosen, readings, helps, helped))
-
-
-def _before(chosen: Sequence[Reading], place: int) -> int:
-    """Place of the word before that is no adverb; -1 without one."""
-    first = max(0, place - _ADVERBS)
-    return next((each for each in reversed(range(first, place)) if chosen[each].part != "ADV"), first - 1)
-
-
-def _helps(low: Sequence[str], chosen: Sequence[Reading], place: int) -> bool:
-    """Whether a word is an auxiliary, by the verb behind it."""
-    word = low[place]
-    if word == "to" or word not in _AUXILIARIES or chosen[place].part != "VERB":
-        return chosen[place] == _INFINITIVE
-    then = place + 1
-    if word in _MODALS or (word in _FORMS_OF_DO and low[then : then + 1] in (["not"], ["n't"])):
-        return True
-    passed = ("ADV", "PRON")[: 1 + (place == 0)]
-    while then < min(len(low), place + _ADVERBS) and chosen[then].part in passed:
-        then += 1
-    if then == len(low) or chosen[then].part != "VERB":
-        return False
-    forms = {"VBN", "VBD"} | ({"VBG"} if word in _FORMS_OF_BE else set())
-    return low[then] in _AUXILIARIES or word in _FORMS_OF_DO or chosen[then].form in forms
-
-
-def _is_helped(low: Sequence[str], chosen: Sequence[Reading], helps: Sequence[bool], place: int) -> bool:
-    """Whether a word is a verb behind an auxiliary or `to`."""
-    before = _before(chosen, place)
-    if chosen[place].part != "VERB" or before < 0:
-        return False
-    return helps[before] or low[before] == "to" or low[before] in _AUXILIARIES
-
-
-class _Context:
-    """A word, those before it with their readings, and those behind it."""
-
-    def __init__(
-        self, low: Sequence[str], readings: Sequence[tuple[Reading, ...]], chosen: Sequence[Reading], place: int
-    ) -> None:
-        self.low, self.readings, self.chosen, self.place = low, readings, chosen, place
-        self.word, self.own = low[place], readings[place]
-        before = _before(chosen, place)
-        self.last = low[before] if before >= 0 else ""
-        self.before = chosen[before] if before >= 0 else Reading("", "")
-        self.adjacent = before == place - 1 >= 0
-        self.second = chosen[before - 1] if before > 0 else Reading("", "")
-        self.second_word = low[before - 1] if before > 0 else ""
-        self.next = low[place + 1] if place + 1 < len(low) else ""
-        self.then = readings[place + 1] if place + 1 < len(low) else ()
-
-    def choice(self) -> Reading:
-        """Choose a reading."""
-        special = _SPECIAL.get(self.word)
-        if special is not None and (found := special(self)) is not None:
-            return found
-        if len(self.own) > 1:
-            for rule in _RULES:
-                if (found := rule(self)) is not None:
-                    return found
-        return self.own[0]
-
-    def pick(self, part: str, *forms: str) -> Reading | None:
-        """Return the first reading of a part, and of one of these forms if any is given."""
-        return next((each for each in self.own if each.part == part and (not forms or each.form in forms)), None)
-
-    def can_follow(self, *parts: str) -> bool:
-        """Whether the next word can be of one of these parts."""
-        return any(each.part in parts for each in self.then)
-
-    def follows(self, *parts: str) -> bool:
-        """Whether the next word is likeliest of one of these parts."""
-        return bool(self.then) and self.then[0].part in parts
-
-
-def _to(here: _Context) -> Reading:
-    """`to` before the base of a verb is that of an infinitive."""
-    place = here.place + 1
-    while place < min(len(here.low), here.place + _ADVERBS) and here.readings[place][0].part == "ADV":
-        place += 1
-    bases = here.readings[place] if place < len(here.low) else ()
-    return _INFINITIVE if {_BASE, _PRESENT, _MODAL} & set(bases) else _PREPOSITION
-
-
-def _that(here: _Context) -> Reading:
-    if here.chosen and here.chosen[-1].part == "NOUN":
-        if here.can_follow("VERB"):
-            return _RELATIVE
-        if here.next in _SUBJECTS | _LISTS["possessive"] | {"the", "a"}:
-            return _PREPOSITION
-    if here.follows("VERB"):
-        return _RELATIVE
-    return _DETERMINER if here.follows("NOUN", "ADJ") and _PLURAL not in here.then else _PREPOSITION
-
-
-def _her(here: _Context) -> Reading:
-    """`her` without a noun is a pronoun."""
-    return _DETERMINER if here.can_follow("NOUN", "ADJ") else _BY_CLASS["pronoun"]
-
-
-def _there(here: _Context) -> Reading | None:
-    exists = here.next in _AUXILIARIES or here.next in ("exist", "exists", "existed", "seems", "seem", "also")
-    return _THERE if exists else None
-
-
-def _clitic(here: _Context) -> Reading:
-    """`'s` is a verb behind pronouns, and before articles, `not`, `been` and words in -ing."""
-    verb = here.last in _SUBJECTS | {"what", "where", "how", "let"} or _ING in here.then
-    return _THIRD if verb or here.next in ("a", "the", "not", "been") else _POSSESSIVE
-
-
-def _particle(here: _Context) -> Reading | None:
-    """A word behind a verb that begins no phrase."""
-    if not here.adjacent or here.before.part != "VERB" or here.last in _AUXILIARIES:
-        return None
-    ends = not here.then or here.follows("PUNCT", "PREP", "PART", "CONJ", "ADV")
-    always = here.word in _LISTS["particle"] and (here.word, here.next) != ("out", "of")
-    return _PARTICLE if always or ends else None
-
-
-_SPECIAL: dict[str, Callable[[_Context], Reading | None]] = {
-    **{"to": _to, "that": _that, "there": _there, "her": _her, "'s": _clitic},
-    **dict.fromkeys(_LISTS["particle"] | _LISTS["sometimes a particle"], _particle),
-}
-
-
-def _behind_auxiliary(here: _Context) -> Reading | None:
-    if here.before == _INFINITIVE:
-        return here.pick("VERB", "VB")
-    asked = here.before.part == "PRON" and here.second_word in _MODALS | _FORMS_OF_DO.keys()
-    if here.last in _MODALS or here.last in _FORMS_OF_DO or asked:
-        return here.pick("VERB", "VB")
-    if here.last in _FORMS_OF_HAVE or here.last in _FORMS_OF_BE:
-        return here.pick("VERB", "VBN") or (here.pick("VERB", "VBG") if here.last in _FORMS_OF_BE else None)
-    return None
-
-
-def _before_object(here: _Context) -> Reading | None:
-    """A verb stands before an article, a possessive or a pronoun."""
-    if (
-        here.next not in _LISTS["begins an object"]
-        or here.before.part in ("DET", "ADJ", "NUM")
-        or not here.pick("NOUN")
-    ):
-        return None
-    if here.before == _PREPOSITION:
-        return here.pick("VERB", "VBG")
-    base = here.pick("VERB", "VB") if here.before.part == "NOUN" else None
-    return _PRESENT if base else here.pick("VERB")
-
-
-def _in_noun_phrase(here: _Context) -> Reading | None:
-    """Read what stands behind a determiner, adjective, number, possessive or preposition as adjective or noun."""
-    inside = here.before.part in ("DET", "ADJ", "NUM") and here.before != _RELATIVE
-    behind = here.before == _PREPOSITION
-    if not (inside or behind or here.before == _POSSESSIVE):
-        return None
-    noun, adjective, participle = here.pick("NOUN"), here.pick("ADJ"), here.pick("VERB", "VBN")
-    if here.can_follow("NOUN", "ADJ") and (adjective or (participle and not noun)):
-        return adjective or participle
-    if not behind:
-        return noun or adjective
-    if here.last in _LISTS["begins a clause"] and here.pick("VERB"):
-        return here.own[0]
-    return adjective or noun
-
-
-def _behind_subject(here: _Context) -> Reading | None:
-    if here.last not in _SUBJECTS and here.before.part != "PRON" and here.before != _RELATIVE:
-        return None
-    return here.pick("VERB", "VBD") or (here.pick("VERB", "VB") and _PRESENT) or here.pick("VERB")
-
-
-def _behind_noun(here: _Context) -> Reading | None:
-    if here.before.part != "NOUN":
-        return None
-    if here.pick("VERB", "VBD"):
-        return _PARTICIPLE if here.next == "by" else _PAST
-    if here.before == _PLURAL and here.pick("VERB", "VB"):
-        return _PRESENT
-    if here.before != _PLURAL and here.follows("DET", "PREP", "PRON", "ADV", "ADJ", "PART"):
-        return here.pick("VERB", "VBZ")
-    return None
-
-
-def _behind_verb(here: _Context) -> Reading | None:
-    full = here.before.part == "VERB" and here.last not in _AUXILIARIES and here.own[0].part != "ADJ"
-    return here.pick("NOUN") if full else None
-
-
-def _behind_conjunction(here: _Context) -> Reading | None:
-    """`and` stands between words of one part."""
-    if here.before.part != "CONJ":
-        return None
-    return here.pick(here.second.part, here.second.form) or here.pick(here.second.part)
-
-
-_RULES = (
-    _behind_auxiliary,
-    _before_object,
-    _in_noun_phrase,
-    _behind_subject,
-    _behind_noun,
-    _behind_verb,
-    _behind_conjunction,
-)
