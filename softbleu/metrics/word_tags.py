@@ -77,7 +77,7 @@ def windows(words: Sequence[str]) -> list[WordWindow]:
 
 
 def features(window: WordWindow, usual: Mapping[str, str]) -> list[str]:
-    """List what is known of a word: its letters, the words around, and what these usually are.
+    """List the features of a word: its letters, the words around, and their usual forms.
 
     `usual` has the most frequent form of a word in lower case and, behind `~`, of words with these last letters. As
     many features of each word; each begins with its number.
@@ -118,7 +118,7 @@ class Tagger:
     tags: tuple[Tag, ...]
     usual: Mapping[str, str]  # As in `features`
     rows: Mapping[str, int]  # Of features, in the weights
-    weights: NDArray[np.int8]  # A column for each tag; the last row is that of unknown features
+    weights: NDArray[np.int8]  # A column for each tag; the last row is for unknown features
     known: dict[WordWindow, Tag] = field(default_factory=dict)  # Tags that were found
 
     @classmethod
@@ -146,7 +146,7 @@ class Tagger:
         )
 
     def tag(self, words: Sequence[str]) -> list[Tag]:
-        """Tag the words of a sentence; what stood between the same words before has the same tag."""
+        """Tag the words of a sentence; a word between the same four words has the same tag again."""
         here, unknown = windows(words), len(self.rows)
         if len(self.known) > _MOST_KNOWN:
             self.known.clear()
@@ -245,7 +245,7 @@ s0. tacilp4y. ta2> tnem4> tne3> tna3> tpir2b. tpro2b. tcud1. tpmus2. tpec2iv. tu
 vis3j> vie0. vi2> ylb1> yli3y> ylp0. yl2> ygo1. yhp1. ymo1. ypo1. yti3> yte3> ytl2. yrtsi5. yra3> yro3> yfi3. ycn2t>
 yca3> zi2> zy1s.
 """
-"""Rules of the stemmer: an ending from its last letter, `*` for whole words alone, how many letters go, what comes in
+"""Rules of the stemmer: an ending from its last letter, `*` for whole words alone, how many letters go, letters in
 their place, and whether rules follow (`>`)."""
 _RULES = [
     (ending[::-1], bool(whole), int(gone), new, more == ">")
@@ -271,7 +271,7 @@ def lancaster_stem(word: str) -> str:
 
 
 def _is_stem(rest: str) -> bool:
-    """Whether what is left of a word is long enough: two letters from a vowel on, or three with a vowel."""
+    """Whether the rest of a word is long enough: two letters from a vowel on, or three with a vowel."""
     vowels = "aeiouy"
     return (
         len(rest) >= 2
