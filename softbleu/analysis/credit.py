@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Unpack
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -22,9 +22,9 @@ from softbleu.kernels import SCALE
 from softbleu.matching.kinds import MATCH_KINDS, KindFinder, equal_in_place
 from softbleu.matching.matchers import SoftMatcher
 from softbleu.matching.partial import begun
-from softbleu.matching.sweep import match_each
+from softbleu.matching.sweep import match_intervals, sums_at_thresholds
 from softbleu.metrics.declared import data_language
-from softbleu.metrics.protocols import BleuFormula, matcher_of
+from softbleu.metrics.protocols import BleuFormula
 from softbleu.metrics.settings import MAX_ORDER
 from softbleu.tables import Table, Tabular, Value
 
@@ -171,7 +171,7 @@ def _shares(part: Sequence[int], whole: Sequence[int]) -> list[float | None]:
 def soft_credit(
     candidates: Texts,
     references: References | None = None,
-    source: Any = None,
+    source: Iterable[str] | None = None,
     *,
     metrics: GivenMetric = "vleu",
     against: Against = "references",
@@ -221,33 +221,39 @@ def credit_of_corpus(
     `language` is that of stems and function words: by default that of the vectors, or English.
     """
     plan = make_plan(metrics)
-    metric: Any = plan.only
-    if not has_soft_credit(metric):
-        raise InputError(f"metric {str(metric)!r} has no soft matches: take one that has, such as sleu, vleu or xleu")
+    metric = plan.only
+    matcher, _ = _soft_matching(metric)
     note_corpus(corpus, plan)
-    lowest = metric.replaced(threshold=min([*thresholds, metric.matching.least_similarity]))
+    lowest = metric.replaced(threshold=min([*thresholds, matcher.least_similarity]))
     prepared = prepare_corpus(corpus, metric.tokenizer, requirements_of(lowest))
     return credit_of_prepared(prepared, metric, thresholds, progress, language)
 
 
 def has_soft_credit(metric: Metric) -> bool:
     """Whether a metric has matches of n-grams that differ."""
-    return isinstance(metric, BleuFormula) and isinstance(matcher_of(metric), SoftMatcher)
+    return isinstance(metric, BleuFormula) and isinstance(metric.matching, SoftMatcher)
+
+
+def _soft_matching(metric: Metric) -> tuple[SoftMatcher, int]:
+    """Return the soft matcher of a metric, and its greatest order; raise InputError if it has no soft matches."""
+    if isinstance(metric, BleuFormula) and isinstance(metric.matching, SoftMatcher):
+        return metric.matching, metric.order
+    raise InputError(f"metric {str(metric)!r} has no soft matches: take one that has, such as sleu, vleu or xleu")
 
 
 def credit_of_prepared(
     prepared: PreparedCorpus,
-    metric: Any,
+    metric: Metric,
     thresholds: Sequence[float] = (),
     progress: Progress | None = None,
     language: str | None = None,
 ) -> SoftCredit:
     """Find where the soft credit of a corpus comes from that is prepared for a metric; see `soft_credit`."""
-    matcher: Any = matcher_of(metric)
+    matcher, order = _soft_matching(metric)
     grid = tuple(sorted({*map(float, thresholds), matcher.least_similarity}))
     tallies = _match(prepared, metric, grid, progress)
     finder = KindFinder(prepared.words, language or data_language(metric) or "en")
-    run, order = grid.index(matcher.least_similarity), int(metric.order)
+    run = grid.index(matcher.least_similarity)
     pairs: list[SoftPair] = []
     kinds = {kind: number for number, kind in enumerate(MATCH_KINDS)}
     done, count = 0, sum(len(tally.pairs) for tally in tallies)
@@ -268,12 +274,12 @@ def credit_of_prepared(
     return SoftCredit(str(metric), tuple(prepared.systems), grid, run, exact, soft, pairs)
 
 
-def _match(prepared: PreparedCorpus, metric: Any, grid: Sequence[float], progress: Progress | None) -> list[_Tally]:
+def _match(
+    prepared: PreparedCorpus, metric: Metric, grid: Sequence[float], progress: Progress | None
+) -> list[_Tally]:
     """Match a corpus at every threshold of a grid; return the sums of each system."""
-    matcher: Any = matcher_of(metric)
-    matchers = [replace(matcher, threshold=threshold) for threshold in grid]
+    (matcher, order), done = _soft_matching(metric), 0
     words = prepared.table(metric.vector_choice, metric.replaced(threshold=grid[0]).requires).words
-    order, done = int(metric.order), 0
     tallies = [
         _Tally(np.zeros((len(grid), order), np.int64), defaultdict(lambda: np.zeros((2, len(grid)), np.int64)))
         for _ in prepared.systems
@@ -283,15 +289,13 @@ def _match(prepared: PreparedCorpus, metric: Any, grid: Sequence[float], progres
             for start, end in block.cuts(MINI_BATCH, MOST_TOGETHER):
                 for tally, chunk in zip(tallies, block.chunks(start, end), strict=True):
                     part = begun(chunk, metric.tokenizer) if metric.partial else chunk
-                    for matches in match_each(matchers, part, words.vectors, order, 0):
-                        soft = matches.differ(part)
-                        equal, some = matches.chosen(~soft), matches.chosen(soft)
-                        np.add.at(tally.exact, (equal.first, equal.order - 1), equal.matched)
-                        columns = some.pairs(part.positions.codes), some.first.tolist(), some.matched.tolist()
-                        for pair, threshold, value in zip(*columns, strict=True):
-                            sums = tally.pairs[pair]
-                            sums[0, threshold] += 1
-                            sums[1, threshold] += value
+                    matches = match_intervals(matcher, grid, part, words.vectors, order)
+                    differ = matches.differ(part)
+                    equal, some = matches.chosen(~differ), matches.chosen(differ)
+                    tally.exact += sums_at_thresholds(equal, equal.order - 1, equal.matched, tally.exact.shape)
+                    columns = (some.first.tolist(), some.end.tolist(), some.matched.tolist())
+                    for pair, first, end, value in zip(some.pairs(part.positions.codes), *columns, strict=True):
+                        tally.pairs[pair][:, first:end] += ((1,), (value,))
             done += len(block)
             if progress is not None:
                 progress(done, len(prepared))
@@ -312,12 +316,12 @@ def sample_credit(corpus: Corpus, plan: Plan, top: int) -> CreditSample:
 
     The sample is empty for several systems, and in context: it would take too long beside the score.
     """
-    metric: Any = plan.only
+    metric = plan.only
     if len(corpus.systems) > 1 or metric.vector_choice.in_context:
         return CreditSample()
     # np.unique would import numpy.ma.
     numbers = sorted({*np.linspace(1, len(corpus), min(SAMPLE, len(corpus))).round().astype(int).tolist()})
-    threshold = metric.matching.least_similarity
+    threshold = _soft_matching(metric)[0].least_similarity
     prepared = prepare_corpus(pick_segments(corpus, numbers), metric.tokenizer, requirements_of(metric))
     (tally,) = _match(prepared, metric, [threshold], None)
     earned: list[tuple[int, int, str, str]] = []
@@ -328,7 +332,7 @@ def sample_credit(corpus: Corpus, plan: Plan, top: int) -> CreditSample:
     return CreditSample(pairs, len(numbers), len(corpus))
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Tally:
     """Sums of the matches of one system."""
 

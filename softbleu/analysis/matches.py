@@ -13,7 +13,7 @@ from softbleu.engine.worker import MINI_BATCH
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.matching.matchers import LONG_CELLS, SoftMatcher
 from softbleu.matching.ngrams import Chunk, Vectors, WordTable
-from softbleu.matching.sweep import MatchIntervals, match_each, match_intervals
+from softbleu.matching.sweep import MatchIntervals, match_each, match_intervals, sums_at_thresholds
 from softbleu.metrics.protocols import BleuFormula, matcher_of
 
 if TYPE_CHECKING:
@@ -135,11 +135,9 @@ def _match(
             if long and values:
                 too_long.append(row)
             elif values:
-                # ThresholdMatches that begin at each threshold, minus matches that ended before.
-                changes = np.zeros((len(values) + 1, order), np.int64)
-                np.add.at(changes, (intervals.first, intervals.order - 1), intervals.matched)
-                np.subtract.at(changes, (intervals.end, intervals.order - 1), intervals.matched)
-                clipped[system] += np.cumsum(changes[:-1], axis=0)
+                clipped[system] += sums_at_thresholds(
+                    intervals, intervals.order - 1, intervals.matched, clipped.shape[1:]
+                )
     return SweptMatches(order, thresholds, ThresholdMatches.joined(parts), clipped, too_long)
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.errors import InputError
-from softbleu.kernels import SCALE, Kernels, choose_kernels
+from softbleu.kernels import SCALE, Intervals, Kernels, choose_kernels
 from softbleu.kernels.numpy_backend import assign_greedily
 from softbleu.matching.matchers import (
     MATCHED_WORDS,
@@ -21,6 +22,7 @@ from softbleu.matching.matchers import (
     Tables,
     WeighedText,
     batches,
+    match_long_segment,
     places_in,
     stripes_of,
     words_of,
@@ -30,7 +32,7 @@ from softbleu.matching.ngrams import Chunk, TokenProducts, Vectors, threshold_in
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.types import Flags, Integers
+    from softbleu.types import Array, Flags, Integers
 
 SWEEP_CELLS = 1 << 18  # Like BATCH_CELLS, but larger, since NumPy processes all thresholds at once
 
@@ -93,8 +95,8 @@ class ThresholdSweep:
         self.pools = [
             Pool.of(ngrams, chunk, self.rules) for ngrams in chunk.ngrams(max_order, instances=self.rules.in_context)
         ]
-        exact = [Matches.first(pool.ngrams, order, self.rules) for order, pool in enumerate(self.pools, start=1)]
-        sums = np.column_stack([chunk.sums(some.starts, some.matched) for some in exact])
+        self.exact = [Matches.first(pool.ngrams, order, self.rules) for order, pool in enumerate(self.pools, start=1)]
+        sums = np.column_stack([chunk.sums(some.starts, some.matched) for some in self.exact])
         self.matched = np.tile(sums, (len(thresholds), 1, 1))
 
     def at(self, threshold: float) -> Integers:
@@ -110,13 +112,8 @@ class ThresholdSweep:
         intervals = kernels.sweep_greedily(tables.similarities, tables.capacity, self.millionths)
         layer, place = np.divmod(intervals.segment, len(batch.lines))
         places = batch.lines[place] * self.matched.shape[2] + np.array(tables.orders)[layer] - 1
-        size = self.matched.shape[1] * self.matched.shape[2]
         values = np.minimum(intervals.value, SCALE)
-        # Matches that begin at each threshold, less matches that have ended.
-        changes = np.bincount(intervals.first * size + places, values, size * len(self.thresholds))
-        ended = intervals.end < len(self.thresholds)
-        changes -= np.bincount((intervals.end * size + places)[ended], values[ended], size * len(self.thresholds))
-        self.matched += np.cumsum(changes.reshape(self.matched.shape), axis=0).astype(np.int64)
+        self.matched += sums_at_thresholds(intervals, places, values, self.matched.shape)
 
     def add_long(self, batch: Batch, text: WeighedText) -> None:
         """Add the matches of a long candidate, alone in its batch, stripe by stripe."""
@@ -134,6 +131,29 @@ class ThresholdSweep:
                     np.subtract.at(room, columns[columns >= 0], SCALE)
                     self.matched[number, batch.lines[0], order - 1] += np.minimum(values, SCALE).sum()
 
+    def exact_matches(self) -> Iterator[MatchIntervals]:
+        """Yield the matches that precede approximate ones, at all thresholds."""
+        for order, matches in enumerate(self.exact, start=1):
+            yield MatchIntervals.of(matches, order, 0, len(self.thresholds))
+
+    def matches_of(self, batch: Batch, text: WeighedText, kernels: Kernels) -> Iterator[MatchIntervals]:
+        """Yield the approximate matches of a batch, those of a long candidate threshold by threshold."""
+        if batch.is_long:
+            for number, threshold in enumerate(self.millionths.tolist()):
+                made = [Matches(some.starts, *np.zeros((3, len(some.starts)), np.int64)) for some in self.exact]
+                match_long_segment(replace(self.rules, threshold=threshold), self.pools, batch, text, made)
+                for order, matches in enumerate(made, start=1):
+                    yield MatchIntervals.of(matches, order, number, number + 1)
+        elif (tables := Tables.of(self.rules, self.pools, batch, text.products(batch))) is not None:
+            found = kernels.sweep_greedily(tables.similarities, tables.capacity, self.millionths)
+            layer, line = np.divmod(found.segment, len(batch.lines))
+            block, place = np.divmod(found.column, batch.reference.shape[1])
+            widest = max(map(len, tables.pool_orders))
+            pool_orders = np.array([row + [0] * (widest - len(row)) for row in tables.pool_orders])[layer, block]
+            orders, matched = np.array(tables.orders)[layer], np.minimum(found.value, SCALE).astype(np.int64)
+            starts, partners = batch.candidate[line, found.row], batch.reference[line, place]
+            yield MatchIntervals(orders, starts, matched, partners, pool_orders, found.first, found.end)
+
 
 def _sweep(sweeps: list[ThresholdSweep], chunk: Chunk, vectors: Vectors, kernels: Kernels) -> None:
     weightings = sorted({sweep.by_frequency for sweep in sweeps})
@@ -147,6 +167,25 @@ def _sweep(sweeps: list[ThresholdSweep], chunk: Chunk, vectors: Vectors, kernels
         products = {weighting: text.products(batch) for weighting, text in texts.items()}
         for sweep in sweeps:
             sweep.add(batch, products[sweep.by_frequency], kernels)
+
+
+def sums_at_thresholds(
+    matches: Intervals | MatchIntervals, cells: Integers, values: Array, shape: tuple[int, ...]
+) -> Integers:
+    """Sum values of matches, whole numbers, at each threshold by cell; `shape`: of the thresholds, then of the cells.
+
+    `cells` and `values` have the number of its cell and the value of each match.
+
+    >>> matches = Intervals(*np.zeros((4, 2), int), first=np.array([0, 1]), end=np.array([2, 3]))
+    >>> sums_at_thresholds(matches, np.array([0, 0]), np.array([5, 7]), (3, 1)).tolist()
+    [[5], [12], [7]]
+    """
+    size, width = math.prod(shape), math.prod(shape[1:])
+    # Matches that begin at each threshold, less matches that have ended; floats hold sums below 2^53 exactly.
+    ended = matches.end < shape[0]
+    changes = np.bincount(matches.first * width + cells, values, size)
+    changes -= np.bincount((matches.end * width + cells)[ended], values[ended], size)
+    return np.cumsum(changes.reshape(shape), axis=0).astype(np.int64)
 
 
 def _cells(kernels: Kernels) -> int | None:
@@ -240,28 +279,10 @@ def _swept(
     given, (chunk, originals) = chunk, chunk.in_order()
     sweep = ThresholdSweep(matcher, list(thresholds), chunk, max_order, vectors)
     first = None if chunk is given or sweep.rules.in_context else given.first_of_equals(max_order)
-    for order, pool in enumerate(sweep.pools, start=1):
-        made = MatchIntervals.of(Matches.first(pool.ngrams, order, sweep.rules), order, 0, len(thresholds))
-        yield replace(made, partner_starts=places_in(originals, first, made.partner_starts, made.partner_orders))
     text = WeighedText.of(chunk, vectors, sweep.by_frequency, sweep.rules.deepest)
-    for batch in batches(chunk, _cells(kernels)):
-        candidate, reference = batch.candidate, batch.reference
-        if batch.is_long:
-            raise InputError(
-                f"a segment of {candidate.shape[1]} candidate and {reference.shape[1]} reference tokens is too long "
-                "to show its matches at every threshold: split it"
-            )
-        tables = Tables.of(sweep.rules, sweep.pools, batch, text.products(batch))
-        if tables is None:
-            continue
-        found = kernels.sweep_greedily(tables.similarities, tables.capacity, sweep.millionths)
-        layer, line = np.divmod(found.segment, len(candidate))
-        block, place = np.divmod(found.column, reference.shape[1])
-        pool_orders = np.array([row + [0] * (max_order - len(row)) for row in tables.pool_orders])[layer, block]
-        orders, matched = np.array(tables.orders)[layer], np.minimum(found.value, SCALE).astype(np.int64)
-        starts = candidate[line, found.row]
-        partners = places_in(originals, first, reference[line, place], pool_orders)
-        yield MatchIntervals(orders, starts, matched, partners, pool_orders, found.first, found.end)
+    parts = (sweep.matches_of(batch, text, kernels) for batch in batches(chunk, _cells(kernels)))
+    for made in chain(sweep.exact_matches(), chain.from_iterable(parts)):
+        yield replace(made, partner_starts=places_in(originals, first, made.partner_starts, made.partner_orders))
 
 
 def match_each(

@@ -38,7 +38,7 @@ from softbleu.kernels.numpy_backend import ngram_ids
 from softbleu.matching.kinds import MATCH_KINDS, KindFinder
 from softbleu.matching.matchers import MATCHERS, SoftMatcher
 from softbleu.matching.ngrams import Chunk, WordTable, check_order
-from softbleu.matching.sweep import MatchIntervals, match_intervals
+from softbleu.matching.sweep import MatchIntervals, match_intervals, sums_at_thresholds
 from softbleu.meta.sweep import read_thresholds
 from softbleu.metrics.base import Metric
 from softbleu.metrics.protocols import matcher_of
@@ -207,9 +207,8 @@ class CreditTally:
 
     def __init__(self, thresholds: int, max_order: int) -> None:
         self.deserving = np.zeros(max_order, np.int64)
-        self._changes = np.zeros((3, thresholds, max_order, len(VERDICTS)), np.int64)
-        """Changes at each threshold of the number of matches, their weight in millionths, and the number of rewarded
-        n-grams: by order and class."""
+        self._sums = np.zeros((3, thresholds, max_order, len(VERDICTS)), np.int64)
+        """Matches, their weight in millionths, and rewarded n-grams: by threshold, order and class."""
         self.histogram = np.zeros((len(VERDICTS), BINS), np.int64)
         """Matches made at the lowest threshold, by class and by similarity: equal bins from 0 to 1."""
         self.kinds: Counter[tuple[str, int]] = Counter()
@@ -219,15 +218,9 @@ class CreditTally:
 
     def add(self, intervals: MatchIntervals, classes: Integers, rewarded: Flags) -> None:
         """Add approximate matches of these classes; `rewarded` marks the deserved ones of deserving n-grams."""
-        _, thresholds, *cells = self._changes.shape
-        size = int(np.prod(cells))
-        cell = (intervals.order - 1) * len(VERDICTS) + classes
-        ended = intervals.end < thresholds
-        for total, values in zip(self._changes, (np.ones(len(cell)), intervals.matched, rewarded), strict=True):
-            begun = np.bincount(intervals.first * size + cell, values, total.size)
-            over = np.bincount((intervals.end * size + cell)[ended], values[ended], total.size)
-            # Sums of whole numbers below 2^53, which floats hold exactly.
-            total += (begun - over).astype(np.int64).reshape(total.shape)
+        cells = (intervals.order - 1) * len(VERDICTS) + classes
+        for total, values in zip(self._sums, (np.ones(len(cells)), intervals.matched, rewarded), strict=True):
+            total += sums_at_thresholds(intervals, cells, values, total.shape)
         lowest = intervals.first == 0
         bins = np.minimum(intervals.matched[lowest] * BINS // SCALE, BINS - 1)
         self.histogram += np.bincount(classes[lowest] * BINS + bins, minlength=self.histogram.size).reshape(-1, BINS)
@@ -235,7 +228,7 @@ class CreditTally:
     def merge(self, other: CreditTally) -> None:
         """Add the sums of another tally of the same thresholds and orders."""
         self.deserving += other.deserving
-        self._changes += other._changes
+        self._sums += other._sums
         self.histogram += other.histogram
         self.kinds.update(other.kinds)
         self.spurious_words.update(other.spurious_words)
@@ -243,7 +236,7 @@ class CreditTally:
     def credit(self, threshold: int, order: int | None = None) -> JudgedCredit:
         """Credit at the threshold of that number, of one order or of all."""
         orders = slice(None) if order is None else slice(order - 1, order)
-        counts, weights, rewarded = self._changes[:, : threshold + 1, orders].sum(axis=(1, 2)).tolist()
+        counts, weights, rewarded = self._sums[:, threshold, orders].sum(axis=1).tolist()
         deserved, misordered, spurious = (weights[kind] / SCALE for kind in (DESERVED, ORDER, SPURIOUS))
         deserving = int(self.deserving[orders].sum())
         weight = sum(weights) / SCALE

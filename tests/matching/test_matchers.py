@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from refusing import refused
-from strategies import PATHS, SOFT, WORDS, Case, cases, limits
+from strategies import NARROW, PATHS, SOFT, Case, cases, limits
 
 from softbleu import InputError, score
 from softbleu.corpora import Segments
@@ -168,14 +168,20 @@ def test_match_intervals_hold_at_each_threshold(name, assignment, consumption, c
         assert sorted(compress(every, alive)) == sorted(row for row in rows if row[2] > 0), threshold
 
 
-def test_lives_of_a_long_segment_are_refused():
-    case = Case([["cat", "dog", "mat"]], [[["mat", "sat"]]], {word: [1.0, 2.0] for word in WORDS})
-    given_ = (VleuMatcher(), [0.0, 0.5], *chunk_of(case), 2)
-    with limits({"softbleu.matching.matchers.LONG_CELLS": 6}):
-        assert len(match_intervals(*given_).order) == 3
-    with limits({"softbleu.matching.matchers.LONG_CELLS": 5}):
-        said = r"3 candidate and 2 reference tokens is too long.*: split it"
-        refused(InputError, said, match_intervals, *given_)
+@pytest.mark.parametrize("name", SOFT)
+@given(case=cases(longest=5, longest_reference=5))
+@settings(max_examples=8)
+def test_intervals_of_a_long_segment_are_those_of_a_short_one(name, case):
+    given_ = (make_matcher(name), [0.0, 0.5, 0.8, 1.0], *chunk_of(case), case.order)
+    at_once = match_intervals(*given_)
+    with limits({**NARROW, "softbleu.matching.sweep.SWEEP_CELLS": 1}):
+        one_by_one = match_intervals(*given_)
+
+    def at_each(lives):
+        rows = list(columns_of(lives, lives.order))
+        return [sorted(compress(rows, (lives.first <= n) & (n < lives.end))) for n in range(4)]
+
+    assert at_each(one_by_one) == at_each(at_once)
 
 
 @pytest.mark.parametrize("matcher", ["exact", "xleu"])
