@@ -98,6 +98,7 @@ class ThresholdSweep:
         self.exact = [Matches.first(pool.ngrams, order, self.rules) for order, pool in enumerate(self.pools, start=1)]
         sums = np.column_stack([chunk.sums(some.starts, some.matched) for some in self.exact])
         self.matched = np.tile(sums, (len(thresholds), 1, 1))
+        self._lines = chunk.positions.line
 
     def at(self, threshold: float) -> Integers:
         """Return the matches at one of the thresholds, in millionths: (lines, orders)."""
@@ -106,14 +107,9 @@ class ThresholdSweep:
 
     def add(self, batch: Batch, products: TokenProducts, kernels: Kernels) -> None:
         """Add the matches of a batch."""
-        tables = Tables.of(self.rules, self.pools, batch, products)
-        if tables is None:
-            return
-        intervals = kernels.sweep_greedily(tables.similarities, tables.capacity, self.millionths)
-        layer, place = np.divmod(intervals.segment, len(batch.lines))
-        places = batch.lines[place] * self.matched.shape[2] + np.array(tables.orders)[layer] - 1
-        values = np.minimum(intervals.value, SCALE)
-        self.matched += sums_at_thresholds(intervals, places, values, self.matched.shape)
+        for made in self.matches_of(batch, products, kernels):
+            places = self._lines[made.starts] * self.matched.shape[2] + made.order - 1
+            self.matched += sums_at_thresholds(made, places, made.matched, self.matched.shape)
 
     def add_long(self, batch: Batch, text: WeighedText) -> None:
         """Add the matches of a long candidate, alone in its batch, stripe by stripe."""
@@ -136,15 +132,17 @@ class ThresholdSweep:
         for order, matches in enumerate(self.exact, start=1):
             yield MatchIntervals.of(matches, order, 0, len(self.thresholds))
 
-    def matches_of(self, batch: Batch, text: WeighedText, kernels: Kernels) -> Iterator[MatchIntervals]:
-        """Yield the approximate matches of a batch, those of a long candidate threshold by threshold."""
-        if batch.is_long:
-            for number, threshold in enumerate(self.millionths.tolist()):
-                made = [Matches(some.starts, *np.zeros((3, len(some.starts)), np.int64)) for some in self.exact]
-                match_long_segment(replace(self.rules, threshold=threshold), self.pools, batch, text, made)
-                for order, matches in enumerate(made, start=1):
-                    yield MatchIntervals.of(matches, order, number, number + 1)
-        elif (tables := Tables.of(self.rules, self.pools, batch, text.products(batch))) is not None:
+    def matches_of_long(self, batch: Batch, text: WeighedText) -> Iterator[MatchIntervals]:
+        """Yield the approximate matches of a long candidate, alone in its batch, threshold by threshold."""
+        for number, threshold in enumerate(self.millionths.tolist()):
+            made = [Matches(some.starts, *np.zeros((3, len(some.starts)), np.int64)) for some in self.exact]
+            match_long_segment(replace(self.rules, threshold=threshold), self.pools, batch, text, made)
+            for order, matches in enumerate(made, start=1):
+                yield MatchIntervals.of(matches, order, number, number + 1)
+
+    def matches_of(self, batch: Batch, products: TokenProducts, kernels: Kernels) -> Iterator[MatchIntervals]:
+        """Yield the approximate matches of a batch, at all thresholds at once."""
+        if (tables := Tables.of(self.rules, self.pools, batch, products)) is not None:
             found = kernels.sweep_greedily(tables.similarities, tables.capacity, self.millionths)
             layer, line = np.divmod(found.segment, len(batch.lines))
             block, place = np.divmod(found.column, batch.reference.shape[1])
@@ -280,7 +278,12 @@ def _swept(
     sweep = ThresholdSweep(matcher, list(thresholds), chunk, max_order, vectors)
     first = None if chunk is given or sweep.rules.in_context else given.first_of_equals(max_order)
     text = WeighedText.of(chunk, vectors, sweep.by_frequency, sweep.rules.deepest)
-    parts = (sweep.matches_of(batch, text, kernels) for batch in batches(chunk, _cells(kernels)))
+    parts = (
+        sweep.matches_of_long(batch, text)
+        if batch.is_long
+        else sweep.matches_of(batch, text.products(batch), kernels)
+        for batch in batches(chunk, _cells(kernels))
+    )
     for made in chain(sweep.exact_matches(), chain.from_iterable(parts)):
         yield replace(made, partner_starts=places_in(originals, first, made.partner_starts, made.partner_orders))
 
