@@ -77,7 +77,8 @@ class Resegmented:
 class _Band:
     """The part of the distance table of an output and references that lies in a band about the diagonal.
 
-    A cell holds the cost of the best path and, in the low bits, the position at which it entered the segment.
+    A cell holds the cost of the best path and, in the low bits, the position at which it entered the segment: so the
+    earlier position breaks ties, and no path is followed back, as other alignments do.
     """
 
     def __init__(

@@ -58,15 +58,15 @@ def reached(candidates: Tokens, references: Tokens, *, every: bool = False) -> I
     return ends
 
 
-def next_row(row: NDArray[np.int32], equal: Flags) -> NDArray[np.int32]:
+def next_row(row: NDArray[np.int32], saved: Flags | NDArray[np.int32]) -> NDArray[np.int32]:
     """Return the row of the alignment after one more token of the candidate: (places, …).
 
     A row has the least cost of the candidate so far at every place of the reference, less the number of the place, so
-    that insertions cost nothing along it; before the first token it is 0. `equal` tells which tokens of the reference
-    equal the new one.
+    that insertions cost nothing along it; before the first token it is 0. `saved` is how much less than 1 it costs to
+    align the new token with each of the reference: 1, or True, for an equal one.
     """
     after = row + np.int32(1)
-    np.minimum(after[1:], row[:-1] - equal, out=after[1:])
+    np.minimum(after[1:], row[:-1] - saved, out=after[1:])
     return np.minimum.accumulate(after, axis=0, out=after)
 
 

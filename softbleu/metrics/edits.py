@@ -212,7 +212,8 @@ def _cut(source: tuple[str, ...], output: tuple[str, ...]) -> tuple[int, int]:
 def alignment_steps(source: tuple[str, ...], output: tuple[str, ...], rules: WordRules) -> list[AlignmentStep]:
     """Steps of the cheapest alignment of the words of a source and an output.
 
-    Of equally cheap alignments order comes first, then substitution, then insertion.
+    Of equally cheap alignments order comes first, then substitution, then insertion. No other alignment has words in
+    another order as steps, nor costs by letters and stems.
     """
     reorder, substituted = _Reordering.of(source, output), substitution_costs(source, output, rules)
     first, last = _diagonals(source, output)

@@ -240,7 +240,11 @@ def _aligned(triple: Triple) -> tuple[list[AlignedColumn], tuple[int, int]]:
 
 
 def _follow(triple: Triple, *, begun: bool) -> list[AlignedColumn] | None:
-    """Follow the first of equally cheap ways from the end; None where the cut parts might matter."""
+    """Follow the first of equally cheap ways from the end; None where the cut parts might matter.
+
+    The ways are I-measure's own: three texts are aligned at once, and the official program decides ties by the order
+    of `MOVES`.
+    """
     costs = find_costs(triple)
     cost_at: Callable[[Node], int | None] = Band(triple).cost if costs is None else costs.get
     columns: list[AlignedColumn] = []

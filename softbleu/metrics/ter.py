@@ -430,7 +430,8 @@ def _rows(candidate: int, reference: int) -> list[_Row]:
 class _Table:
     """Edit distances from candidates of one length to a reference, whose words are letters.
 
-    Unless it is whole, a table has the cells about its diagonal only.
+    Unless it is whole, a table has the cells about its diagonal only. It is TER's own: these bounds, and the choice
+    among equally cheap edits, decide which shifts are tried, and both are tercom's.
     Cells are bits (Myers 1999; Hyyrö 2003). Beyond the ends of a row, where there are no cells, words never match:
     then no path outside is cheaper than the one along the border.
     """

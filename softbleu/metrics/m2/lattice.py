@@ -1,6 +1,8 @@
 """The edits by which a candidate is most like the gold edits: a shortest path through all its cheapest alignments.
 
-These are listed, as the official scorer does, or stand in tables where they are too many.
+These are listed, as the official scorer does, or stand in tables where they are too many. Neither way serves for the
+other: of equally good paths the scorer takes the one that its list of arcs, some of them twice, leads to first, and
+the list of a long segment would take hours.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ import numpy as np
 
 from softbleu.io.platform import cached_property
 from softbleu.kernels import SCALE
+from softbleu.kernels.prefixes import next_row
 from softbleu.metrics.edits import common_ends
 from softbleu.types import Words
 
@@ -555,12 +558,8 @@ class EditTables:
 
 def _cost_table(prices: Integers) -> Integers:
     """Find least costs of aligning all beginnings of two texts; `prices` are costs of one word for the other."""
-    rows, columns = prices.shape
-    steps = np.arange(columns + 1, dtype=prices.dtype)
-    costs = np.empty((rows + 1, columns + 1), prices.dtype)
-    costs[0] = steps
-    for row in range(rows):
-        here = costs[row] + 1
-        np.minimum(here[1:], costs[row, :-1] + prices[row], out=here[1:])
-        costs[row + 1] = np.minimum.accumulate(here - steps) + steps
+    costs = np.zeros((len(prices) + 1, prices.shape[1] + 1), np.int32)
+    for row, saved in enumerate(1 - prices):
+        costs[row + 1] = next_row(costs[row], saved)
+    costs += np.arange(prices.shape[1] + 1, dtype=np.int32)
     return costs
