@@ -640,14 +640,18 @@ def find_spurious(
             _Task(analysis.variant.make_matcher(), held[id(table)], analysis.thresholds, analysis.at)
             for analysis, table in zip(analyses, tables, strict=True)
         ]
-        batches = (_mini_batch(text, chunk, start) for start in starts)
-        texts = _Texts(prepared.words, KindFinder(prepared.words))
-        matched = run_in_order(partial(_match, tasks, order, texts), batches, workers)
-        for start, results in zip(starts, matched, strict=True):
+        ends = [min(start + MINI_BATCH, len(chunk)) for start in starts]
+        offsets = chunk.candidates.offsets
+        batches = (
+            (chunk.part(start, end), text.aligned[offsets[start] : offsets[end]])
+            for start, end in zip(starts, ends, strict=True)
+        )
+        match = partial(_match, tasks, order, prepared.words, KindFinder(prepared.words))
+        for end, results in zip(ends, run_in_order(match, batches, workers), strict=True):
             for analysis, tally in zip(analyses, results, strict=True):
                 analysis.tally.merge(tally)
             if progress is not None:
-                progress(min(start + MINI_BATCH, len(chunk)), len(chunk))
+                progress(end, len(chunk))
     return analyses
 
 
@@ -656,12 +660,6 @@ def _read_grids(variants: Sequence[MatcherVariant], thresholds: Sequence[float |
     asked = [with_threshold(variant.metric, threshold) for variant in variants for threshold in thresholds]
     known = iter([float(threshold_of(metric) or 0.0) for metric in make_plan(asked).metrics])
     return [tuple(sorted({*islice(known, len(thresholds))})) for _ in variants]
-
-
-def _mini_batch(text: MatchedText, chunk: Chunk, start: int) -> tuple[Chunk, Integers]:
-    end = min(start + MINI_BATCH, len(chunk))
-    offsets = chunk.candidates.offsets
-    return chunk.part(start, end), text.aligned[offsets[start] : offsets[end]]
 
 
 class _Task(NamedTuple):
@@ -673,15 +671,14 @@ class _Task(NamedTuple):
     at: int  # Number of the threshold that is reported
 
 
-class _Texts(NamedTuple):
-    """Words by their codes, and the kinds of their differences."""
-
-    words: Sequence[str]
-    finder: KindFinder
-
-
-def _match(tasks: Sequence[_Task], max_order: int, texts: _Texts, batch: tuple[Chunk, Integers]) -> list[CreditTally]:
-    """Match a mini-batch in every way."""
+def _match(
+    tasks: Sequence[_Task],
+    max_order: int,
+    forms: Sequence[str],
+    finder: KindFinder,
+    batch: tuple[Chunk, Integers],
+) -> list[CreditTally]:
+    """Match a mini-batch in every way; `forms` has the word of each code."""
     chunk, aligned = batch
     judge = Judge(chunk, aligned, max_order)
     deserving = judge.deserving()
@@ -702,8 +699,8 @@ def _match(tasks: Sequence[_Task], max_order: int, texts: _Texts, batch: tuple[C
         sides = intervals.chosen(made).pairs(codes)
         weights = zip(sides, classes[made].tolist(), intervals.matched[made].tolist(), strict=True)
         for (one, other), verdict, weight in weights:
-            words, met = ([texts.words[code] for code in side] for side in (one, other))
-            kind = texts.finder.kind(words, met)
+            words, met = ([forms[code] for code in side] for side in (one, other))
+            kind = finder.kind(words, met)
             tally.kinds[kind, verdict] += weight
             if verdict == SPURIOUS and len(words) == len(met) == 1 and kind != "case":
                 tally.spurious_words[words[0], met[0]] += weight
