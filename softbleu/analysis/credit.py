@@ -295,7 +295,9 @@ def _match(
                     tally.exact += sums_at_thresholds(equal, equal.order - 1, equal.matched, tally.exact.shape)
                     columns = (some.first.tolist(), some.end.tolist(), some.matched.tolist())
                     for pair, first, end, value in zip(some.pairs(part.positions.codes), *columns, strict=True):
-                        tally.pairs[pair][:, first:end] += ((1,), (value,))
+                        sums = tally.pairs[pair]
+                        sums[0, first:end] += 1
+                        sums[1, first:end] += value
             done += len(block)
             if progress is not None:
                 progress(done, len(prepared))

@@ -254,7 +254,7 @@ def match_intervals(
     """
     lowest = replace(matcher, threshold=thresholds[0])
     swept, parts = 0, list[MatchIntervals]()
-    if lowest.is_plain(max_order) and _can_sweep(lowest):
+    if len(thresholds) > 1 and lowest.is_plain(max_order) and _can_sweep(lowest):
         # At threshold 1 and above, only equal n-grams match.
         below = sum(threshold_in_millionths(threshold) < SCALE for threshold in thresholds)
         swept = len(thresholds) if vectors.equal_is_one else below
