@@ -127,11 +127,6 @@ class ThresholdSweep:
                     np.subtract.at(room, columns[columns >= 0], SCALE)
                     self.matched[number, batch.lines[0], order - 1] += np.minimum(values, SCALE).sum()
 
-    def exact_matches(self) -> Iterator[MatchIntervals]:
-        """Yield the matches that precede approximate ones, at all thresholds."""
-        for order, matches in enumerate(self.exact, start=1):
-            yield MatchIntervals.of(matches, order, 0, len(self.thresholds))
-
     def matches_of_long(self, batch: Batch, text: WeighedText) -> Iterator[MatchIntervals]:
         """Yield the approximate matches of a long candidate, alone in its batch, threshold by threshold."""
         for number, threshold in enumerate(self.millionths.tolist()):
@@ -284,7 +279,8 @@ def _swept(
         else sweep.matches_of(batch, text.products(batch), kernels)
         for batch in batches(chunk, _cells(kernels))
     )
-    for made in chain(sweep.exact_matches(), chain.from_iterable(parts)):
+    exact = (MatchIntervals.of(some, order, 0, len(thresholds)) for order, some in enumerate(sweep.exact, start=1))
+    for made in chain(exact, chain.from_iterable(parts)):
         yield replace(made, partner_starts=places_in(originals, first, made.partner_starts, made.partner_orders))
 
 
