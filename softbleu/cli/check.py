@@ -14,18 +14,22 @@ from softbleu.report import PAGES
 from softbleu.tables import Table
 
 
-class CheckOptions(TextOptions, shared="candidates references source encoding output format"):
+class CheckOptions(TextOptions, shared="candidates references source encoding language output format"):
     """Options of `check`.
 
     Attributes
     ----------
     show
         A row per system, with a column for each way to be odd, or a row for each segment that is odd
+    terms
+        Glossary, lines of 'source term TAB target term' with | between allowed targets: find outputs
+        that have none of the targets of a term of their source
     strict
         Leave with exit code 1 if anything is odd
     """
 
     show: Literal["systems", "segments"] = setting("systems")
+    terms: str | None = setting(None, metavar="FILE", file="read")
     strict: bool = setting(False)
     format: str | None = page_format()
 
@@ -40,9 +44,14 @@ def check(options: CheckOptions) -> None:
     writers = PAGES if options.output_format in PAGES else TABLE_WRITERS
     output = options.open_output(writers.find(options.output_format, PAGES))
     systems = {name: look.name for name, look in options.systems.items()}
-    files = systems, options.references, options.source
     with options.progress("checking") as progress:
-        odd = check_files(*files, encoding=options.encoding, progress=progress)
+        odd = check_files(
+            *(systems, options.references, options.source),
+            encoding=options.encoding,
+            language=options.language,
+            terms=options.terms,
+            progress=progress,
+        )
         if odd.lacking:
             note(f"not checked: {odd.unchecked}")
     table = Table.of(odd) if options.show == "systems" else odd.segments_table()

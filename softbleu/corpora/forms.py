@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -43,13 +42,6 @@ _DECLINED = (
 )
 _QUOTED = re.compile(
     r"^\s*[-–—]\s.*|\"[^\"]*\"?|[“”„«»‹›「『][^“”„«»‹›」』]*[“”«»‹›」』]?|(?<!\w)[‘'‚](?=\w).*?[’'‘](?!\w)", re.DOTALL
-)
-_PLACEHOLDER = re.compile(
-    r"%%|(?<![\d%])%(?:\(\w+\)|\d+\$)?[-+#0]*\d*(?:\.\d+)?(?:hh?|ll?|[zjtL])?(?:[diufs@]|[oxXeEFgGcp](?![a-zA-Z]))"
-    r"|[$%#]?\{\{?\s*[#/^&]?[A-Za-z0-9_.$-]*(?:[:!][^{}\s]*)?\s*\}\}?|%[A-Za-z]\w*%"
-    r"|\{\s*\w+\s*,\s*(?:plural|select|selectordinal|number|date|time)\b"
-    r"|</?[a-zA-Z\d][\w:.-]*(?:\s[^<>]*)?/?>|\\[nrt]|\\u[\da-fA-F]{4}"
-    r"|\*\*|(?<!\w)__(?=\w)|(?<=\w)__(?!\w)|~~|`[^`\n]+`|\]\("
 )
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _EDGES = ".,;:!?…·\"'()[]{}<>«»„“”‘’`-–—*/\\|▁@Ġ#。、，！？；：（）「」『』《》।՝"
@@ -161,17 +153,6 @@ def refuses(text: str, others: Iterable[str]) -> str | None:
         return None
     match = re.search(REFUSAL, _QUOTED.sub(lambda quoted: " " * len(quoted[0]), text))
     return None if match is None else match[0]
-
-
-def placeholders(text: str) -> Counter[str]:
-    r"""Count the parts of a text for programs: placeholders, format specifiers, tags, escapes, and marks of Markdown.
-
-    >>> sorted(placeholders(r"**Delete** {count} of %1$s\n<br />"))
-    ['%s', '**', '<br/>', '\\n', '{count}']
-    """
-    if not any(mark in text for mark in "%{<\\*_~`]"):
-        return Counter()
-    return Counter(re.sub(r"[\s\"']|(?<=%)\d+\$", "", match[0]) for match in _PLACEHOLDER.finditer(text))
 
 
 def find_form(form: WayToWrite, text: str, inputs: Iterable[str]) -> str | None:

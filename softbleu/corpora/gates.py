@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from softbleu.corpora.checks import CHECKS, CheckedSegment, CheckedText, Ordinary, texts_by_segment
 from softbleu.corpora.corpus import AnyCorpus, Corpus, Segments
+from softbleu.corpora.detectors import DETECTORS, CheckedSegment, CheckedText, Ordinary, texts_by_segment
 from softbleu.corpora.foreign import ForeignLines
 from softbleu.corpora.forms import cut_chatter, only_in
 from softbleu.corpora.gating import Gating
@@ -72,7 +72,7 @@ RULES: Mapping[str, str] = {
     "script": "count it as empty if most letters are of a script that is rare in the references",
     "language": "count it as empty if its words and letters are of another language than the references",
 }
-"""Rules by name, in the order in which they are applied; those that do not strip are checks of `CHECKS`."""
+"""Rules by name, in the order in which they are applied; those that do not strip are in `DETECTORS`."""
 ALL_RULES = "all"
 
 
@@ -197,7 +197,7 @@ class OpenGate:
                 if (rest := _STRIPS[name](text, given)) is not None:
                     text = rest
                     found.append(name)
-            elif (models or name not in _BY_REFERENCES) and CHECKS[name].find(
+            elif (models or name not in _BY_REFERENCES) and DETECTORS[name].find(
                 CheckedSegment("", 0, CheckedText(text), source, models, {}), Ordinary(languages=self.foreign)
             ) is not None:
                 return Passed("", (*found, name))

@@ -9,7 +9,15 @@ from itertools import accumulate
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from softbleu.corpora.checks import IN_REFERENCE, CheckedSegment, CheckedText, Ordinary, odd_checks
+from softbleu.corpora.detectors import (
+    DETECTORS,
+    IN_REFERENCE,
+    SHARE,
+    CheckedSegment,
+    CheckedText,
+    Ordinary,
+    odd_checks,
+)
 from softbleu.corpora.forms import FORMS, WordWeights, rare_words
 from softbleu.io.platform import cached_property
 
@@ -17,15 +25,11 @@ if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus, Segments
 
 LEAST_SEGMENTS = 20  # Fewer segments are not checked
-SHARE = 0.01  # Share of odd segments from which a note is printed
-WRITTEN_SHARE = 0.05  # The same for segments written in another form
 _BLOCKS = 3  # Blocks to read, spread evenly over the corpus
 _WRITTEN, _COMPARED = 128, 64  # Segments to search for forms, and to compare by words
 _PART = 8  # Consecutive compared segments that are tested for a shift together
 _NEIGHBOURS = (-1, 1, -2, 2, -3, 3)
 _SURE = 3.6  # Standard deviations of a sign test from which neighbours fit better
-_CONTENT = ("empty", "above", "chatter", "refusal")
-_FORMS = ("source", "repetition", "markup", "placeholders", "encoding", "pieces", "columns", "invisible")
 _WRITTEN_FORMS = {form.check for form in FORMS}
 _SAID = {"source": "copies of the source"}
 _NONE = 0.05  # Share of outputs that share a word with their segment, below which outputs are unrelated
@@ -74,8 +78,9 @@ class Glance:
         self.systems, self.gating = corpus.systems, corpus.gating
         # A source in another language shares only names and numbers with outputs.
         self.same_language = corpus.gold is not None or (corpus.has_references and corpus.against == "references")
-        tokens = ("tokens",) * (at_blanks and self.same_language)
-        self.checks = (*_CONTENT, *_FORMS, *tokens)
+        left_out = () if at_blanks and self.same_language else ("tokens",)
+        noted = (name for name, each in DETECTORS.items() if each.noted and name not in left_out)
+        self.checks = sorted(noted, key=lambda name: DETECTORS[name].noted)
         self.beside = "references" if corpus.gold is None else "source"
         self.blocks = blocks
         self.size = sum(len(texts) for _, texts in blocks)
@@ -172,8 +177,8 @@ class Glance:
                 for check, detail in odd_checks(place.checked(system), self.ordinary, checks):
                     counts[f"{check} in the {self.beside}" if detail.endswith(IN_REFERENCE) else check] += 1
         for check, count in counts.items():
-            least = SHARE * len(self.sample) if check in _CONTENT else max(3, WRITTEN_SHARE * len(self.sample))
-            if count >= least:
+            share = DETECTORS[check.removesuffix(f" in the {self.beside}")].noted
+            if count >= max(3 * (share > SHARE), share * len(self.sample)):
                 yield f"{count / len(self.sample):.0%} {_SAID.get(check, check)}"
 
     @cached_property

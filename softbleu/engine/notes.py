@@ -12,8 +12,9 @@ from unicodedata import is_normalized
 import numpy as np
 
 from softbleu.config.languages import UNSPACED
+from softbleu.corpora.detectors import SHARE
 from softbleu.corpora.edits import Annotation, GoldSegment, apply_edits
-from softbleu.corpora.glance import LEAST_SEGMENTS, SHARE, find_mismatches, spread_blocks
+from softbleu.corpora.glance import LEAST_SEGMENTS, find_mismatches, spread_blocks
 from softbleu.embeddings.function_words import LEAST_ENGLISH, english_share
 from softbleu.errors import Parameter, counted
 from softbleu.io.progress import listening, note

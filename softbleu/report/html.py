@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from softbleu.corpora.checks import CHECKS, Oddities, Oddity
+from softbleu.corpora.checks import Oddities, Oddity
+from softbleu.corpora.detectors import DETECTORS
 from softbleu.errors import one_line
 from softbleu.formats import Layout, as_html, dump
 from softbleu.metrics.protocols import BleuFormula, in_percent
@@ -332,7 +333,7 @@ def _odd_content(odd: Oddities) -> Iterator[str]:
     table = Table.of(odd)
     yield from page_section("Systems", page_table(table))
     meanings = {"odd": "lines that fail one check or more"}
-    meanings |= {name: CHECKS[name].meaning for name in table.columns[3:]}
+    meanings |= {name: DETECTORS[name].meaning for name in table.columns[3:]}
     yield from page_section("Columns", explained(meanings))
     by_check = {name: [entry for entry in odd.oddities if entry.check == name] for name in table.columns[3:]}
     for name, entries in by_check.items():

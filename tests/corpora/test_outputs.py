@@ -21,7 +21,8 @@ from tables import each_row
 import softbleu
 import softbleu.corpora.resegment
 from softbleu.corpora import ParallelFiles, Segments
-from softbleu.corpora.checks import CHECKS, SEGMENT_COUNT, check_files, check_outputs, find_parting
+from softbleu.corpora.checks import check_files, check_outputs, find_parting
+from softbleu.corpora.detectors import DETECTORS, SEGMENT_COUNT
 from softbleu.corpora.edits import GoldSegment
 from softbleu.corpora.glance import find_mismatches, spread_blocks
 from softbleu.corpora.resegment import align_lines, resegment
@@ -49,6 +50,23 @@ def test_placeholders_are_neither_lost_nor_added(source: str, output: str, lost:
     found = [odd.detail for odd in softbleu.check([output], *texts).oddities if odd.check == "placeholders"]
     assert found == [lost] * bool(lost)
     assert not softbleu.check([source], [source], [source]).oddities
+
+
+@each_row(
+    "corpora/localised.toml", "source", "reference", "output", "check", language=None, alone=True, table="defects"
+)
+def test_a_defect_of_localisation_is_found(
+    source: str, reference: str, output: str, check: str, language: str | None, alone: bool
+) -> None:
+    """Beside source and reference, and, where a source is enough, beside the source alone."""
+    for references in ([reference], None)[: 1 + alone]:
+        found = softbleu.check([output], references, [source], language=language).oddities
+        assert check in [odd.check for odd in found]
+
+
+@each_row("corpora/localised.toml", "source", "output", language=None, table="right")
+def test_what_localisation_may_change_is_not_odd(source: str, output: str, language: str | None) -> None:
+    assert not softbleu.check([output], None, [source], language=language).oddities
 
 
 @pytest.mark.parametrize("row", KNOWN["honest"])
@@ -83,8 +101,14 @@ def test_untranslated_outputs_are_noted_and_what_is_corrected_is_not(command: An
 def test_checks_that_did_not_run_are_named(command: Any, written: Any) -> None:
     good, short = written(REFERENCE, "good"), written(REFERENCE[1:], "short")
     alone = command("check", "-c", good, "-r", written(REFERENCE), "--show", "segments")
-    assert "nothing found; not checked: source, lost (without a source); language (without" in alone.out
-    both = command("check", "-c", good, short, "-r", good, "-s", good)
+    assert "nothing found; not checked: source, lost, unit (without a source); language (without" in alone.out
+    for options, lacks in (
+        ((), "separators (without a language or r"),
+        (("--language", "de"), "references); terms ("),
+    ):
+        assert lacks in command("check", "-c", good, "-s", good, *options).err
+    terms = written(["house\thouse|home"], "terms")
+    both = command("check", "-c", good, short, "-r", good, "-s", good, "--terms", terms)
     assert "not checked" not in both.err
     rows = check_files({"a": written(["", *REFERENCE[1:]], "a"), "b": short}, [good], good).records()
     assert [row["empty"] for row in rows] == [1, None]
@@ -278,7 +302,7 @@ def test_references_are_hardly_ever_odd(direction: str) -> None:
     odd = check_outputs(Segments.of(texts, None, (folder / "source.en").read_text().splitlines()))
     flagged = {entry.segment for entry in odd.oddities if entry.system.startswith("reference")}
     assert len(flagged) <= 0.01 * odd.segments
-    assert set(CHECKS) >= {entry.check for entry in odd.oddities}
+    assert set(DETECTORS) >= {entry.check for entry in odd.oddities}
 
 
 TOKEN = st.sampled_from(["The", "the", "cats", "catsup", "sat", ".", "!", "It"])

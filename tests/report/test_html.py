@@ -16,7 +16,8 @@ import softbleu
 from softbleu.analysis.directions import DirectionTable
 from softbleu.cli.app import run
 from softbleu.corpora import Segments
-from softbleu.corpora.checks import CHECKS, Oddities, Oddity
+from softbleu.corpora.checks import Oddities, Oddity
+from softbleu.corpora.detectors import DETECTORS
 from softbleu.errors import one_line
 from softbleu.metrics.reading import read_metric
 from softbleu.report import Layout
@@ -195,7 +196,7 @@ def test_a_page_of_three_thousand_segments_is_small():
 def test_pages_without_a_slider_explain_their_columns() -> None:
     odd = Oddities(2, ("A",), [Oddity("A", 1, "refusal", "", "I'm sorry"), Oddity("A", 2, "empty", "", "")])
     page = "".join(write_odd_segments(odd, Layout()))
-    assert all(f"<dt>{name}</dt><dd>{CHECKS[name].meaning}</dd>" in page for name in ("empty", "refusal"))
+    assert all(f"<dt>{name}</dt><dd>{DETECTORS[name].meaning}</dd>" in page for name in ("empty", "refusal"))
     assert page.count("<dt>") == 3
     texts = {"A": ["a b c"], "B": ["a b x"]}
     scored = {result.name: result for result in softbleu.score(texts, ["a b c"], metrics="chrf")}
