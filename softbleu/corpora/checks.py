@@ -21,7 +21,7 @@ from softbleu.corpora.files import open_text
 from softbleu.corpora.localised import read_terms
 from softbleu.corpora.parallel import has_edits
 from softbleu.io.progress import shown
-from softbleu.io.reading import STDIN
+from softbleu.io.reading import STDIN, encoding_of, open_source, text_lines
 from softbleu.tables import Table, Tabular
 from softbleu.types import Cells, Progress
 
@@ -231,7 +231,10 @@ def check_files(
     progress
         Called with the number of segments read and the total.
     """
-    glossary = None if terms is None else read_terms(open_text(terms, encoding, "glossary"), terms)
+    glossary = None
+    if terms is not None:
+        with open_source(terms) as (stream, _):
+            glossary = read_terms(text_lines(stream, terms, encoding_of(encoding)), terms)
     model = [*references, *([] if source is None else [source])][:1]
     parted: dict[str, Oddity] = {}
     if model and model[0] != STDIN:

@@ -1,4 +1,4 @@
-"""Detectors of odd outputs: one table of what each finds and needs, for checks, notes before scoring and gates."""
+"""Detectors of odd outputs: one table of all and their needs, for checks, notes before scoring and gates."""
 
 from __future__ import annotations
 
@@ -522,7 +522,7 @@ _LINES = f"a source or {LEAST_LINES} segments"
 
 @dataclass(frozen=True)
 class Detector:
-    """A way to be odd: what finds it, its meaning to readers, and its inputs."""
+    """A way to be odd: a function that finds it, its meaning to readers, and its inputs."""
 
     find: Callable[[CheckedSegment, Ordinary], str | None]  # Details, or None of an output that is not odd
     meaning: str
@@ -567,7 +567,7 @@ DETECTORS: dict[str, Detector] = {
     ),
     "addresses": Detector(_addresses, "changes or lacks a link or an e-mail address"),
     "numbers": Detector(_numbers, "has another number in the place of one that its inputs have"),
-    "separators": Detector(_separators, "has point and comma of numbers as another language has them", _READER),
+    "separators": Detector(_separators, "has point and comma of numbers as in another language", _READER),
     "unit": Detector(_unit, "has a number without the unit or currency of its source", _SOURCE),
     "pairs": Detector(_without_inputs(unbalanced), "has one half of brackets, quotation marks or tags"),
     "ending": Detector(_ending, "lacks the mark at its end, or the question mark"),

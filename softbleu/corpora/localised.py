@@ -1,4 +1,4 @@
-"""What localisation keeps of a text: parts for programs, numbers, pairs of marks, the last mark, blanks, terms."""
+"""Parts of a text that localisation keeps: placeholders, numbers, pairs of marks, the last mark, blanks, terms."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CONVERTED = re.compile(
     r"|(?i:\d+(?:[.,-]\d+)*[ -]?(?:miles?|mph|feet|foot|ft|inch(?:es)?|yards?|yd|pounds?|lbs?|ounces?|oz|acres?"
     r"|gallons?|°f|degrees|里|斤|亩)(?!\w)))"
 )
-"""What readers may be told in other numbers: dates, times of the day, and units that are used in some countries."""
+"""Dates, times of the day and units of some countries, for which translations may have other numbers."""
 _MAGNITUDE = re.compile(
     r"(?i)\d[\s\xa0-]?(?:[万萬亿億兆千百십백천만억]|लाख|करोड़|हज|अरब|सौ|ألف|آلاف|ملي|مليار"
     r"|(?:thous|hundr|milli|mili|bill?i|tril|tis|mil|mio|mld|mrd|mln|tau|duiz|тыс|млн|млрд|мил|тис|bn|[kmb]\b))"
@@ -153,7 +153,7 @@ def unbalanced(text: str) -> set[str]:
 
 
 def blanks(text: str) -> set[str]:
-    r"""Say whether blanks stand before or behind a text.
+    r"""Find blanks before and behind a text.
 
     >>> sorted(blanks(" The cat ")), blanks("The cat\\r"), blanks(" ")
     (['a blank at its beginning', 'a blank at its end'], set(), set())
@@ -213,7 +213,7 @@ def _with_digits(text: str) -> str:
 
 
 def _values(number: str) -> Iterator[str]:
-    """Yield what a number may mean, by its separators: 1,250 is 1250 or 1.25, and 1 250 is 1250.
+    """Yield the values that a number may have, by its separators: 1,250 is 1250 or 1.25, and 1 250 is 1250.
 
     >>> [sorted(_values(number)) for number in ("1.234,56", "1,250", "1,00,000", "1.2.3", "2.50")]
     [['1234.56'], ['1.25', '1250'], ['100000'], ['1.2.3'], ['2.5']]
@@ -365,7 +365,7 @@ def _begins(text: str, end: str = "") -> str:
 def read_terms(lines: Iterable[str], name: str) -> dict[str, list[str]]:
     r"""Read a glossary: lines `source term TAB target term`, with `|` between allowed targets, by source term.
 
-    Raises `InputError`: a line has other columns, or an empty one, or there is none.
+    Raises `InputError`: a line has other columns or an empty one, or the glossary has no line.
 
     >>> read_terms(["file\tDatei|Akte", ""], "terms.tsv")
     {'file': ['Datei', 'Akte']}

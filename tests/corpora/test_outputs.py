@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable
@@ -67,6 +68,40 @@ def test_a_defect_of_localisation_is_found(
 @each_row("corpora/localised.toml", "source", "output", language=None, table="right")
 def test_what_localisation_may_change_is_not_odd(source: str, output: str, language: str | None) -> None:
     assert not softbleu.check([output], None, [source], language=language).oddities
+
+
+@pytest.mark.parametrize(
+    ("source", "output", "found"),
+    [
+        ("Open the Folders.", "Öffnen Sie die Ordner.", False),
+        ("Open the folder.", "Öffnen Sie den ORDNERN.", False),
+        ("Open the folder.", "Öffnen Sie das Verzeichnis.", False),
+        ("Open the folder.", "Öffnen Sie den Folder.", True),
+        ("Open the folderol.", "Öffnen Sie den Kram.", False),
+        ("Send it to IT.", "Senden Sie es an die Abteilung.", True),
+        ("Send it.", "Senden.", False),
+        ("Save the file", "保存文件", False),
+        ("Save the file", "保存", True),
+    ],
+)
+def test_a_term_is_translated_as_the_glossary_says(source: str, output: str, found: bool) -> None:
+    terms = {"folder": ["Ordner", "Verzeichnis"], "IT": ["IT"], "save the file": ["保存文件"]}
+    odd = softbleu.check([output], None, [source], terms=terms).oddities
+    assert ("terms" in {each.check for each in odd}) == found
+
+
+def test_blanks_around_most_lines_are_the_way_of_a_program() -> None:
+    lines = [f"{line} {number}" for number in range(10) for line in REFERENCE]
+    for padded in (1, len(lines)):
+        outputs = [f"{line} " if number < padded else line for number, line in enumerate(lines)]
+        found = softbleu.check(outputs, lines).oddities
+        assert [odd.check for odd in found] == ["blanks"] * (padded == 1)
+
+
+def test_the_guide_has_a_row_for_each_detector() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "guide" / "outputs.md").read_text(encoding="utf-8")
+    table = page.partition("| check | an output is odd if |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(.*?)` \|", table, re.MULTILINE) == [*DETECTORS]
 
 
 @pytest.mark.parametrize("row", KNOWN["honest"])
