@@ -329,7 +329,10 @@ def _unrelated(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
 
 def _script_of(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
     """Name the script of most letters of an output if it is rare in the corpus and in its models; else None."""
-    letters, usual = segment.output.scripts, ordinary.languages.scripts
+    usual = ordinary.languages.scripts
+    # Addresses and tags have Latin letters in all languages.
+    text = re.sub(f"{_ADDRESS}|{MARKUP['tag']}", lambda part: re.sub("[A-Za-z]", "", part[0]), segment.output.text)
+    letters = CheckedText(text).scripts
     if letters.total() < 5 or not usual:
         return None
     script, count = letters.most_common(1)[0]
@@ -505,7 +508,11 @@ def _tokens(segment: CheckedSegment, _: Ordinary) -> str | None:
 
 
 def _not_normal(text: str) -> set[str]:
-    return set() if text.isascii() or unicodedata.is_normalized("NFC", text) else {"not NFC"}
+    """Tell whether marks stand apart that NFC puts onto their letters; letters that NFC takes apart are in order."""
+    if text.isascii() or unicodedata.is_normalized("NFC", text):
+        return set()
+    apart = "".join(unicodedata.normalize("NFC", character) for character in text)
+    return set() if unicodedata.is_normalized("NFC", apart) else {"not NFC"}
 
 
 _TABULAR, _UNEXPECTED_BLANKS = _written("columns"), _without_inputs(blanks)

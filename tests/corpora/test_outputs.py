@@ -66,7 +66,7 @@ def test_a_defect_of_localisation_is_found(
 
 
 @each_row("corpora/localised.toml", "source", "output", language=None, table="right")
-def test_what_localisation_may_change_is_not_odd(source: str, output: str, language: str | None) -> None:
+def test_honest_changes_of_localisation_are_not_odd(source: str, output: str, language: str | None) -> None:
     assert not softbleu.check([output], None, [source], language=language).oddities
 
 
@@ -471,3 +471,17 @@ def test_cuts_of_wmt13_come_back() -> None:
         joints += len(old)
     assert exact >= 0.97 * joints
     assert near >= 0.99 * joints
+
+
+@pytest.mark.parametrize(
+    ("honest", "check"),
+    [
+        ("यह \u0958लम बहुत अच्छी है और ब\u095cी भी", "normal-form"),  # Letters with nukta that NFC takes apart
+        ("यह देखें https://www.example.org/a-long-way/to-the-page", "script"),
+        ("<div class=section>लेख यहाँ</div>", "script"),
+    ],
+)
+def test_nuktas_links_and_tags_are_not_odd(honest: str, check: str) -> None:
+    text = ["वह कल अपने घर गया और उसने खाना खाया"] * 30
+    found = softbleu.check([*text, honest], [*text, "यह एक और वाक्य है"]).oddities
+    assert check not in {odd.check for odd in found if odd.segment == 31}
