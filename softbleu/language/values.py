@@ -273,7 +273,7 @@ class LanguageSet:
 
 
 _OPENING = lock()
-DETECTORS = ("spelling", "harper")
+ERROR_DETECTORS = ("spelling", "harper")
 """Error detectors: the word list alone, or with Harper."""
 
 

@@ -21,7 +21,7 @@ from softbleu.io.files import Content, find_resource
 from softbleu.io.reading import parse_score, read_json
 from softbleu.language.values import (
     DEFAULT_LANGUAGE,
-    DETECTORS,
+    ERROR_DETECTORS,
     VALUES,
     Finding,
     LanguageSet,
@@ -297,7 +297,7 @@ class Refless(WholeMetric):
     detector: str | None = setting(
         None,
         "Error detector: spelling alone, or spelling and harper",
-        choices=DETECTORS,
+        choices=ERROR_DETECTORS,
         unset=f"spelling with {DEFAULT_LANGUAGE}, harper with other models",
     )
     coefficients: CoefficientsFile | None = setting(

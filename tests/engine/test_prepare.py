@@ -236,8 +236,7 @@ def test_errors_of_workers_arrive(tmp_path: Path) -> None:
 
 def test_tasks_left_over_are_cancelled_when_the_reader_stops() -> None:
     first, second = Future[Any](), Future[Any]()
-    # Several tasks make one batch.
-    first.set_result([7])
+    first.set_result(7)
     executor = Mock(Executor, _max_workers=1, submit=Mock(side_effect=[first, second]))
     results = run_in_order(len, ["a"] * 9, executor)
     assert next(results) == 7
