@@ -350,6 +350,7 @@ os._exit(len(children))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
 def test_processes_forked_while_threads_score(tmp_path: Path) -> None:
     environment = {**os.environ, "SOFTBLEU_CACHE": str(tmp_path)}

@@ -130,6 +130,7 @@ def test_share_of_those_better_than_their_source():
     assert result.score == pytest.approx(200 / 3) == pytest.approx(result.numbers.better)
 
 
+@pytest.mark.slow
 def test_digits_of_a_neural_model_do_not_depend_on_jobs_or_company(tmp_path, monkeypatch):
     # Blocks of two segments, so that there is work for several processes.
     monkeypatch.setattr("softbleu.corpora.corpus.BLOCK", 2)

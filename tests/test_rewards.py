@@ -209,6 +209,7 @@ def growth(reward, batches):
         gc.enable()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bleu", "chrf", "vleu", "bertscore"])
 def test_calls_keep_no_text(name):
     reward = Reward(name)

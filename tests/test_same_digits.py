@@ -158,7 +158,8 @@ def corpus_of(folder: Path) -> Any:
 @pytest.mark.parametrize(
     ("how", "kernels"),
     [
-        *((where, "numpy") for where in ("here", "threads", "processes")),
+        *((where, "numpy") for where in ("here", "threads")),
+        pytest.param("processes", "numpy", marks=pytest.mark.slow),
         # Compiled once, and then read by processes.
         *(pytest.param(where, "numba", marks=pytest.mark.slow) for where in ("here", "threads", "processes")),
     ],

@@ -217,6 +217,7 @@ NAMED: dict[str, list[str]] = {
     "corpus.txt": ["the cat sat ||| a cat sat"] * 20,
     "gold.m2": [line for text in REFERENCE * 4 for line in (f"S {text}", "")],
     **{name: LINES[name] for name in KEPT},
+    "terms.tsv": ["cat\tKatze"],
     "vectors.txt": ["cat 1 0 1", "dog 1 0 0.9", "mat 0 1 0"],
     "rankings.csv": [line.lower() for line in LINES["rankings.csv"]],
     "judged.tsv": ["score\tcandidate\treference"]

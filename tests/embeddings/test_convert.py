@@ -321,7 +321,8 @@ def test_vectors_are_those_that_gensim_trains(tmp_path):
     np.testing.assert_allclose(rows, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("algorithm", ["word2vec", pytest.param("fasttext", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ["word2vec", "fasttext"])
 def test_same_bytes_for_the_same_seed_in_any_process(algorithm, tmp_path, capfd):
     def train(name, seed):
         settings = TrainingSettings(algorithm, dimension=8, min_count=1, epochs=2, bucket=50, seed=seed)

@@ -28,6 +28,7 @@ def study(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(STUDY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sets", [4, 15])
 @pytest.mark.parametrize("between", [0.0, 1.0])
 @pytest.mark.parametrize(("middle", "bounds"), [(0.0, None), (2.0, (0.0, 1.0)), (0.2, (-2.0, 2.0))])
@@ -98,6 +99,7 @@ def test_pooled_effects_are_those_of_equations() -> None:
     assert pooled.high - mean == pytest.approx(3.182446 * (1 / weights.sum()) ** 0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sets", [12, 30])
 @pytest.mark.parametrize("between", [0.0, 0.5])
 @pytest.mark.parametrize(("middle", "bounds"), [(0.0, None), (1.0, (-1.0, 1.0))])

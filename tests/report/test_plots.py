@@ -79,6 +79,7 @@ def test_anything_is_drawn_and_names_are_only_names(picture: str) -> None:
     assert set(names) <= shown
 
 
+@pytest.mark.slow
 def test_the_same_bytes_whenever_in_any_process_and_style() -> None:
     import matplotlib as mpl
 

@@ -58,6 +58,7 @@ def test_the_worse_side_fails_in_the_direction_of_the_metric(metric: str) -> Non
     assert compared(good, good, references, metric).worse(0) == []
 
 
+@pytest.mark.slow
 def test_equal_systems_seldom_fail() -> None:
     """Two outputs of one noisy system, 60 pairs at .05."""
     found = 0

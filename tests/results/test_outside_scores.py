@@ -173,6 +173,7 @@ def test_runs_and_segments_are_drawn() -> None:
     assert [row.p_value for row in compare_runs(corpus_of([same]), [same]).rows] == [None, 1.0, 0.0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(3, 3), (3, 1)])
 @pytest.mark.parametrize("between", [0.05, 0.3])
 def test_equal_systems_seldom_differ_significantly(sizes: tuple[int, int], between: float) -> None:
