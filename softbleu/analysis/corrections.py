@@ -146,7 +146,7 @@ class KindNaming:
             try:
                 return cls(by, errant_types(), "errant")
             except (InputError, MissingExtraError) as error:
-                note(f"types are named by rules, which differ from ERRANT in about 1 of 20 edits (types:rules); {error}")
+                note(f"types are by rules, which differ from ERRANT in about 1 edit of 20 (types:rules); {error}")
         from softbleu.metrics.edit_types import rule_types
 
         return cls(by, rule_types(), "rules")
