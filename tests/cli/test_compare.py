@@ -110,7 +110,8 @@ def test_coverage_is_of_metrics_with_vectors(command, files, given):
     assert [row["vector_coverage"] is None for row in found] == [True] * 3 + [False] * 6
 
 
-@pytest.mark.parametrize("test", [pytest.param("bootstrap", marks=pytest.mark.slow), "randomization"])
+@pytest.mark.slow
+@pytest.mark.parametrize("test", ["bootstrap", "randomization"])
 def test_the_default_can_find_differences_between_many_systems(command, files, test):
     # Each system has its own share of right lines, from none to nearly all.
     reference = [f"these are the words of line {number} here" for number in range(60)]

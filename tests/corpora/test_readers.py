@@ -271,7 +271,7 @@ def test_essays_are_read_without_their_headings(written):
         refused(InputError, said, ParallelFiles.open, [candidate], [reference])
 
 
-@pytest.mark.parametrize("kernels", ["numpy", pytest.param("numba", marks=pytest.mark.xdist_group("compiled"))])
+@pytest.mark.parametrize("kernels", ["numpy", pytest.param("numba", marks=pytest.mark.slow)])
 def test_blank_references_are_missing_where_sources_are_given(kernels, written, monkeypatch):
     """Missing for metrics that take the source, in files as in memory; a few of many segments are empty texts."""
     if kernels == "numba":

@@ -32,7 +32,8 @@ def alone(corpus: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("workers", "kernels"), [(1, "numpy"), (8, "numpy"), pytest.param(2, "numba", marks=pytest.mark.slow)]
+    ("workers", "kernels"),
+    [(8, "numpy"), *(pytest.param(*row, marks=pytest.mark.slow) for row in ((1, "numpy"), (2, "numba")))],
 )
 def test_any_executor_and_any_order_give_the_same_digits(workers, kernels, corpus, alone, tmp_path, monkeypatch):
     pytest.importorskip(kernels)

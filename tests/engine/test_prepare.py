@@ -190,7 +190,7 @@ def opened(folder: Path, corpus: Segments) -> ParallelFiles:
     return ParallelFiles.open(candidates, references, written("source", corpus.source))
 
 
-@pytest.mark.parametrize("level", ["corpus", "segment"])
+@pytest.mark.parametrize("level", ["corpus", pytest.param("segment", marks=pytest.mark.slow)])
 def test_measures_in_one_run_are_those_one_by_one(level: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("softbleu.corpora.corpus.BLOCK", 8)
     corpus, gold = make_corpus(), []

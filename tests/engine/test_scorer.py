@@ -86,7 +86,7 @@ def test_a_row_scores_as_among_others(metric: Metric, data: st.DataObject) -> No
     assert [repr(chosen.score(list(row))) for row in rows] == [repr(score) for score in expected]
 
 
-@pytest.mark.xdist_group("compiled")
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["vleu", "softbleu"])
 def test_many_segments_are_compared_by_compiled_kernels(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")

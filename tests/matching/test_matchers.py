@@ -3,7 +3,6 @@
 import math
 import tracemalloc
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from itertools import compress, product
 from typing import ClassVar
 
@@ -27,11 +26,8 @@ from softbleu.metrics.reading import read_metric
 from softbleu.results.api import score_corpus
 from softbleu.text.coded import Vocabulary
 
-# One worker compiles what all need.
-pytestmark = pytest.mark.xdist_group("compiled")
-
 NUMPY = choose_kernels("numpy")
-KERNELS = [NUMPY, *([choose_kernels("numba")] if find_spec("numba") else [])]
+each_kernels = pytest.mark.parametrize("kernels", ["numpy", pytest.param("numba", marks=pytest.mark.slow)])
 ASSIGNMENTS = [*product(("exact-first", "sequential"), ("unit", "similarity")), ("optimal", "unit")]
 COMPOSITIONS = ("mean", "aligned", "sif")
 CELLS = "softbleu.matching.sweep.SWEEP_CELLS"
@@ -66,43 +62,46 @@ def grids(draw):
     return draw(st.permutations(matchers)), case
 
 
-def assert_as_alone(matchers, case):
+def assert_as_alone(matchers, case, kernels):
+    pytest.importorskip(kernels)
     chunk, vectors = chunk_of(case)
     # Another system has the same candidates, the other way round.
     other = replace(chunk, candidates=chunk.candidates.chosen(np.arange(len(chunk))[::-1]))
-    by_kernels = [matched_by_all(matchers, [chunk, other], vectors, case.order, kernels) for kernels in KERNELS]
-    for number, matcher in enumerate(matchers):
+    found = matched_by_all(matchers, [chunk, other], vectors, case.order, choose_kernels(kernels))
+    assert len(found) == len(matchers)
+    for masses, matcher in zip(found, matchers, strict=True):
         expected = [matcher.matched(system, vectors, case.order, NUMPY).tolist() for system in (chunk, other)]
-        for found in by_kernels:
-            assert len(found) == len(matchers)
-            assert found[number].dtype.kind == "i"
-            assert found[number].tolist() == expected, matcher
+        assert masses.dtype.kind == "i"
+        assert masses.tolist() == expected, matcher
 
 
+@each_kernels
 @pytest.mark.parametrize("path", [*SWEEP_PATHS, "mixed"])
 @given(grid=grids())
 @settings(max_examples=12)
-def test_masses_of_any_matchers(path, grid):
+def test_masses_of_any_matchers(path, kernels, grid):
     matchers, case = grid
     with limits({**SWEEP_PATHS, "mixed": MIXED}[path]):
         if "narrow" in path:
             matchers = [matcher for matcher in matchers if getattr(matcher, "assignment", "") != "optimal"]
-        assert_as_alone(matchers, case)
+        assert_as_alone(matchers, case, kernels)
 
 
-def test_thresholds_may_recur_and_differ_by_less_than_a_millionth():
+@each_kernels
+def test_thresholds_may_recur_and_differ_by_less_than_a_millionth(kernels):
     case = Case([["cat", "dog"]], [[["mat", "sat"]]], {"cat": [1, 0], "mat": [1, 1], "dog": [2, 1], "sat": [0, 1]})
     thresholds = [0.7, 0.7000001, 0.7000002, 0.7, 0.3, 0.707107, 0.707106]
-    assert_as_alone([make_matcher("vleu", threshold=t) for t in thresholds], case)
+    assert_as_alone([make_matcher("vleu", threshold=t) for t in thresholds], case, kernels)
 
 
-def test_everyone_wants_the_same_word():
+@each_kernels
+def test_everyone_wants_the_same_word(kernels):
     """The worst case: at each threshold whatever falls away is passed on to the end of the line."""
     angles = {**dict.fromkeys((f"c{place}" for place in range(70)), 0), **{f"r{place}": place for place in range(70)}}
     angles["r69"] = 90 * (math.pi / 2 - 1e-6)  # A similarity of a millionth
     vectors = {word: [math.cos(angle / 90), math.sin(angle / 90)] for word, angle in angles.items()}
     case = Case([[*angles][:70]], [[[*angles][70:]]], vectors, order=1)
-    assert_as_alone([make_matcher("vleu", threshold=each / 40) for each in range(41)], case)
+    assert_as_alone([make_matcher("vleu", threshold=each / 40) for each in range(41)], case, kernels)
 
 
 def test_without_vectors_matches_are_exact():
@@ -125,7 +124,7 @@ class Halved(VleuMatcher):
 def test_a_matcher_with_its_own_way_of_matching_keeps_it():
     case = Case([["cat", "cat", "dog"]], [[["mat", "cat", "sat"]]], {"cat": [1.0, 0.1], "mat": [1.0, 0.2]})
     matchers = [Halved(threshold=0.5), VleuMatcher(threshold=0.5)]
-    assert_as_alone(matchers, case)
+    assert_as_alone(matchers, case, "numpy")
     chunk, vectors = chunk_of(case)
     halved, whole = matched_by_all(matchers, [chunk], vectors, 1, NUMPY)
     assert 0 < halved[0, 0, 0] < whole[0, 0, 0]

@@ -439,6 +439,7 @@ def test_pieces_change_no_digit(monkeypatch: pytest.MonkeyPatch, multi: Any) -> 
     assert numbers() == whole
 
 
+@pytest.mark.slow
 def test_draws_take_a_bit_each_and_memory_of_a_great_corpus_is_that_of_its_rows() -> None:
     counts, metric = np.full(100_000, 2), Gleu()
     statistics = random_statistics(metric, 1, [2] * 30_000)
