@@ -330,13 +330,29 @@ def test_real_outputs_are_found_when_spoilt(how: str, least: float) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("direction", ["en-cs", "en-zh"])
 def test_references_are_hardly_ever_odd(direction: str) -> None:
-    """People's translations, taken for outputs beside those of a quarter of the systems, without a reference."""
+    """People's translations, taken for outputs beside those of a quarter of the systems, without a reference.
+
+    At most one of 200 by what localisation keeps, and one of 100 by the other detectors; some have true faults.
+    """
     folder, language = shared("data", "wmt24-esa", direction), direction[-2:]
     files = sorted(folder.glob(f"system-outputs/*.{language}"))[::4]
     texts = {file.name: file.read_text().splitlines() for file in (*files, folder / f"reference-A.{language}")}
     odd = check_outputs(Segments.of(texts, None, (folder / "source.en").read_text().splitlines()))
-    flagged = {entry.segment for entry in odd.oddities if entry.system.startswith("reference")}
-    assert len(flagged) <= 0.01 * odd.segments
+    flagged = [entry for entry in odd.oddities if entry.system.startswith("reference")]
+    kept = {
+        "placeholders",
+        "addresses",
+        "numbers",
+        "separators",
+        "unit",
+        "pairs",
+        "ending",
+        "blanks",
+        "doubled",
+        "terms",
+    }
+    assert len({entry.segment for entry in flagged if entry.check in kept}) <= 0.005 * odd.segments
+    assert len({entry.segment for entry in flagged if entry.check not in kept}) <= 0.01 * odd.segments
     assert set(DETECTORS) >= {entry.check for entry in odd.oddities}
 
 
