@@ -3,8 +3,7 @@
     python benchmarks/growth.py --pairs 10000 --pairs 100000 --pairs 1000000
     python benchmarks/growth.py --only vleu --pairs 10000000 --how "" --how "--jobs 2"
 
-CPU seconds are those of the command and of its workers, start-up
-included. CPU per pair is without start-up: the same process has scored 100 pairs twice before, and what the second
+CPU seconds count the command, its workers and their start-up. CPU per pair is without start-up: the same process has scored 100 pairs twice before, and what the second
 time took is taken off. Peak memory is that of the command and of the largest worker. With --peers sacrebleu does the
 same, where it can.
 """

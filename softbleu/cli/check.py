@@ -14,7 +14,7 @@ from softbleu.report import PAGES
 from softbleu.tables import Table
 
 
-class CheckOptions(TextOptions, shared="candidates references source encoding language output format"):
+class CheckOptions(TextOptions, shared="candidates references source encoding output format"):
     """Options of `check`.
 
     Attributes
@@ -26,11 +26,15 @@ class CheckOptions(TextOptions, shared="candidates references source encoding la
         that have none of the targets of a term of their source
     strict
         Leave with exit code 1 if anything is odd
+    language
+        Language of the outputs (any usual code, such as de or en-de, the target): its point and comma in numbers, and
+        whether it doubles words
     """
 
     show: Literal["systems", "segments"] = setting("systems")
     terms: str | None = setting(None, metavar="FILE", file="read")
     strict: bool = setting(False)
+    language: str | None = setting(None, metavar="CODE", panel="Input", common=True)
     format: str | None = page_format()
 
 

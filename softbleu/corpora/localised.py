@@ -70,10 +70,12 @@ _TWICE = (
 _DOUBLING = {"hi", "id", "ms", "jv", "su", "tl", "fil", "tr", "az", "uz", "kk", "ky", "sw", "yo", "ig", "af", "ha"}
 """Languages whose grammar doubles words; others in their scripts (India, Southeast Asia) are never looked at."""
 DECIMAL_COMMA = (
-    "af az be bg bs ca cs da de el es et eu fi fr gl hr hu hy id is it ka kk ky lt lv mk nb nl nn no pl pt ro ru sk "
-    "sl sq sr sv tr uk uz vi"
+    "af agq ast az bas be bg blo br bs ca cs cv da de dsb dua dyo el eo es et eu ewo ff fi fo fr fy gl hr hsb ht hu "
+    "hy ia id ie is it jgo jv ka kab kea kgp kk kkj kl ksf ku ky lb lij lld ln lo lt lu lv mgh mk mua nb nl nmg nn "
+    "nnh no nr pl ps pt rn ro ru rw sah sc se seh sg shi sk sl smn sq sr ss su sv tg tk tok tr ts tt tzm uk uz ve "
+    "vec vi wo yav yrl zgh"
 )
-"""Languages that write 1.234,56 or 1 234,56; source: the decimal separators of Unicode's CLDR."""
+"""Languages that write 1.234,56 or 1 234,56: all with a decimal comma in Unicode's CLDR, as Babel has it."""
 
 
 def placeholders(text: str) -> list[str]:

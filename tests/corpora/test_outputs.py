@@ -26,6 +26,7 @@ from softbleu.corpora.checks import check_files, check_outputs, find_parting
 from softbleu.corpora.detectors import DETECTORS, SEGMENT_COUNT
 from softbleu.corpora.edits import GoldSegment
 from softbleu.corpora.glance import find_mismatches, spread_blocks
+from softbleu.corpora.localised import DECIMAL_COMMA
 from softbleu.corpora.resegment import align_lines, resegment
 from softbleu.errors import InputError
 from softbleu.results.api import score_corpus
@@ -487,6 +488,14 @@ def test_cuts_of_wmt13_come_back() -> None:
         joints += len(old)
     assert exact >= 0.97 * joints
     assert near >= 0.99 * joints
+
+
+def test_languages_with_a_decimal_comma_are_those_of_cldr() -> None:
+    numbers = pytest.importorskip("babel.numbers", reason="babel, which the site's tools bring, is missing")
+    codes = {code.partition("_")[0] for code in pytest.importorskip("babel.localedata").locale_identifiers()} - {
+        "root"
+    }
+    assert set(DECIMAL_COMMA.split()) == {code for code in codes if numbers.get_decimal_symbol(code) == ","}
 
 
 @pytest.mark.parametrize(

