@@ -7,16 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, fields, replace
 
 from softbleu.config.languages import language_of_data
+from softbleu.corpora.checked import CheckedText, Ordinary, checked_segments
 from softbleu.corpora.corpus import Corpus, ParallelFiles, References, Texts, make_corpus
-from softbleu.corpora.detectors import (
-    DETECTORS,
-    SEGMENT_COUNT,
-    CheckedText,
-    Ordinary,
-    checked_segments,
-    lacking_needs,
-    odd_checks,
-)
+from softbleu.corpora.detectors import DETECTORS, SEGMENT_COUNT, lacking_needs, odd_checks
 from softbleu.corpora.files import open_text
 from softbleu.corpora.localised import read_terms
 from softbleu.corpora.parallel import has_edits

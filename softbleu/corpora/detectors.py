@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache, partial, reduce
-from math import exp, log
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+from math import exp
 from operator import and_, or_
 
-import numpy as np
-
 from softbleu.config.languages import UNSPACED
+from softbleu.corpora.checked import NEAR, NEIGHBOURS, CheckedSegment, Ordinary, length_ratios, shared_words
 from softbleu.corpora.corpus import Corpus
-from softbleu.corpora.foreign import LEAST_LINES, ForeignLines
+from softbleu.corpora.foreign import LEAST_LINES
 from softbleu.corpora.forms import (
     FORMS,
     MARKUP,
-    WayToWrite,
-    WordWeights,
     chatters,
     find_form,
     is_columns,
-    only_in,
-    rare_words,
     refuses,
     repeats,
     tokenised_otherwise,
@@ -38,229 +33,19 @@ from softbleu.corpora.localised import (
     doubled,
     ending,
     lost_unit,
-    placeholders,
     swapped,
     unbalanced,
     wrong_separators,
 )
-from softbleu.io.platform import cached_property
 
 SEGMENT_COUNT = "segment-count"  # Name of the check of the number of segments
 _FARTHER = 0.1  # Least gain in weighted word overlap, mean of four segments, by which outputs fit their neighbours
 _NO_BETTER = 1.2  # Ratio of overlap with the own segment to overlap with others up to which outputs are unrelated
-_COPY, _NEAR = 0.9, 0.5  # Shares of words of the source in an output that copies it, and in a reference near to it
+_COPY = 0.9  # Share of words of the source in an output that copies it
 _OFTEN = 0.05  # Share of segments from which a form of the references is no accident
-_NEIGHBOURS = 3  # Distance, in segments, up to which shifted outputs are found
 IN_REFERENCE = "in its reference"  # End of the details of a form that the output lacks
 _PADDED = 20  # Lines of a system from which blanks around half of them are the way of its program
 TWIN_WORDS = 20  # Words from which equal outputs of two systems are no accident
-_MARKS = (
-    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u0670\u0900-\u0963\u0970-\u0df3"  # Within words: vowels of India
-)
-_WORD = rf"(?=[^\W\d_])[{UNSPACED}]|(?:(?![{UNSPACED}\d])(?:[^\W_]|[{_MARKS}]))+"
-_NUMBER = r"\d+(?:[ .,:\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]\d+)*"
-_ADDRESS = r"https?://\S+|www\.\S+|(?<!\S)[@#]\w[\w.-]*|(?<!\S)[^\s@]+@\S+"
-_DATE = (
-    r"(?<![\d.,/-])(?:\d{4}(?P<mark>[./-]) ?[01]?\d(?P=mark) ?[0-3]?\d"
-    r"|[0-3]?\d(?P<sign>[./-]) ?[0-3]?\d(?P=sign) ?(?:\d\d){1,2})(?![.,/-]?\d)"
-)
-_MIXED = r"\b(?=\w*\d)(?=\w*[A-Za-z])\w+\b"
-_START = r"^[^:\uff1a]{2,40}[:\uff1a](?=\s*\S)"
-
-
-@lru_cache(maxsize=1 << 16)
-def _script(letter: str) -> str:
-    """Return the script of a letter, the first word of its Unicode name; the scripts of Japanese count as one."""
-    script = unicodedata.name(letter, "?").partition(" ")[0]
-    return {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK"}.get(script, script)
-
-
-def _digits(number: str) -> str:
-    return re.sub(r"\D", "", number)
-
-
-@dataclass(frozen=True)
-class CheckedText:
-    """A text with cached properties."""
-
-    text: str
-
-    @cached_property
-    def plain(self) -> str:
-        """The text, with single blanks."""
-        return " ".join(self.text.split())
-
-    @cached_property
-    def words(self) -> list[str]:
-        """Lower-case words without addresses and tags; characters for scripts without blanks."""
-        text = re.sub(_ADDRESS, " ", re.sub(MARKUP["tag"], " ", self.text))
-        return [word.lower() for word in re.findall(_WORD, text)]
-
-    @cached_property
-    def all_words(self) -> set[str]:
-        """Words, also of addresses and tags."""
-        return {word.lower() for word in re.findall(_WORD, self.text)}
-
-    @cached_property
-    def rare(self) -> set[str]:
-        """Words that distinguish segments."""
-        return rare_words(self.text)
-
-    @cached_property
-    def scripts(self) -> Counter[str]:
-        """Number of letters by script."""
-        return Counter(_script(char) for char in self.text if char.isalpha())
-
-    @cached_property
-    def digits(self) -> str:
-        """All digits, concatenated."""
-        return _digits(self.text)
-
-    @cached_property
-    def untranslatable(self) -> set[str]:
-        """Numbers of two digits or more, addresses, and names with digits: translations keep them.
-
-        Parts of a date change places, and what may be a month becomes a word.
-        """
-        text = re.sub(_ADDRESS, " ", self.text)
-        text = re.sub(_DATE, lambda date: "; ".join(n for n in re.findall(r"\d+", date[0]) if int(n) > 12), text)
-        text = re.sub(r"(?<!\d)1[0-2](?=\s?[月월])", " ", text)
-        numbers = {_digits(number) for number in re.findall(_NUMBER, text)}
-        numbers = {number for number in numbers if len(number) > 1 and number.strip("0")}
-        return numbers.union(re.findall(_ADDRESS, self.text), re.findall(_MIXED, text))
-
-    @cached_property
-    def placeholders(self) -> Counter[str]:
-        """Number of placeholders, tags, escapes and marks of Markdown, by their text."""
-        return Counter(placeholders(self.text))
-
-    @cached_property
-    def repeated(self) -> tuple[int, str]:
-        """Number of words covered by the most frequent three consecutive words, and these words."""
-        words = self.words
-        runs = Counter(zip(words, words[1:], words[2:], strict=False))
-        if not runs:
-            return 0, ""
-        run, count = runs.most_common(1)[0]
-        return 3 * count, " ".join(run)
-
-    def has(self, part: str) -> bool:
-        """Whether the text contains a number or name; separators between digits are ignored."""
-        return part in (self.digits if part.isdecimal() else self.text)
-
-
-@dataclass(frozen=True)
-class CheckedSegment:
-    """An output of one system with its source, references and context."""
-
-    system: str
-    number: int  # From 1
-    output: CheckedText
-    source: CheckedText | None
-    references: Sequence[CheckedText]
-    others: Mapping[str, CheckedText]  # Outputs of the other systems
-    before: Sequence[CheckedSegment] = ()  # Up to six previous segments of the system, the nearest first
-    agreements: dict[int, float] = field(default_factory=dict)  # Cache of `Ordinary.agreement` by segment number
-
-    @property
-    def models(self) -> list[CheckedText]:
-        """Ordinary texts of the same language: references, or else the other systems' outputs."""
-        return list(self.references or self.others.values())
-
-    @cached_property
-    def inputs(self) -> list[CheckedText]:
-        """Source and references."""
-        return [*([] if self.source is None else [self.source]), *self.references]
-
-    @cached_property
-    def given(self) -> list[str]:
-        """Source and references as they are written."""
-        return [text.text for text in self.inputs]
-
-    @property
-    def start(self) -> str | None:
-        """Words before the first colon, unless source or references have them, too."""
-        return self.says(_START)
-
-    def says(self, pattern: str) -> str | None:
-        """Return the match of a pattern in the output, unless an input matches, too."""
-        return only_in(pattern, self.output.text, self.given)
-
-
-@dataclass
-class Ordinary:
-    """Counts over a corpus that define ordinary outputs."""
-
-    segments: int = 0
-    near: int = 0  # Segments whose reference is near to the source
-    languages: ForeignLines = field(default_factory=ForeignLines)
-    ratios: dict[str, list[float]] = field(default_factory=dict)  # Log ratios of lengths to "source" and "reference"
-    starts: dict[str, Counter[str]] = field(
-        default_factory=partial(defaultdict, Counter[str])
-    )  # Texts before the first colon, by system
-    texts: dict[str, Counter[str]] = field(default_factory=partial(defaultdict, Counter[str]))  # Outputs by system
-    padded: Counter[str] = field(default_factory=Counter)  # Outputs with blanks around them, by system
-    inputs: Counter[str] = field(default_factory=Counter)  # Sources and references
-    rare: Counter[str] = field(default_factory=Counter)  # Segments whose models have a rare word
-    language: str = ""  # Code of the language of the outputs
-    terms: Mapping[str, Sequence[str]] = field(default_factory=dict)  # Allowed translations of the source's terms
-    forms: Counter[WayToWrite] = field(default_factory=Counter)  # Segments whose models all have a form
-
-    def learn(self, segment: CheckedSegment) -> None:
-        """Count an output."""
-        for name, ratio in _ratios(segment):
-            self.ratios.setdefault(name, []).append(ratio)
-        self.texts[segment.system][segment.output.plain] += 1
-        self.padded[segment.system] += bool(blanks(segment.output.text))
-        if start := segment.start:
-            self.starts[segment.system][start] += 1
-
-    def learn_models(self, source: CheckedText | None, models: Sequence[CheckedText]) -> None:
-        """Count the source and the ordinary texts of a segment."""
-        self.segments += 1
-        self.languages.learn(source, models)
-        self.inputs.update({text.plain for text in (source, *models) if text})
-        self.rare.update({word for text in models for word in text.rare})
-        self.learn_forms(models)
-
-    def learn_near(self, source: CheckedText | None, references: Iterable[CheckedText]) -> None:
-        """Count a segment whose reference is near to its source, as corrections are."""
-        self.near += source is not None and any(_shared(source, text) >= _NEAR for text in references)
-
-    def learn_forms(self, models: Iterable[CheckedText], forms: Iterable[WayToWrite] = FORMS) -> None:
-        """Count the forms that all ordinary texts of a segment have."""
-        self.forms.update(form for form in forms if all(form.found(text.text) for text in models))
-
-    @cached_property
-    def weights(self) -> WordWeights:
-        """Weights of the words of the models, greater for rarer words."""
-        return WordWeights(self.rare, self.segments)
-
-    def agreement(self, one: CheckedSegment, other: CheckedSegment) -> float:
-        """Compute the weighted share of the words of an output that a model of another segment contains."""
-        if (known := one.agreements.get(other.number)) is not None:
-            return known
-        weigh, words = self.weights.__getitem__, one.output.rare
-        found = max((sum(map(weigh, words & text.rare)) for text in other.models or other.inputs), default=0.0)
-        whole = sum(map(weigh, words)) or 1.0
-        return one.agreements.setdefault(other.number, found / whole)
-
-    @cached_property
-    def spread(self) -> dict[str, tuple[float, float]]:
-        """Median of the log ratios of lengths, and a robust standard deviation (from the median deviation)."""
-        spread = {}
-        for name, ratios in self.ratios.items():
-            middle = float(np.median(ratios))
-            spread[name] = middle, max(1.4826 * float(np.median(np.abs(np.subtract(ratios, middle)))), 0.1)
-        return spread
-
-
-def _ratios(segment: CheckedSegment) -> Iterator[tuple[str, float]]:
-    """Yield the log ratios of the length of an output, in characters, to its source and first reference."""
-    compared = {"source": segment.source, "reference": segment.references[0] if segment.references else None}
-    for name, text in compared.items():
-        if text is not None:
-            yield name, log((len(segment.output.plain) + 10) / (len(text.plain) + 10))
 
 
 def _empty(segment: CheckedSegment, _: Ordinary) -> str | None:
@@ -271,21 +56,11 @@ def _empty(segment: CheckedSegment, _: Ordinary) -> str | None:
 def _source(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
     """Find copies of the source, but not of names or formulas, which a reference has, nor of corrected texts."""
     source, output, references = segment.source, segment.output, segment.references
-    if source is None or 2 * ordinary.near > ordinary.segments or _shared(source, output) < _COPY:
+    if source is None or 2 * ordinary.near > ordinary.segments or shared_words(source, output) < _COPY:
         return None
-    most = 1 if output.plain == source.plain else _NEAR
-    copied = len(source.words) >= 4 and all(_shared(source, text) < most for text in references)
+    most = 1 if output.plain == source.plain else NEAR
+    copied = len(source.words) >= 4 and all(shared_words(source, text) < most for text in references)
     return "" if copied else None
-
-
-def _shared(one: CheckedText, other: CheckedText) -> float:
-    """Compute the share of the words of the longer text that both have; 1 of equal texts."""
-    if one.plain == other.plain:
-        return 1
-    words, others = set(one.text.lower().split()), set(other.text.lower().split())
-    if len(words) > 3 and 3 * len(words & others) < len(words):
-        return 0  # Most pairs, quickly
-    return len(one.rare & other.rare) / max(len(one.rare), len(other.rare), 1)
 
 
 def _twin(segment: CheckedSegment, _: Ordinary) -> str | None:
@@ -305,7 +80,7 @@ def _shift(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
     """Find outputs that fit segments above or below better than their own, four consecutive ones at a time."""
     segments = [segment, *segment.before]
     found, most = None, _FARTHER
-    for distance in range(1, _NEIGHBOURS + 1):
+    for distance in range(1, NEIGHBOURS + 1):
         pairs = [*zip(segments, segments[distance:], strict=False)][:4]
         for down in (True, False) if len(pairs) > 2 else ():
             sides = pairs if down else [(high, low) for low, high in pairs]
@@ -318,7 +93,7 @@ def _shift(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
 
 def _unrelated(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
     segments = [segment, *segment.before]
-    if len(segments) <= 2 * _NEIGHBOURS or not segment.references:
+    if len(segments) <= 2 * NEIGHBOURS or not segment.references:
         return None
     own = sum(ordinary.agreement(each, each) for each in segments)
     others = sum(ordinary.agreement(one, other) for one in segments for other in segments if one is not other) / (
@@ -329,10 +104,7 @@ def _unrelated(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
 
 def _script_of(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
     """Name the script of most letters of an output if it is rare in the corpus and in its models; else None."""
-    usual = ordinary.languages.scripts
-    # Addresses and tags have Latin letters in all languages.
-    text = re.sub(f"{_ADDRESS}|{MARKUP['tag']}", lambda part: re.sub("[A-Za-z]", "", part[0]), segment.output.text)
-    letters = CheckedText(text).scripts
+    letters, usual = segment.output.running_scripts, ordinary.languages.scripts
     if letters.total() < 5 or not usual:
         return None
     script, count = letters.most_common(1)[0]
@@ -351,7 +123,7 @@ def _length(segment: CheckedSegment, ordinary: Ordinary) -> str | None:
     if not segment.output.plain:
         return None
     far = []
-    for name, ratio in _ratios(segment):
+    for name, ratio in length_ratios(segment):
         middle, deviation = ordinary.spread[name]
         far.append(((ratio - middle) / deviation, name, ratio))
     if not far or min(abs(z) for z, _, _ in far) < 6 or len({z > 0 for z, _, _ in far}) > 1:
@@ -620,27 +392,3 @@ def lacking_needs(corpus: Corpus, ordinary: Ordinary) -> dict[str, str]:
         _TERMS: source and bool(ordinary.terms),
     }
     return {name: each.needs for name, each in DETECTORS.items() if not given[each.needs]}
-
-
-def texts_by_segment(corpus: Corpus) -> Iterator[tuple[dict[str, str], Sequence[str], str | None]]:
-    """Yield the outputs by system, the references and the source of each segment."""
-    for block in corpus.blocks():
-        texts = block.load()
-        for row, references in enumerate(texts.references):
-            outputs = {system: lines[row] for system, lines in texts.candidates.items()}
-            yield outputs, references, None if texts.source is None else texts.source[row]
-
-
-def checked_segments(corpus: Corpus) -> Iterator[tuple[int, list[CheckedSegment]]]:
-    """Yield the number of each segment, and the outputs of all systems for it."""
-    before: dict[str, tuple[CheckedSegment, ...]] = dict.fromkeys(corpus.systems, ())
-    for number, (texts, references, text) in enumerate(texts_by_segment(corpus), start=1):
-        source, models = None if text is None else CheckedText(text), list(map(CheckedText, references))
-        outputs = {system: CheckedText(output) for system, output in texts.items()}
-        segments = []
-        for system, output in outputs.items():
-            others = {name: text for name, text in outputs.items() if name != system}
-            segment = CheckedSegment(system, number, output, source, models, others, before[system])
-            before[system] = (replace(segment, before=()), *before[system][: 2 * _NEIGHBOURS - 1])
-            segments.append(segment)
-        yield number, segments

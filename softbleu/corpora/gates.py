@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from softbleu.corpora.checked import CheckedSegment, CheckedText, Ordinary, texts_by_segment
 from softbleu.corpora.corpus import AnyCorpus, Corpus, Segments
-from softbleu.corpora.detectors import DETECTORS, CheckedSegment, CheckedText, Ordinary, texts_by_segment
+from softbleu.corpora.detectors import DETECTORS
 from softbleu.corpora.foreign import ForeignLines
 from softbleu.corpora.forms import cut_chatter, only_in
 from softbleu.corpora.gating import Gating

@@ -9,15 +9,8 @@ from itertools import accumulate
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from softbleu.corpora.detectors import (
-    DETECTORS,
-    IN_REFERENCE,
-    SHARE,
-    CheckedSegment,
-    CheckedText,
-    Ordinary,
-    odd_checks,
-)
+from softbleu.corpora.checked import CheckedSegment, CheckedText, Ordinary
+from softbleu.corpora.detectors import DETECTORS, IN_REFERENCE, SHARE, odd_checks
 from softbleu.corpora.forms import FORMS, WordWeights, rare_words
 from softbleu.io.platform import cached_property
 

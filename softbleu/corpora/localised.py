@@ -75,7 +75,7 @@ DECIMAL_COMMA = (
     "nnh no nr pl ps pt rn ro ru rw sah sc se seh sg shi sk sl smn sq sr ss su sv tg tk tok tr ts tt tzm uk uz ve "
     "vec vi wo yav yrl zgh"
 )
-"""Languages that write 1.234,56 or 1 234,56: all with a decimal comma in Unicode's CLDR, as Babel has it."""
+"""Languages that write 1.234,56 or 1 234,56: all with a decimal comma in the CLDR of Unicode."""
 
 
 def placeholders(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from tables import each_row
 
 import softbleu
 from softbleu.corpora import ParallelFiles
-from softbleu.corpora.detectors import CheckedText
+from softbleu.corpora.checked import CheckedText
 from softbleu.corpora.foreign import LEAST_LINES, ForeignLines, UsualLanguage
 from softbleu.corpora.gates import ALL_RULES, RULES, Gate, gated
 from softbleu.errors import InputError
