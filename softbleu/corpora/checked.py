@@ -178,6 +178,7 @@ class Ordinary:
     language: str = ""  # Code of the language of the outputs
     terms: Mapping[str, Sequence[str]] = field(default_factory=dict)  # Allowed translations of the source's terms
     forms: Counter[WayToWrite] = field(default_factory=Counter)  # Segments whose models all have a form
+    least_deviation: float = 0.1  # Of the log ratios
 
     def learn(self, segment: CheckedSegment) -> None:
         """Count an output."""
@@ -187,6 +188,14 @@ class Ordinary:
         self.padded[segment.system] += bool(blanks(segment.output.text))
         if start := segment.start:
             self.starts[segment.system][start] += 1
+
+    def learn_references(self, source: CheckedText | None, references: Sequence[CheckedText]) -> None:
+        """Count the references of a segment as ordinary outputs: their languages, and their lengths."""
+        self.languages.learn(source, references)
+        for place, text in enumerate(references):
+            segment = CheckedSegment("", 0, text, source, references[: min(place, 1)], {})
+            for name, ratio in length_ratios(segment):
+                self.ratios.setdefault(name, []).append(ratio)
 
     def learn_models(self, source: CheckedText | None, models: Sequence[CheckedText]) -> None:
         """Count the source and the ordinary texts of a segment."""
@@ -221,10 +230,11 @@ class Ordinary:
     @cached_property
     def spread(self) -> dict[str, tuple[float, float]]:
         """Median of the log ratios of lengths, and a robust standard deviation (from the median deviation)."""
-        spread = {}
+        spread = dict.fromkeys(("source", "reference"), (0.0, self.least_deviation))
         for name, ratios in self.ratios.items():
             middle = float(np.median(ratios))
-            spread[name] = middle, max(1.4826 * float(np.median(np.abs(np.subtract(ratios, middle)))), 0.1)
+            deviation = 1.4826 * float(np.median(np.abs(np.subtract(ratios, middle))))
+            spread[name] = middle, max(deviation, self.least_deviation)
         return spread
 
 

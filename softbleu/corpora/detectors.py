@@ -21,6 +21,7 @@ from softbleu.corpora.forms import (
     chatters,
     find_form,
     is_columns,
+    looped,
     refuses,
     repeats,
     tokenised_otherwise,
@@ -136,12 +137,15 @@ def _repetition(segment: CheckedSegment, _: Ordinary) -> str | None:
     models, output = [text.plain for text in (*segment.inputs, *segment.models)], segment.output
     if (count := repeats(output.text, models)) and not any(map(repeats, models)):
         return f"the whole text {'twice' if count == 2 else f'{count} times'}"
+    if (loop := looped(output.words)) and not any(looped(text.words) for text in (*segment.inputs, *segment.models)):
+        return loop
     lower = output.text.lower()
     if max(Counter(lower if re.search(f"[{UNSPACED}]", lower) else lower.split()).values(), default=0) < 6:
         return None  # 18 words are six times the same three
     covered, run = output.repeated
     ordinary = max((text.repeated[0] for text in (*segment.inputs, *segment.models)), default=0)
-    return run if covered >= 18 and covered >= 3 * ordinary and 4 * covered >= len(output.words) else None
+    least = len(output.words) / (4 if len({*run.split()}) == 1 else 2)  # Lists have phrases that are like each other
+    return run if covered >= max(18, 3 * ordinary, least) else None
 
 
 def _markup(segment: CheckedSegment, _: Ordinary) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -214,6 +215,34 @@ def repeats(text: str, models: Iterable[str] = ()) -> int:
             if count % part == 0 and len(once) >= 6 and (long or once in models):
                 return count
     return 0
+
+
+def looped(words: Sequence[str]) -> str | None:
+    """Return the phrase that a text says again and again at one place; None if there is none.
+
+    A phrase has two different words. Three copies or more take 12 words, two copies 24, and twice as many characters
+    of a script without blanks.
+
+    >>> looped("we saw the old cat the old cat the old cat the old cat".split())
+    'the old cat'
+    >>> looped("no no no no no no no no no no no no no".split())
+    """
+    last: dict[tuple[str, ...], int] = {}
+    distances = Counter[int]()
+    for place, run in enumerate(zip(words, words[1:], words[2:], strict=False)):
+        if run in last:
+            distances[place - last[run]] += 1
+        last[run] = place
+    size = 2 if words and _UNSPACED.match(words[0]) else 1
+    for period, _ in distances.most_common(3):
+        same = 0  # Words up to here that are those one period further on
+        for place, (one, other) in enumerate(zip(words, words[period:], strict=False)):
+            same = same + 1 if one == other else 0
+            if same >= period and same + period >= size * (12 if same >= 2 * period else 24):
+                phrase = words[place + 1 - same :][:period]
+                if len({*phrase}) > 1:
+                    return " ".join(phrase)
+    return None
 
 
 def tokenised_otherwise(text: str, others: Sequence[str]) -> str | None:

@@ -10,7 +10,6 @@ from typing import Any, cast
 from softbleu.corpora.checked import CheckedSegment, CheckedText, Ordinary, texts_by_segment
 from softbleu.corpora.corpus import AnyCorpus, Corpus, Segments
 from softbleu.corpora.detectors import DETECTORS
-from softbleu.corpora.foreign import ForeignLines
 from softbleu.corpora.forms import cut_chatter, only_in
 from softbleu.corpora.gating import Gating
 from softbleu.corpora.validation import in_one_order
@@ -18,6 +17,9 @@ from softbleu.errors import InputError, Parameter, counted, known_name
 from softbleu.io.arguments import check_texts, listed
 
 _THOUGHTS = "think|thinking|thoughts?|reasoning|reflection|scratchpad|analysis|seed:think"
+_ENDS = "(?:im_end|end|eos|eot|eom|return)(?:[_\u2581](?:of|id|text|turn|sentence|token))*|endoftext"
+_END = re.compile(rf"(?i)<[|\uff5c](?:{_ENDS})[|\uff5c]>|<(?:{_ENDS})>|</s>|\[/INST\]")
+_ROLE = "(?:system|user|assistant|model)\\b"
 _REASONING = (
     rf"(?is)<({_THOUGHTS})>.*?(?:</\1>|\Z)",
     rf"(?is)\A.*</(?:{_THOUGHTS})>",  # Opened by the prompt
@@ -26,10 +28,15 @@ _REASONING = (
     r"(?s)<\|(?:START_THINKING|begin_of_thought)\|>.*?(?:<\|(?:END_THINKING|end_of_thought)\|>|\Z)",
     r"(?s)<\|channel\|>(?:analysis|commentary).*?(?:<\|channel\|>final<\|message\|>|\Z)",
     r"(?s)\Aanalysis.*?assistantfinal",  # The same without special tokens
-    r"(?i)</?(?:answer|final|translation|response)>|<\|[A-Za-z_]+\|>(?:assistant\b)?",  # Around the answer
+    rf"(?i)<[|\uff5c](?!(?:{_ENDS})[|\uff5c])[\w\u2581 ]{{2,40}}[|\uff5c]>(?:\s*{_ROLE})?",
+    rf"(?i)<start_of_turn>(?:\s*{_ROLE})?|<(?:s|bos|pad)>|\[INST\]",
 )
-"""Patterns of text that models print before an answer. Without an end it goes on up to the end of the output."""
-_FENCE = re.compile(r"```(?:[\w+-]*[ \t]*\n|(?:text|txt|plain|plaintext|markdown|md|translation)\b)?")
+"""Patterns of what models print around an answer. Without an end it goes on up to the end of the output."""
+_ANSWER = re.compile(r"(?i)<(/?)(?:answer|final|translation|response)>")
+_BOXED, _LATEX = "\\boxed{", re.compile(r"(?s)\\(?:text|mbox|mathrm)\{(.*)\}")
+_FENCE = re.compile(
+    r"(?:```|(?m:^[ \t]*~~~+))(?:[\w+-]*[ \t]*\n|(?:text|txt|plain|plaintext|markdown|md|translation)\b)?"
+)
 
 
 @dataclass(frozen=True)
@@ -45,25 +52,51 @@ def _without_reasoning(text: str, given: Sequence[str]) -> str | None:
     for pattern in _REASONING:
         if only_in(pattern, rest, given) is not None:
             rest = re.sub(pattern, "", rest)
+    if only_in(_END.pattern, rest, given) is not None:
+        rest = next(filter(str.strip, _END.split(rest)), "")
+    if only_in(_ANSWER.pattern, rest, given) is not None:
+        rest = _tagged(rest)
+    if only_in(re.escape(_BOXED), rest, given) is not None:
+        rest = _boxed(rest)
     return None if rest == text else rest.strip()
 
 
+def _tagged(text: str) -> str:
+    """Return the last answer that has text behind its tag, or what precedes the first tag."""
+    before, *rest = _ANSWER.split(text)
+    answers = [answer for slash, answer in zip(rest[::2], rest[1::2], strict=True) if not slash and answer.strip()]
+    return answers[-1] if answers else before
+
+
+def _boxed(text: str) -> str:
+    r"""Return the contents of the last ``\boxed{…}``, with or without an end, but for ``\text{…}`` around them."""
+    inside = text[text.rindex(_BOXED) + len(_BOXED) :]
+    depth, end = 1, len(inside)
+    for brace in re.finditer(r"[{}]", inside):
+        depth += 1 if brace[0] == "{" else -1
+        if depth == 0:
+            end = brace.start()
+            break
+    return _LATEX.sub(r"\1", inside[:end].strip())
+
+
 def _without_fence(text: str, given: Sequence[str]) -> str | None:
-    """Return the text within fences around all; of other texts what stands before the first fence."""
-    if only_in("```", text, given) is None:
+    """Return the last fenced block that has text; of a text that begins otherwise, what precedes the first fence."""
+    if only_in(_FENCE.pattern, text, given) is None:
         return None
     before, *rest = _FENCE.split(text)
-    inside = next(filter(str.strip, rest), "")
+    inside = next(filter(str.strip, [*rest[-2 + len(rest) % 2 :: -2], *rest]), "")
     within = inside and (not before.strip() or before.rstrip().endswith((":", "\uff1a")))
     return (inside if within else before).strip()
 
 
+_LEAST_DEVIATION = 0.15  # Of the log ratio of lengths of two translations; 1,000 lines of people have .10 to .26
 _STRIPS: Mapping[str, Callable[[str, Sequence[str]], str | None]] = {
     "reasoning": _without_reasoning,
     "chatter": cut_chatter,
     "fence": _without_fence,
 }
-_BY_REFERENCES = {"script", "language"}  # Checks that learn from references
+_BY_REFERENCES = {"script", "language", "length"}  # Checks that compare with references
 RULES: Mapping[str, str] = {
     "reasoning": "strip reasoning, such as <think>…</think>, also without an end or a beginning, and tags of answers",
     "chatter": "strip what an output says about itself: 'Here is the translation:', '(Note: the …)'",
@@ -72,6 +105,8 @@ RULES: Mapping[str, str] = {
     "refusal": "count it as empty if it says in English that it cannot",
     "script": "count it as empty if most letters are of a script that is rare in the references",
     "language": "count it as empty if its words and letters are of another language than the references",
+    "repetition": "count it as empty if it says the same over and over, as a whole or at one place",
+    "length": "count it as empty if it is far too long or too short for its reference and its source",
 }
 """Rules by name, in the order in which they are applied; those that do not strip are in `DETECTORS`."""
 ALL_RULES = "all"
@@ -121,18 +156,18 @@ class Gate:
         return "+".join(self.rules)
 
     def over(self, references: Iterable[str | Sequence[str]], source: Iterable[str] | None = None) -> OpenGate:
-        """Learn the language of references, which `script` and `language` compare with.
+        """Learn the language and the lengths of references, which `script`, `language` and `length` compare with.
 
         `references` has one text or several of each segment, `source` its source. Of fewer than 40 texts only the
         scripts are known, and with a source its language.
         """
-        foreign = ForeignLines()
+        ordinary = Ordinary(least_deviation=_LEAST_DEVIATION)
         entries = enumerate(listed("references", references), start=1)
         texts = [_texts(f"references of segment {number}", entry) for number, entry in entries]
         sources = [None] * len(texts) if source is None else _sources(source, len(texts))
         for models, text in zip(texts, sources, strict=True):
-            foreign.learn(None if text is None else CheckedText(text), map(CheckedText, models))
-        return OpenGate(self, foreign)
+            ordinary.learn_references(None if text is None else CheckedText(text), list(map(CheckedText, models)))
+        return OpenGate(self, ordinary)
 
     def apply(
         self,
@@ -172,10 +207,10 @@ GivenGate = str | Iterable[str] | Gate
 
 @dataclass(frozen=True)
 class OpenGate:
-    """A gate that knows the language of the references; made by `Gate.over`."""
+    """A gate that knows the language and the lengths of the references; made by `Gate.over`."""
 
     gate: Gate
-    foreign: ForeignLines
+    ordinary: Ordinary
 
     def passed(self, text: str, references: str | Sequence[str] = (), source: str | None = None) -> Passed:
         """Apply the rules to an output with these references and this source."""
@@ -199,7 +234,7 @@ class OpenGate:
                     text = rest
                     found.append(name)
             elif (models or name not in _BY_REFERENCES) and DETECTORS[name].find(
-                CheckedSegment("", 0, CheckedText(text), source, models, {}), Ordinary(languages=self.foreign)
+                CheckedSegment("", 0, CheckedText(text), source, models, {}), self.ordinary
             ) is not None:
                 return Passed("", (*found, name))
         return Passed(text, tuple(found))
@@ -225,14 +260,15 @@ def gated(corpus: AnyCorpus, rules: GivenGate | None) -> AnyCorpus:
         raise InputError(f"outputs come from {what} and stay as they are: leave out ", given)
     if corpus.against == "source" and _BY_REFERENCES & {*gate.rules}:
         raise InputError(
-            "without references no language is known: leave out the rules script and language of ", given
+            "without references no language or length is known: leave out the rules script, language and length of ",
+            given,
         )
-    foreign = ForeignLines()
+    ordinary = Ordinary(least_deviation=_LEAST_DEVIATION)
     for _, models, source in texts_by_segment(corpus):
-        foreign.learn(None if source is None else CheckedText(source), map(CheckedText, models))
+        ordinary.learn_references(None if source is None else CheckedText(source), list(map(CheckedText, models)))
     with_source = corpus.source is not None or corpus.gold is not None
     found: dict[str, dict[int, tuple[str, ...]]] = {system: {} for system in corpus.systems}
-    outputs = _pass_all(corpus, OpenGate(gate, foreign), found)
+    outputs = _pass_all(corpus, OpenGate(gate, ordinary), found)
     made: Any = corpus
     if isinstance(corpus, Segments):
         passed = list(outputs)

@@ -182,7 +182,7 @@ def test_edits_and_rules_without_references_are_refused(written: Any) -> None:
         gate=ALL_RULES,
     )
     against: Any = {"source": [DOG], "against": "source", "gate": ALL_RULES}
-    refused(InputError, "leave out the rules script and language of gate", softbleu.score, [DOG], None, **against)
+    refused(InputError, "script, language and length of gate", softbleu.score, [DOG], None, **against)
 
 
 def test_anything_but_texts_for_each_segment_is_refused() -> None:
