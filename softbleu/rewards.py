@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 import numpy as np
 
 from softbleu.corpora.gates import Gate, GivenGate, OpenGate, Passed
 from softbleu.engine.plan import make_metric
 from softbleu.engine.scorer import SegmentScorer, check_partial
-from softbleu.errors import InputError, counted
+from softbleu.errors import InputError, counted, known_name
 from softbleu.io.arguments import is_whole_number, listed
 from softbleu.io.line_cache import without_cache
 from softbleu.io.platform import cached_property, lock
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _PER_COMPLETION = "a list with an entry per completion"
 _COLUMN = "references"  # Keyword of the references, unless another column is named
+Missing = Literal["error", "skip"]
 TokenSpans = Sequence[tuple[int, int]]
 """Start and end of the tokens of a completion, in characters: `offset_mapping` of Hugging Face's tokenizers."""
 
@@ -57,6 +59,9 @@ class Reward:
     name
         Name by which trainers log the reward. By default it is the metric with its settings, and what else the reward
         hangs on, such as ``vleu(threshold=0.5)|gate:empty``, so that rewards that differ have different names.
+    missing
+        What completions without a reference get, whose entry is None or has no text but messages without content:
+        ``"error"`` ends the call, ``"skip"`` gives None, which TRL leaves out.
     cache
         Cache on disk what an encoder or a language model makes of each text, as scores do. By default nothing is
         written, for each completion is new.
@@ -79,7 +84,7 @@ class Reward:
     [1.0]
     """
 
-    def __init__(
+    def __init__(  # type: ignore[misc]  # Of a metric's settings `missing` is one of given scores, which are no reward
         self,
         metric: str | Metric = "chrf",
         *,
@@ -88,11 +93,13 @@ class Reward:
         every: int = 1,
         column: str = _COLUMN,
         name: str | None = None,
+        missing: Missing = "error",
         cache: bool = False,
         **settings: Unpack[Settings],
     ) -> None:
         self.metric = make_metric(metric, **settings)
         self.dense, self.every, self.column, self.name, self.cache = bool(dense), every, column, name, cache
+        self.missing = known_name("missing", missing, get_args(Missing))
         requires = self.metric.requires
         if requires.gold or requires.delays or not in_percent(self.metric):
             raise InputError(f"no reward is made of {self.metric.name!r}: name a metric of texts, such as chrf")
@@ -135,6 +142,7 @@ class Reward:
         gate = "" if self.gate is None else "+".join(_rules_of(self.gate))
         column = "" if self.column == _COLUMN else self.column
         given = {"dense": self.dense, "every": self.every > 1 and self.every, "gate": gate, "column": column}
+        given["missing"] = "" if self.missing == "error" else self.missing
         return {name: value for name, value in given.items() if value}
 
     def __getstate__(self) -> dict[str, object]:
@@ -158,7 +166,7 @@ class Reward:
         *,
         offsets: Sequence[TokenSpans] | None = None,
         **others: Any,
-    ) -> list[float] | list[Floats]:
+    ) -> list[float | None] | list[Floats | None]:
         """Score completions.
 
         Parameters
@@ -172,13 +180,14 @@ class Reward:
         offsets
             With `dense`, start and end of the tokens of each completion, in characters. What is due within a token,
             or before it and after the last one, is its reward; what is due at the end of the text, the last one's.
+            Without `dense` it is not looked at.
         others
             What else a trainer gives, such as `prompts` and columns of the data set. Only `column` is read, and
             `log_metric` of TRL is called with the share of these completions that each rule of the gate changed.
 
         Returns
         -------
-        list of float, or with `dense` of arrays
+        list of float, or with `dense` of arrays; None for completions that are skipped
             A number from 0 to 1 for each completion. With `dense` an array of numbers that add up to it: one for each
             token of `offsets`, or else one for each character of the text and a last one for its end. What a token
             brings is the difference between the `partial` scores with it and without it; the end brings the
@@ -203,17 +212,26 @@ class Reward:
             others |= {name: each for name, each in given.items() if each is not None}
             references = others.get(self.column)
         texts = [text_of(each, place) for place, each in enumerate(_listed("completions", completions), start=1)]
-        inputs = self._references(references, len(texts), others), self._source(source, len(texts))
+        models, known = self._references(references, len(texts), others), self._source(source, len(texts))
+        rows = [row for row, given in enumerate(models) if given is not None]
+        kept = [texts[row] for row in rows]
+        inputs = (
+            [given for given in models if given is not None],
+            None if known is None else [known[row] for row in rows],
+        )
         with nullcontext() if self.cache else without_cache():
             if self.gate is None:
-                rewards = self._scored(texts, *inputs)
+                rewards = self._scored(kept, *inputs)
             else:
-                rewards = self._gated(self.gate, texts, *inputs, others.get("log_metric"))
-        if offsets is None:
-            return rewards
-        if not self.dense:
-            raise InputError("offsets are for rewards by token: make the reward with dense=True")
-        return _by_token(texts, rewards, offsets)
+                rewards = self._gated(self.gate, kept, *inputs, others.get("log_metric"))
+        if self.dense and offsets is not None:
+            spans = _listed("offsets", offsets)
+            _check_count("offsets", len(spans), len(texts))
+            rewards = [
+                _of_tokens(texts[row], due, spans[row], row + 1) for row, due in zip(rows, rewards, strict=True)
+            ]
+        placed = dict(zip(rows, rewards, strict=True))
+        return [placed.get(row) for row in range(len(texts))]
 
     def _gated(
         self,
@@ -265,8 +283,8 @@ class Reward:
         share = score / 100 if self.metric.higher_is_better else 1 - score / 100
         return min(max(share, 0.0), 1.0) if share == share else 0.0
 
-    def _references(self, given: Any, count: int, others: Mapping[str, Any]) -> list[tuple[str, ...]]:
-        """Check references: one or more texts for each completion."""
+    def _references(self, given: Any, count: int, others: Mapping[str, Any]) -> Sequence[tuple[str, ...] | None]:
+        """Check references: one or more texts for each completion, or None where it is skipped."""
         requires = self.metric.requires
         if not (requires.references or requires.edits):
             return [()] * count
@@ -278,7 +296,16 @@ class Reward:
             )
         entries = _listed("references", given)
         _check_count("references", len(entries), count)
-        return [_references_of(entry, place) for place, entry in enumerate(entries, start=1)]
+        references = [_references_of(entry, place) for place, entry in enumerate(entries, start=1)]
+        for place, (entry, models) in enumerate(zip(entries, references, strict=True), start=1):
+            if not models and self.missing == "error":
+                raise InputError(f"completion {place} has no reference: give one, or missing='skip'")
+            if isinstance(entry, str) and _is_list(entry):
+                raise InputError(
+                    f"the reference of completion {place} is a list of texts as JSON, {entry:.40}: give the list, or "
+                    "[this text] if it is one"
+                )
+        return [models or None for models in references]
 
     def _source(self, given: Any, count: int) -> list[str] | None:
         if given is None and self.metric.requires.source:
@@ -316,9 +343,7 @@ def text_of(given: Any, place: int, what: str = "completion") -> str:
             roles = ", ".join(dict.fromkeys(str(one["role"]) for one in messages))
             raise InputError(f"{what} {place} has no message of the role assistant, only of {roles}")
         content = said[-1].get("content")
-        if content is None and what == "completion":  # It only calls tools
-            return ""
-        return _content_of(content, f"{what} {place}")
+        return "" if content is None else _content_of(content, f"{what} {place}")
     raise InputError(f"{what} {place} is {_kind(given)}: give a text, or messages with role and content")
 
 
@@ -337,17 +362,35 @@ def _content_of(content: Any, where: str) -> str:
 
 
 def _references_of(entry: Any, place: int) -> tuple[str, ...]:
-    """Return the references of a completion: of one text, of messages, or of a list of these."""
-    what = "the reference of completion"
+    """Return the references of a completion that are not missing: of a text, of messages, or of a list of these."""
     if isinstance(entry, str | Mapping) or not hasattr(entry, "__len__"):
-        return (text_of(entry, place, what),)
-    several = list(entry)
-    if several and isinstance(several[0], Mapping):
-        return (text_of(several, place, what),)
-    texts = tuple(text_of(each, place, what) for each in several if each is not None)
-    if not texts:
-        raise InputError(f"completion {place} has no reference")
-    return texts
+        several = [entry]
+    else:
+        several = list(entry)
+        if several and isinstance(several[0], Mapping):
+            several = [several]
+    return tuple(
+        text_of(each, place, "the reference of completion")
+        for each in several
+        if each is not None and not _without_content(each)
+    )
+
+
+def _without_content(given: Any) -> bool:
+    """Whether these are messages of which the last has no text."""
+    last = given[-1] if isinstance(given, list | tuple) and given else given
+    return isinstance(last, Mapping) and last.get("content", "") is None
+
+
+def _is_list(text: str) -> bool:
+    """Whether a text is a list of texts as JSON."""
+    if not (text.startswith("[") and text.rstrip().endswith("]")):
+        return False
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return bool(values) and all(isinstance(value, str) for value in values)
 
 
 def _kind(value: Any) -> str:
@@ -393,17 +436,8 @@ def _in_given(rewards: Floats, passed: Passed, given: str) -> Floats:
     return placed
 
 
-def _by_token(texts: Sequence[str], rewards: Sequence[Any], offsets: Any) -> list[Floats]:
-    """Add up rewards by character to rewards by token."""
-    spans = _listed("offsets", offsets)
-    _check_count("offsets", len(spans), len(texts))
-    return [
-        _of_tokens(text, due, span, place)
-        for place, (text, due, span) in enumerate(zip(texts, rewards, spans, strict=True), start=1)
-    ]
-
-
 def _of_tokens(text: str, rewards: Floats, spans: Any, place: int) -> Floats:
+    """Add up rewards by character to rewards by token."""
     try:
         starts, ends = np.array(list(spans), np.int64).reshape(-1, 2).T
     except (TypeError, ValueError):

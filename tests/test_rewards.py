@@ -106,6 +106,23 @@ def test_messages_are_scored_by_what_the_assistant_says_last():
     assert Reward("chrf", column="source")(["a cat"], ["no"], ["a cat"]) == [1.0]
 
 
+@pytest.mark.parametrize("gate", [None, "empty"])
+def test_completions_without_a_reference_are_skipped_where_asked(gate):
+    """None in their places; the others have the rewards that they have alone, whole and by token."""
+    outputs, references = ["the cat", "a dog", "a cow", "[1]"], [["the cat"], None, [[message(None)]], ['["1"]']]
+    kept = [outputs[0], outputs[3]], [references[0], references[3]]
+    first, *none, last = Reward("chrf", missing="skip", gate=gate)(outputs, references, completion_ids=[[1]] * 4)
+    assert none == [None, None]
+    assert [first, last] == Reward("chrf", gate=gate)(*kept)
+    dense = Reward("chrf", missing="skip", dense=True, gate=gate)
+    whole = [(0, 3)]
+    due = dense(outputs, references, offsets=[[(0, 3), (4, 7)], 7, None, whole])
+    alone = Reward("chrf", dense=True, gate=gate)(*kept, offsets=[[(0, 3), (4, 7)], whole])
+    assert due[1:3] == [None, None]
+    assert [due[0].tolist(), due[3].tolist()] == [each.tolist() for each in alone]
+    assert Reward("chrf", missing="skip")([], []) == []
+
+
 def test_rewards_that_differ_have_different_names():
     """Trainers average what has one name; `name` sets one."""
     metrics = [Reward(metric) for metric in ("bleu", "vleu", "sleu", "xleu", "chrf", "vleu(threshold=0.5)")]
@@ -129,7 +146,9 @@ def test_rewards_that_differ_have_different_names():
         (([[message("a", "user")]], ["a"]), "completion 1 has no message of the role assistant, only of user"),
         (([[message(7)]], ["a"]), "the content of completion 1 is 7 (int)"),
         ((["a"], [{"a": 1}]), "reference of completion 1 is {'a': 1} (dict)"),
-        ((["a"], [[message(None)]]), "the content of the reference of completion 1 is None"),
+        ((["a"], [[message(None)]]), "completion 1 has no reference: give one, or missing='skip'"),
+        ((["a", "b"], ["a", None]), "completion 2 has no reference"),
+        ((["the cat"], ['["the cat", "a cat"]']), "completion 1 is a list of texts as JSON"),
     ],
 )
 def test_anything_but_text_is_refused_in_one_line(given, said):
@@ -145,7 +164,7 @@ def test_anything_but_text_is_refused_in_one_line(given, said):
         (lambda: Reward("m2"), "no reward is made of 'm2'"),
         (lambda: Reward("errant", dense=True), "scores whole outputs only"),
         (lambda: Reward("chrf", dense=True, every=0), "every is a whole number"),
-        (lambda: Reward("chrf")(["a"], ["a"], offsets=[[(0, 1)]]), "make the reward with dense=True"),
+        (lambda: Reward("chrf", missing="none"), "missing"),
         (lambda: Reward("chrf", dense=True)(["a"], ["a"], offsets=[[(0, 3)]]), "within its 1 char"),
         (lambda: Reward("chrf", dense=True)(["ab"], ["a"], offsets=[[(-1, 1)]]), "in order and within its 2 char"),
         (lambda: Reward("chrf", dense=True)(["ab"], ["a"], offsets=[[(1, 2), (0, 1)]]), "in order and within"),
@@ -165,7 +184,7 @@ def test_a_gate_compares_with_the_source_of_a_metric_that_needs_none():
     gated, text = Reward("chrf", gate="refusal"), "I'm sorry, I can't help with that."
     assert gated([text] * 2, ["Promiň."] * 2, ["Help me.", text])[0] == 0
     assert gated([text], ["Promiň, nemohu help."], [text])[0] > 0
-    assert Reward("chrf")(["a"], ["a"], [None]) == [1.0]  # A column that nothing reads
+    assert Reward("chrf")(["a"], ["a"], [None], offsets=[7]) == [1.0]  # Columns that nothing reads
 
 
 def test_no_completions_have_no_rewards():
