@@ -59,6 +59,7 @@ from .results.api import compare as compare
 from .results.api import compare_corpus as compare_corpus
 from .results.api import score as score
 from .results.api import score_corpus as score_corpus
+from .results.choices import select as select
 from .results.explain import explain as explain
 from .results.explain import explain_corpus as explain_corpus
 from .results.fractions import compare_fractions as compare_fractions

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _PER_COMPLETION = "a list with an entry per completion"
 _COLUMN = "references"  # Keyword of the references, unless another column is named
-Missing = Literal["error", "skip"]
+WithoutReference = Literal["error", "skip"]
 TokenSpans = Sequence[tuple[int, int]]
 """Start and end of the tokens of a completion, in characters: `offset_mapping` of Hugging Face's tokenizers."""
 
@@ -93,13 +93,13 @@ class Reward:
         every: int = 1,
         column: str = _COLUMN,
         name: str | None = None,
-        missing: Missing = "error",
+        missing: WithoutReference = "error",
         cache: bool = False,
         **settings: Unpack[Settings],
     ) -> None:
         self.metric = make_metric(metric, **settings)
         self.dense, self.every, self.column, self.name, self.cache = bool(dense), every, column, name, cache
-        self.missing = known_name("missing", missing, get_args(Missing))
+        self.missing = known_name("missing", missing, get_args(WithoutReference))
         requires = self.metric.requires
         if requires.gold or requires.delays or not in_percent(self.metric):
             raise InputError(f"no reward is made of {self.metric.name!r}: name a metric of texts, such as chrf")

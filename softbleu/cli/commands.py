@@ -15,7 +15,7 @@ GROUPS = {  # Groups of commands, and the help of each
     "networks": "Make and show reference networks: many references in one.",
 }
 PANELS = {  # Where the help of the program has its commands, in its order
-    "Score": ("score", "compare", "directions", "matrix", "metrics", "matchers", "tokenizers"),
+    "Score": ("score", "compare", "directions", "matrix", "select", "metrics", "matchers", "tokenizers"),
     "Understand": ("explain", "spans", "diff", "edits"),
     "Check": ("check", "align"),
     "Research": ("sweep", "metaeval", "embeddings", "networks", "corpora", "experiments"),
@@ -30,6 +30,7 @@ COMMANDS = {
     "sweep": ("sweep:sweep", "Score a grid of metrics, matchers, thresholds and settings."),
     "metaeval": ("metaeval:metaeval", "Measure how well metrics agree with human judgements."),
     "matrix": ("matrix:matrix", "Score every candidate with every reference or other candidate."),
+    "select": ("select:select", "Choose among several outputs of each segment: MBR, oracle."),
     "diff": ("diff:diff", "Show the differences between two runs of 'softbleu score'."),
     "edits": ("edits:edits", "Find the edits from a source to corrected texts; write .m2."),
     "check": ("check:check", "Find bad outputs: empty lines, refusals, wrong language."),
@@ -57,7 +58,6 @@ REMOVED_COMMANDS = {  # Commands that version 0.4 removed, and their successors
     "experiments fetch": "experiments/fetch.py fetches the data of the studies, in a checkout",
     "networks info": "",
     "networks sample": "",
-    "select": "softbleu matrix --lists has the scores of all pairs of a list",
 }
 
 

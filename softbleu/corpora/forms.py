@@ -218,7 +218,7 @@ def repeats(text: str, models: Iterable[str] = ()) -> int:
 
 
 def looped(words: Sequence[str]) -> str | None:
-    """Return the phrase that a text says again and again at one place; None if there is none.
+    """Return the phrase that a text says again and again at one place; None of other texts.
 
     A phrase has two different words. Three copies or more take 12 words, two copies 24, and twice as many characters
     of a script without blanks.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -223,6 +223,12 @@ class TextList:
 
     candidates: Sequence[str]
     references: Sequence[str]  # By default the candidates themselves
+    scores: Sequence[float] | None = None  # Of the candidates, by the program that made them
+
+    @property
+    def has_references(self) -> bool:
+        """Whether the candidates are compared with other texts than themselves."""
+        return self.references is not self.candidates
 
     @classmethod
     def of(cls, candidates: Iterable[str], references: Iterable[str] | None = None, where: str = "") -> Self:
@@ -252,14 +258,44 @@ class TextList:
 
 
 def read_lists(name: str, encoding: str = "utf-8") -> list[TextList]:
-    """Read n-best lists: per line a list of candidates, or an object with `candidates` and optional `references`."""
-    lists = []
-    for where, line in numbered_lines(name, encoding):
+    """Read n-best lists: of Moses, or lines of JSON.
+
+    A line of JSON is a list of candidates, or an object with `candidates` and optional `references` and `scores`. A
+    line of Moses is ``segment ||| candidate``, maybe with features and a score in its last column; segments are
+    numbered without a gap, from 0 or 1.
+    """
+    lists: list[TextList] = []
+    lines = list(numbered_lines(name, encoding))
+    if lines and re.match(rf"\s*\d+ *{re.escape(SEPARATOR)}", lines[0][1]):
+        return _moses_lists(lines)
+    for where, line in lines:
         entry = parse_json(line, where)
         entry = {"candidates": entry} if isinstance(entry, list) else entry
         if not isinstance(entry, dict) or "candidates" not in entry:
             raise InputError(f"{where}: a list of candidates, or an object with 'candidates', is needed")
-        lists.append(TextList.of(entry["candidates"], entry.get("references"), where))
+        made = TextList.of(entry["candidates"], entry.get("references"), where)
+        lists.append(replace(made, scores=entry.get("scores")))
     if not lists:
         raise InputError(f"{name}: no lists of candidates")
     return lists
+
+
+def _moses_lists(lines: Sequence[tuple[str, str]]) -> list[TextList]:
+    """Read the n-best list of Moses: lines of a segment stand together."""
+    lists: list[tuple[list[str], list[float]]] = []
+    last = -1
+    for where, line in lines:
+        segment, *columns = (part.strip() for part in line.split(SEPARATOR))
+        number = int(segment) if segment.isdecimal() else -1
+        if number not in ((last, last + 1) if lists else (0, 1)) or not columns:
+            raise InputError(f"{where}: 'segment {SEPARATOR} candidate' is needed, of segments without a gap")
+        if not lists or number > last:
+            lists.append(([], []))
+        last = number
+        lists[-1][0].append(columns[0])
+        if len(columns) > 1:
+            try:
+                lists[-1][1].append(float(columns[-1]))
+            except ValueError:
+                raise InputError(f"{where}: the last column is no score: {columns[-1]:.40}") from None
+    return [TextList(texts, texts, scores or None) for texts, scores in lists]
