@@ -84,6 +84,16 @@ def test_commands_print_what_is_shown(command: Any, page: Path, tmp_path: Path, 
         compare(line, expected, printed(line, command))
 
 
+def test_rows_of_the_readme_run_on_its_sample(command: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    """Each row of its table runs as printed, in the folder where its blocks were run."""
+    monkeypatch.chdir(tmp_path)
+    table = README.read_text(encoding="utf-8").partition("| you have | type |")[2]
+    typed = re.findall(r"^\| [^|]+ \| `(softbleu [^`]+)`", table, re.MULTILINE)
+    assert len(typed) >= 8
+    for line in ("softbleu corpora sample", *typed):
+        assert printed(line, command) or line == "softbleu corpora sample"
+
+
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("code", [code for page in PAGES for code in blocks("python", page)])
 def test_python_of_pages_runs_and_prints(code: str, tmp_path: Path, monkeypatch: Any, capsys: Any) -> None:
