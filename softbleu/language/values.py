@@ -138,8 +138,8 @@ class Harper:
             return version(_PACKAGE)
         except PackageNotFoundError:
             raise MissingExtraError(
-                f"the error detector needs {_PACKAGE}, which is not installed: pip install '.[refless]' in a clone, or "
-                "leave it out (detector=spelling)"
+                f"the error detector needs {_PACKAGE}, which is not installed: pip install '.[refless]' in a clone, "
+                "or leave it out (detector=spelling)"
             ) from None
 
     def _checked(self, lines: Sequence[str]) -> Iterator[Mapping[str, bytes]]:
