@@ -263,7 +263,7 @@ def test_tables_of_pages_and_paper_are_those_of_their_files() -> None:
 
     again = "run: python experiments/softness/page.py"
     for name in page.PAGES:
-        text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        text = (ROOT / name).read_text(encoding="utf-8")
         assert page.filled(text) == text, again
     assert page.PAPER.read_text(encoding="utf-8") == page.paper(), again
 
