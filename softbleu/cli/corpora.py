@@ -149,13 +149,12 @@ def write_sample(options: SampleOptions) -> None:
     A file that exists and differs is not overwritten.
     """
     folder = Path(options.folder)
-    texts = {
-        folder / path.name: path.read_bytes() for path in required_resource("corpora", "samples", "start").iterdir()
-    }
+    bundled = sorted(required_resource("corpora", "samples", "start").iterdir())
+    texts = {folder / path.name: path.read_bytes() for path in bundled}
     for path, text in texts.items():
         if path.exists() and path.read_bytes() != text:
             raise InputError(f"{path} exists and is another file: name an empty folder")
     folder.mkdir(parents=True, exist_ok=True)
     for path, text in texts.items():
         Target.of(str(path)).write(text)
-    note(f"{len(texts)} files: {', '.join(sorted(path.name for path in texts))}")
+    note(f"{len(texts)} files: {', '.join(path.name for path in texts)}")

@@ -73,11 +73,10 @@ def test_formats_and_folders(command: Any, files: Any, definition: Path) -> None
 
 
 def test_a_sample_never_replaces_another_file(command: Any, files: Any) -> None:
-    files.write("base.txt", ["my own system"])
     before = contents(files.folder)
     refused = command("corpora", "sample")
     assert (refused.code, contents(files.folder)) == (2, before)
-    assert "base.txt exists" in refused.err
+    assert "reference.txt exists and is another file" in refused.err
     for _ in range(2):
         assert command("corpora", "sample", "tryout", "-q").code == 0
     assert names_in(files.folder / "tryout") >= {"base.txt", "new.txt", "reference.txt", "assessed.tsv"}
