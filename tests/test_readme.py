@@ -65,7 +65,7 @@ def compare(line: str, expected: str, found: str) -> None:
 def test_there_is_something_to_run() -> None:
     assert len(commands(README)) >= 6
     assert len(blocks("python")) >= 1
-    assert sum(bool(commands(page)) for page in PAGES) >= 20
+    assert sum(bool(commands(page)) for page in PAGES) >= 15
     # What is no command of a console and no Python that runs is shown as text.
     text = "\n".join(page.read_text("utf-8") for page in (*PAGES, START))
     assert {*re.findall(r"^```(\w+)$", text, re.MULTILINE)} == {"console", "python", "text"}
