@@ -25,6 +25,7 @@ BESIDE = (
     "SECURITY.md",
     "embeddings/*/card.md",
     "experiments/*.md",
+    "experiments/*/*.md",
     "experiments/*/*.svg",
     "heads/*/card.md",
     "integrations/evaluate/softbleu/README.md",

@@ -1,6 +1,6 @@
 """Screenshots of pages in headless Chromium: those of README and guides, or of every page to look at.
 
-``python docs/pictures.py`` remakes the pictures in docs/pictures, of the bundled sample and of made-up corpora.
+``python docs/pictures.py`` remakes the pictures in docs/pictures, of the bundled samples and of made-up corrections.
 ``python docs/pictures.py --all FOLDER`` draws every kind of page in four ways (1280 and 390 pixels, light and dark).
 Needs chromium and chromedriver on the path, and the packages of the extra ``test``.
 """
@@ -26,26 +26,6 @@ COLOURS = 160  # Of a picture's palette, which keeps files small
 SCALE = 1.5
 Size = tuple[int, int]
 
-WHO = (
-    ("The old man", "The elderly man", "An old man"),
-    ("The mayor of the town", "The mayor of the city", "The mayor of the town"),
-    ("Our neighbour", "Our neighbour", "The neighbour of us"),
-    ("The young teacher", "The young teacher", "The teacher young"),
-    ("Her brother", "Her brother", "Her brother"),
-    ("The new director", "The new manager", "The new director"),
-)
-DID = (
-    ("bought a car on Monday.", "purchased a car on Monday.", "has bought the car Monday."),
-    ("sold the house last year.", "sold the house last year.", "last year has the house sold."),
-    ("arrived two hours late.", "arrived too late by two hours.", "arrived two hours late."),
-    ("lost the keys in the park.", "lost the keys in the park.", "lost in the park the key."),
-    ("knows the answer to this question.", "knows the reply to that question.", "knows the answer to this question."),
-    ("did not say a word.", "did not say a word.", "said not one word."),
-    ("wants to travel to Spain in March.", "wants to go to Spain in March.", "will travel in March to Spain."),
-    ("paid the bill and left.", "paid the bill and left.", "has paid the invoice and went."),
-)
-"""Parts of sentences: of a reference, and of outputs of two systems."""
-SENTENCES = [tuple(map(" ".join, zip(who, did, strict=True))) for did, who in product(DID, WHO)]
 CORRECTIONS = (
     ("He eat a apple .", "He eats an apple .", "He eats a apple .", "He ate an apple ."),
     (
@@ -60,18 +40,17 @@ CORRECTIONS = (
 
 
 def write_texts(folder: Path) -> None:
-    """Write the made-up corpora, a file per text."""
-    for name, lines in zip(("reference.txt", "A.txt", "B.txt"), zip(*SENTENCES, strict=True), strict=True):
-        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    """Write the sample of the package, and made-up corrections and spans."""
+    run(["corpora", "sample", str(folder), "--quiet"])
     texts = zip(*CORRECTIONS, strict=True)
-    for name, lines in zip(("source.txt", "corrected.txt", "C.txt", "D.txt"), texts, strict=True):
+    for name, lines in zip(("learners.txt", "reference.gec", "C.txt", "D.txt"), texts, strict=True):
         (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    spans = "system\tsegment\tstart\tend\tseverity\nA\t1\t4\t11\tminor\nB\t1\t0\t2\tmajor\n"
+    spans = "system\tsegment\tstart\tend\tseverity\nbase\t1\t4\t11\tminor\nnew\t1\t0\t2\tmajor\n"
     (folder / "spans.tsv").write_text(spans, encoding="utf-8")
 
 
-PAIR = "-c A.txt B.txt -r reference.txt"
-EDITED = "-c C.txt D.txt -s source.txt -r corrected.txt"
+PAIR = "-c base.txt new.txt -r reference.txt"
+EDITED = "-c C.txt D.txt -s learners.txt -r reference.gec"
 PAGES = {
     "slider": "score --matcher vleu --threshold 0.8",
     "comparison": f"compare {PAIR} -m bleu chrf ter",
@@ -86,7 +65,7 @@ PAGES = {
 }
 """Commands that write a page, by name."""
 SHOWN: dict[str, tuple[str, Size]] = {
-    "slider": ("#threshold=0.65", (1000, 1000)),
+    "slider": ("", (1000, 1000)),
     "comparison": ("", (1000, 980)),
     "gleu": ("#segments-title", (1000, 520)),
 }

@@ -179,7 +179,7 @@ def optional(extra: str, purpose: str) -> Iterator[None]:
     >>> with optional("plots", "A picture"):
     ...     raise ModuleNotFoundError("No module named 'matplotlib'")
     Traceback (most recent call last):
-    softbleu.errors.MissingExtraError: A picture needs another package: pip install 'softbleu[plots]'
+    softbleu.errors.MissingExtraError: A picture needs another package: pip install '.[plots]' in a clone
     """
     try:
         yield
@@ -188,7 +188,7 @@ def optional(extra: str, purpose: str) -> Iterator[None]:
         if sys.version_info >= version:
             said = f"{package}, which has no wheels for Python {version[0]}.{version[1]}: use an earlier Python"
         else:
-            said = f"another package: pip install 'softbleu[{extra}]'"
+            said = f"another package: pip install '.[{extra}]' in a clone"
         raise MissingExtraError(f"{purpose} needs {said}") from error
 
 

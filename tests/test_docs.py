@@ -30,21 +30,26 @@ from softbleu.text.tokens import Tokenizer
 
 ROOT = Path(__file__).resolve().parents[1]
 README, DOCS = ROOT / "README.md", ROOT / "docs"
-MADE = DOCS / "reference" / "cli.md"
+REFERENCE = DOCS / "reference"
+MADE = [REFERENCE / "cli.md", *sorted((REFERENCE / "commands").glob("*.md"))]
+MADE_TEXT = "".join(page.read_text(encoding="utf-8") for page in MADE)
 
 
 def options_of(page: str) -> list[str]:
     """Commands and options of a page, each with its explanation."""
-    return re.findall(r"^(?:##+ `softbleu .*`|\* `-.*)$", page, re.MULTILINE)
+    return re.findall(r"^(?:# `softbleu .*`|\* `-.*)$", page, re.MULTILINE)
 
 
 def test_all_options_and_settings_are_documented(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(DOCS / "reference"))
     maker, stub = import_module("make_cli"), ROOT / "softbleu" / "metrics" / "keywords.pyi"
-    expected = options_of(maker.make_page())
-    assert len(expected) > 60
-    assert options_of(MADE.read_text(encoding="utf-8")) == expected, "run: python docs/reference/make_cli.py"
-    for page, made in ((MADE.with_name("settings.md"), maker.make_settings_page()), (stub, maker.make_keywords())):
+    pages = maker.make_pages()
+    assert sorted(pages) == sorted(page.relative_to(REFERENCE).as_posix() for page in MADE)
+    for name, expected in pages.items():
+        found = (REFERENCE / name).read_text(encoding="utf-8")
+        assert options_of(found) == options_of(expected), "run: python docs/reference/make_cli.py"
+    assert len(options_of(MADE_TEXT)) > 60
+    for page, made in ((REFERENCE / "settings.md", maker.make_settings_page()), (stub, maker.make_keywords())):
         assert page.read_text(encoding="utf-8") == made, "run: python docs/reference/make_cli.py"
 
 
@@ -52,6 +57,16 @@ def test_the_first_page_shows_commands_of_the_readme() -> None:
     shown = re.findall(r"^\$ .*$", (DOCS / "index.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert len(shown) == 3
     assert set(shown) <= set(README.read_text(encoding="utf-8").splitlines())
+
+
+def test_newcomers_questions_are_answered_two_links_from_the_readme() -> None:
+    assert "](docs/index.md#frequent-questions)" in README.read_text(encoding="utf-8")
+    section = (
+        (DOCS / "index.md").read_text(encoding="utf-8").partition("## Frequent questions\n")[2].partition("\n## ")[0]
+    )
+    answers = re.findall(r"^\*\*[^*]+\?\*\* (.+?)(?:\n\n|\Z)", section, re.MULTILINE | re.DOTALL)
+    assert len(answers) >= 10
+    assert [answer for answer in answers if "](" not in answer] == []
 
 
 @pytest.mark.parametrize("page", [README, *sorted(DOCS.rglob("*.md"))], ids=lambda page: page.name)
@@ -109,7 +124,7 @@ def test_files_for_citation_name_the_version() -> None:
 
 # Options, defaults and keys of signatures that pages name are those of the declarations.
 OPTION = re.compile(r"(?<![\w-])--[a-z][\w-]*")
-PAGES = [README, *(page for page in sorted(DOCS.rglob("*.md")) if page.name not in ("cli.md", "settings.md"))]
+PAGES = [README, *(page for page in sorted(DOCS.rglob("*.md")) if page not in (*MADE, REFERENCE / "settings.md"))]
 OWNERS = [*METRICS.built_in.values(), *MATCHERS.built_in.values(), Tokenizer, VectorChoice]
 SETTINGS = [TOKENIZE, *(setting for owner in OWNERS for setting in all_settings(owner, shared=owner is Tokenizer))]
 KEYS = {"metric", "level", "nrefs", "version", *(setting.key for setting in SETTINGS)}
@@ -124,7 +139,7 @@ OF_OTHERS = {
 PLUG_INS = {"--wer-arrays-substitution-cost", "--thai-engine"}
 
 
-SECTIONS = re.split(r"^##+ `softbleu ?(.*?)`$", MADE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+SECTIONS = re.split(r"^# `softbleu (.*?)`$", MADE_TEXT, flags=re.MULTILINE)
 COMMANDS = {
     name: {*OPTION.findall("\n".join(re.findall(r"^\* `(-.*?)`:", text, re.MULTILINE))), "--help", "--help-all"}
     for name, text in zip(SECTIONS[1::2], SECTIONS[2::2], strict=True)
@@ -199,7 +214,7 @@ def unknown_keywords(code: str) -> list[str]:
 
 def defaults_of(option: str) -> set[str]:
     """What an option is if it is not given, in any command or metric."""
-    said = re.findall(rf"^\* `[^`]*{option}\b[^`]*`:.*\(default: ([^()]*)\)", MADE.read_text("utf-8"), re.MULTILINE)
+    said = re.findall(rf"^\* `[^`]*{option}\b[^`]*`:.*\(default: ([^()]*)\)", MADE_TEXT, re.MULTILINE)
     declared = [format_value(each.default) for each in SETTINGS if f"--{each.key}" == option]
     return set(chain(declared, *(re.split(r"[;, ]+", each) for each in said)))
 

@@ -65,7 +65,7 @@ def compare(line: str, expected: str, found: str) -> None:
 def test_there_is_something_to_run() -> None:
     assert len(commands(README)) >= 6
     assert len(blocks("python")) >= 1
-    assert sum(bool(commands(page)) for page in PAGES) >= 20
+    assert sum(bool(commands(page)) for page in PAGES) >= 15
     # What is no command of a console and no Python that runs is shown as text.
     text = "\n".join(page.read_text("utf-8") for page in (*PAGES, START))
     assert {*re.findall(r"^```(\w+)$", text, re.MULTILINE)} == {"console", "python", "text"}
@@ -82,6 +82,16 @@ def test_commands_print_what_is_shown(command: Any, page: Path, tmp_path: Path, 
     monkeypatch.chdir(tmp_path)
     for line, expected in commands(page):
         compare(line, expected, printed(line, command))
+
+
+def test_rows_of_the_readme_run_on_its_sample(command: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    """Each row of its table runs as printed, in the folder where its blocks were run."""
+    monkeypatch.chdir(tmp_path)
+    table = README.read_text(encoding="utf-8").partition("| you have | type |")[2]
+    typed = re.findall(r"^\| [^|]+ \| `(softbleu [^`]+)`", table, re.MULTILINE)
+    assert len(typed) >= 8
+    for line in ("softbleu corpora sample", *typed):
+        assert printed(line, command) or line == "softbleu corpora sample"
 
 
 @pytest.mark.filterwarnings("default")

@@ -1,4 +1,4 @@
-"""Write from the declarations: cli.md, all commands and options; settings.md, all settings; keywords.pyi; the layers.
+"""Write from the declarations: cli.md, commands/, settings.md, keywords.pyi; the layers.
 
 python docs/reference/make_cli.py
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 import typer
 from typer.cli import get_docs_for_click
 
-from softbleu.cli.commands import PROGRAM
+from softbleu.cli.commands import COMMANDS, PANELS, PROGRAM
 from softbleu.cli.help import make_program
 from softbleu.config.declare import Declared, Setting, all_settings, format_value, own_settings
 from softbleu.embeddings.choice import VectorChoice
@@ -30,11 +30,28 @@ ARCHITECTURE = HERE.parent / "architecture.md"
 KEYWORDS = HERE.parents[1] / "softbleu" / "metrics" / "keywords.pyi"
 
 
-def make_page() -> str:
-    """Let typer write the page, then make Markdown of what its terminal markup was; plug-ins are left out."""
+def make_pages() -> dict[str, str]:
+    """Write cli.md, which lists the commands, and a page for each of them: file names and texts."""
+    first, *sections = re.split(r"^##+ `softbleu (.*)`$", _make_text(), flags=re.MULTILINE)
+    texts = dict(zip(sections[::2], sections[1::2], strict=True))
+    index = [first.partition("**Commands**:")[0].rstrip()]
+    for panel, entries in PANELS.items():
+        names = [name for entry in entries for name in COMMANDS if name == entry or name.startswith(f"{entry} ")]
+        rows = [f"| [`{PROGRAM} {name}`]({_page_of(name)}) | {COMMANDS[name][1]} |" for name in names]
+        index.append("\n".join([f"## {panel}\n", "| command | what it does |", "|---|---|", *rows]))
+    pages = {_page_of(name): f"# `{PROGRAM} {name}`\n\n{texts[name].strip()}\n" for name in COMMANDS}
+    return {"cli.md": "\n\n".join(index) + "\n"} | pages
+
+
+def _page_of(command: str) -> str:
+    return f"commands/{command.replace(' ', '-')}.md"
+
+
+def _make_text() -> str:
+    """Let typer write all commands, then make Markdown of what its terminal markup was; plug-ins are left out."""
     command = make_program(whole=True)
     context = typer.Context(command, info_name=PROGRAM, obj={"TYPER_RICH_MARKUP_MODE": "rich"})
-    made = get_docs_for_click(obj=command, ctx=context, name=PROGRAM, title="All options")
+    made = get_docs_for_click(obj=command, ctx=context, name=PROGRAM, title="Commands")
     page = html.unescape(f"{made.strip()}\n")
     # Examples: a line that says what, and the command under it.
     page = re.sub(r"^# (.*)\n\[bold\](.*)\[/bold\]$", r"\1:\n\n    \2", page, flags=re.MULTILINE)
@@ -186,7 +203,8 @@ def make_layers() -> str:
 
 
 if __name__ == "__main__":
-    (HERE / "cli.md").write_text(make_page(), encoding="utf-8")
+    for name, text in make_pages().items():
+        (HERE / name).write_text(text, encoding="utf-8")
     KEYWORDS.write_text(make_keywords(), encoding="utf-8")
     (HERE / "settings.md").write_text(make_settings_page(), encoding="utf-8")
     page = ARCHITECTURE.read_text(encoding="utf-8")

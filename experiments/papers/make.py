@@ -1,4 +1,4 @@
-"""Make the tables of docs/study/papers.md: what papers print, what softbleu gives, and by which command.
+"""Make the tables of papers.md: what papers print, what softbleu gives, and by which command.
 
 python experiments/papers/make.py           run the commands, write figures.csv, and put all tables into the page
 python experiments/papers/make.py --page    put the tables of figures.csv and readings.csv into the page
@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from filling import fill
 
 HERE = Path(__file__).resolve().parent
-PAGE = HERE.parents[1] / "docs" / "study" / "papers.md"
+PAGE = HERE / "papers.md"
 SHARED = Path(os.environ.get("SOFTBLEU_SHARED", HERE.parents[2] / "shared"))
 FIGURES = HERE / "figures.csv"
 Rows = list[dict[str, str]]

@@ -17,7 +17,12 @@ sys.path.insert(0, str(HERE.parent))
 from filling import fill  # noqa: E402
 
 ROOT = HERE.parents[1]
-PAGES = ("study/softness-tables.md", "study/agreement.md", "guide/metrics.md", "guide/languages.md")
+PAGES = (
+    "experiments/softness/tables.md",
+    "docs/study/agreement.md",
+    "docs/guide/metrics.md",
+    "docs/guide/languages.md",
+)
 PAPER = ROOT / "docs" / "paper" / "tables.tex"
 JUDGED = {  # Sets of whole systems' outputs, as columns
     "WMT21 zh-en": "WMT21 zh-en",
@@ -444,7 +449,7 @@ def paper() -> str:
 def main() -> None:
     """Fill all pages."""
     for name in PAGES:
-        path = ROOT / "docs" / name
+        path = ROOT / name
         path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")
     PAPER.write_text(paper(), encoding="utf-8")
 

@@ -1,14 +1,18 @@
-"""`softbleu corpora`: a grammar in, sentences or aligned pairs out."""
+"""`softbleu corpora`: a grammar in, sentences or aligned pairs out; and files to try commands on."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from softbleu.cli.command import command, setting
 from softbleu.cli.options import Common
+from softbleu.cli.output import Target
 from softbleu.errors import InputError
 from softbleu.io.arguments import read_number
+from softbleu.io.files import required_resource
+from softbleu.io.progress import note
 
 if TYPE_CHECKING:
     from softbleu.corpora.generate import ParaphraseSettings
@@ -124,3 +128,33 @@ def _paraphrase_settings(options: GenerateOptions) -> ParaphraseSettings:
     if chosen and options.pairing != "paraphrase":
         raise InputError(f"--{next(iter(chosen))} needs --pairing paraphrase")
     return ParaphraseSettings().replaced(**chosen)
+
+
+class SampleOptions(Common, shared=""):
+    """Options of `corpora sample`.
+
+    Attributes
+    ----------
+    folder
+        Where the files go
+    """
+
+    folder: str = setting(".", argument=True, metavar="DIR", unset="this folder", file="written")
+
+
+@command
+def write_sample(options: SampleOptions) -> None:
+    """Write a hundred translations by two systems, their reference, corrections, judgements, scores and vectors.
+
+    A file that exists and differs is not overwritten.
+    """
+    folder = Path(options.folder)
+    bundled = sorted(required_resource("corpora", "samples", "start").iterdir())
+    texts = {folder / path.name: path.read_bytes() for path in bundled}
+    for path, text in texts.items():
+        if path.exists() and path.read_bytes() != text:
+            raise InputError(f"{path} exists and is another file: name an empty folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path, text in texts.items():
+        Target.of(str(path)).write(text)
+    note(f"{len(texts)} files: {', '.join(path.name for path in texts)}")

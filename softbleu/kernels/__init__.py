@@ -117,6 +117,6 @@ def choose_kernels(name: KernelName = "auto", size: int = 0) -> Kernels:
         raise InputError(Parameter("kernels", "numba"), " does not work on this machine (big-endian): leave it out")
     installed = fits and name != "numpy" and find_spec("numba") is not None
     if name == "numba" and not installed:
-        raise MissingExtraError("kernels 'numba' need another package: pip install 'softbleu[fast]'")
+        raise MissingExtraError("kernels 'numba' need another package: pip install '.[fast]' in a clone")
     numba = name == "numba" or (name == "auto" and installed and size >= LARGE)
     return cast("Kernels", import_module(f"softbleu.kernels.{'numba' if numba else 'numpy'}_backend"))

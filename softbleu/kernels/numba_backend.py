@@ -1,4 +1,4 @@
-"""The backend compiled by numba (``pip install 'softbleu[fast]'``), for large input.
+"""The backend compiled by numba (``pip install '.[fast]'``), for large input.
 
 This module counts n-grams, matches them (each candidate with its references, from words to sums of matches), and
 matches them at many thresholds. Other loops are in `numba_soft` and `numba_words`.

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 TOKENIZER = "tokenizer.json"
 MODEL_FILES = ("config.json", "model.bin", "vocabulary.json", TOKENIZER)  # Files of a folder for ctranslate2
-EXTRA, NEEDED = "softbleu[refless]", ("ctranslate2", "gguf")
+EXTRA, NEEDED = ".[refless]", ("ctranslate2", "gguf")
 """Extra that installs the packages needed to run a model, and their names."""
 _AT_ONCE = 512  # Pieces that are judged together; longer lines are judged in parts
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -164,7 +164,7 @@ def check_model(folder: Path) -> str:
 def missing_extra(error: ImportError) -> MissingExtraError:
     """Make the error that names a missing package and its installation."""
     return MissingExtraError(
-        f"neural language models need {error.name}, which is not installed: pip install '{EXTRA}'"
+        f"neural language models need {error.name}, which is not installed: pip install '{EXTRA}' in a clone"
     )
 
 

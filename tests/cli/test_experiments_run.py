@@ -72,6 +72,16 @@ def test_formats_and_folders(command: Any, files: Any, definition: Path) -> None
     assert names_in(files.folder) == INPUTS | {"results"}
 
 
+def test_a_sample_never_replaces_another_file(command: Any, files: Any) -> None:
+    before = contents(files.folder)
+    refused = command("corpora", "sample")
+    assert (refused.code, contents(files.folder)) == (2, before)
+    assert "reference.txt exists and is another file" in refused.err
+    for _ in range(2):
+        assert command("corpora", "sample", "tryout", "-q").code == 0
+    assert names_in(files.folder / "tryout") >= {"base.txt", "new.txt", "reference.txt", "assessed.tsv"}
+
+
 def test_an_unfinished_run_goes_on(command: Any, files: Any, definition: Path, monkeypatch: Any) -> None:
     collect, scored = Runner.collect, []
 

@@ -121,7 +121,7 @@ def test_the_extra_is_named_where_it_is_missing(command, refused, files, monkeyp
     files.write("corpus.txt", FILES["corpus.txt"])
     import_faiss.cache_clear()
     monkeypatch.setitem(sys.modules, missing, None)
-    assert refused(*line, output=None).endswith(f": pip install 'softbleu[{extra}]'\n")
+    assert refused(*line, output=None).endswith(f": pip install '.[{extra}]' in a clone\n")
     if missing == "textalloc":
         assert command(*line, "--no-picture").code == 0
 

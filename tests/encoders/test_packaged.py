@@ -182,7 +182,7 @@ def test_a_package_that_is_not_installed_is_named_by_its_extra(monkeypatch):
     monkeypatch.setattr("sys.platform", "linux")
     refused(
         MissingExtraError,
-        r'absent needs another package: pip install "softbleu\[multilingual\]"',
+        r"absent needs another package: pip install '\.\[multilingual\]' in a clone",
         open_encoder,
         "absent",
     )

