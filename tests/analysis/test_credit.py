@@ -110,7 +110,7 @@ def test_pairs_and_kinds_of_real_segments(segments: int) -> None:
         ("häuser", "haus", "de", "inflection"),
         ("psi", "psa", "cs", "other words"),
         ("in the house", "on the house", "en", "function words"),
-        ("in the house", "on the dog", "en", "several"),
+        ("in the house", "on the dog", "en", "mixed"),
         ("in the", "inside", "en", "length"),
         ("in", "on", "de", "other words"),
     ],
