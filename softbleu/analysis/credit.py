@@ -348,7 +348,7 @@ def _match(
 
 @dataclass(frozen=True)
 class SoftGain:
-    """What soft matches add to the score of a system, by their kinds in some of its segments."""
+    """Points that soft matches add to the score of a system, by their kinds in some of its segments."""
 
     exact: float  # Score by exact matches alone
     added: float  # The score less that

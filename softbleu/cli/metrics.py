@@ -1,14 +1,31 @@
-"""`softbleu metrics`, `matchers` and `tokenizers`: lists of them."""
+"""`softbleu metrics`, `matchers` and `tokenizers`: lists of them, and each by its name."""
 
 from __future__ import annotations
 
 from softbleu.cli.command import command
 from softbleu.cli.options import Common
-from softbleu.metrics.overview import describe_matchers, describe_metrics, describe_tokenizers, metric_groups
+from softbleu.config.declare import setting
+from softbleu.metrics.overview import (
+    describe_matcher,
+    describe_matchers,
+    describe_metric,
+    describe_metrics,
+    describe_tokenizer,
+    describe_tokenizers,
+    metric_groups,
+)
 
 
 class NamesOptions(Common, shared="output format"):
-    """Options of `matchers` and `tokenizers`."""
+    """Options of `matchers` and `tokenizers`.
+
+    Attributes
+    ----------
+    wanted
+        Only this one, with its settings and an example
+    """
+
+    wanted: str | None = setting(None, argument=True, metavar="[NAME]")
 
 
 class MetricsOptions(NamesOptions, shared="language"):
@@ -17,10 +34,14 @@ class MetricsOptions(NamesOptions, shared="language"):
 
 @command
 def metrics(options: MetricsOptions) -> None:
-    """List the metrics, also of plug-ins; with a language, the metrics for it and the settings it changes.
+    """List the metrics, also of plug-ins, or show one: what it measures, how, its settings, what else it rewards.
 
-    Formats other than text have all columns: what each metric needs, its language, and which outputs it rewards.
+    With a language, the list has the metrics for it and the settings it changes. Formats other than text have all
+    columns: what each metric needs, its language, and which outputs it rewards.
     """
+    if options.wanted is not None:
+        options.open_output().write(describe_metric(options.wanted, options.language))
+        return
     if options.output_format == "text" and options.language is None:
         options.open_output().write(metric_groups())
         return
@@ -29,11 +50,11 @@ def metrics(options: MetricsOptions) -> None:
 
 @command
 def matchers(options: NamesOptions) -> None:
-    """List the matchers, also of plug-ins."""
-    options.open_output().write(describe_matchers())
+    """List the matchers, also of plug-ins, or show one."""
+    options.open_output().write(describe_matcher(options.wanted) if options.wanted else describe_matchers())
 
 
 @command
 def tokenizers(options: NamesOptions) -> None:
-    """List the tokenizers."""
-    options.open_output().write(describe_tokenizers())
+    """List the tokenizers, or show one."""
+    options.open_output().write(describe_tokenizer(options.wanted) if options.wanted else describe_tokenizers())

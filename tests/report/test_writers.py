@@ -61,11 +61,13 @@ def test_columns_line_up_for_wide_characters():
 def test_parts_of_kinds_add_up_as_they_are_shown(points, digits):
     added, unit = sum(points), Decimal(1).scaleb(-max(digits - 1, 0))
     example = SoftPair("A", 1, "a", "b", "mixed", 0, 1, 900_000)
-    kinds = [KindPoints(*row, example) for row in zip(MATCH_KINDS, (100 * x / added for x in points), points)]
+    kinds = [
+        KindPoints(*row, example) for row in zip(MATCH_KINDS, (100 * x / added for x in points), points, strict=False)
+    ]
     shown, parts = shown_parts(SoftGain(30.0, added, kinds, 1, 1), digits)
     assert sum(Decimal(part.points) for part in parts) == Decimal(shown)
     assert abs(Decimal(shown) - Decimal(added)) <= unit / 2
-    whole = dict(zip(MATCH_KINDS, points))
+    whole = dict(zip(MATCH_KINDS, points, strict=False))
     for part in parts:
         given = whole.pop(part.kind, None) or sum(whole.values())
         assert abs(Decimal(part.points) - Decimal(given)) < unit
