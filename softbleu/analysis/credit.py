@@ -271,11 +271,6 @@ def credit_of_corpus(
     return credit_of_prepared(prepared, metric, thresholds, progress, language)
 
 
-def has_soft_credit(metric: Metric) -> bool:
-    """Whether a metric has matches of n-grams that differ."""
-    return isinstance(metric, BleuFormula) and isinstance(metric.matching, SoftMatcher)
-
-
 def _soft_matching(metric: Metric) -> tuple[SoftMatcher, int]:
     """Return the soft matcher of a metric, and its greatest order; raise InputError if it has no soft matches."""
     if isinstance(metric, BleuFormula) and isinstance(metric.matching, SoftMatcher):
@@ -379,7 +374,8 @@ def soft_gains(
         An entry per system, None where soft matches add nothing. Empty without soft matches, and in context, where
         counting would take longer than the score.
     """
-    if not has_soft_credit(metric) or metric.vector_choice.in_context:
+    soft = isinstance(metric, BleuFormula) and isinstance(metric.matching, SoftMatcher)
+    if not soft or metric.vector_choice.in_context:
         return []
     # np.unique would import numpy.ma.
     numbers = sorted({*np.linspace(1, len(corpus), min(SAMPLE, len(corpus))).round().astype(int).tolist()})

@@ -5,15 +5,17 @@ from __future__ import annotations
 from softbleu.cli.command import command
 from softbleu.cli.options import Common
 from softbleu.config.declare import setting
+from softbleu.matching import MATCHERS
 from softbleu.metrics.overview import (
-    describe_matcher,
     describe_matchers,
     describe_metric,
     describe_metrics,
-    describe_tokenizer,
+    describe_part,
     describe_tokenizers,
     metric_groups,
 )
+from softbleu.tables import Table
+from softbleu.text.tokens import TOKENIZERS
 
 
 class NamesOptions(Common, shared="output format"):
@@ -40,21 +42,23 @@ def metrics(options: MetricsOptions) -> None:
     columns: what each metric needs, its language, and which outputs it rewards.
     """
     if options.wanted is not None:
-        options.open_output().write(describe_metric(options.wanted, options.language))
-        return
-    if options.output_format == "text" and options.language is None:
-        options.open_output().write(metric_groups())
-        return
-    options.open_output().write(describe_metrics(options.language))
+        shown: Table | list[Table] = describe_metric(options.wanted, options.language)
+    elif options.output_format == "text" and options.language is None:
+        shown = metric_groups()
+    else:
+        shown = describe_metrics(options.language)
+    options.open_output().write(shown)
 
 
 @command
 def matchers(options: NamesOptions) -> None:
     """List the matchers, also of plug-ins, or show one."""
-    options.open_output().write(describe_matcher(options.wanted) if options.wanted else describe_matchers())
+    wanted = options.wanted
+    options.open_output().write(describe_matchers() if wanted is None else describe_part(MATCHERS.find(wanted)))
 
 
 @command
 def tokenizers(options: NamesOptions) -> None:
     """List the tokenizers, or show one."""
-    options.open_output().write(describe_tokenizer(options.wanted) if options.wanted else describe_tokenizers())
+    wanted = options.wanted
+    options.open_output().write(describe_tokenizers() if wanted is None else describe_part(TOKENIZERS.find(wanted)))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from inspect import getdoc
 from itertools import takewhile
+from shlex import quote
 
 from softbleu.config.declare import Declared, Setting, format_value, own_settings
 from softbleu.embeddings.choice import VectorChoice
@@ -126,44 +127,30 @@ def describe_metric(name: str, language: str | None = None) -> Table:
     matcher = matcher_of(metric)
     described: list[Declared] = [metric, *([matcher] if matcher is not None else [])]
     needs, better, works_in, rewards = _metric_row(metric)[2:]
-    # A latency is computed by a function; other metrics describe themselves, or their base class does.
-    described_by = [getattr(metric, "formula", None), *type(metric).__mro__]
-    how = next(filter(None, map(_paragraphs, filter(None, described_by))), [])
+    # A latency has a function; other metrics describe themselves, or the metric does of which they are a variant.
+    described_by = [kind for kind in type(metric).__mro__ if vars(kind).get("name")]
+    how = next(filter(None, map(_paragraphs, [getattr(metric, "formula", metric), *described_by])), [])
     facts = {
         "metric": str(metric),
         "measures": _about(metric),
         "how": " ".join(how),
         **{"needs": needs, "better": better, "language": works_in, "also rewards": rewards},
-        "example": f"softbleu score {_arguments(metric, name)}",
+        "example": f"softbleu score {_arguments(metric, quote(name))}",
     }
     return _settings_table(described, facts)
 
 
-def describe_matcher(name: str) -> Table:
-    """Make a table of the settings of a matcher; facts are what it matches, and an example.
+def describe_part(kind: type[Declared]) -> Table:
+    """Make a table of the settings of a matcher or tokenizer; facts are what it does, and an example.
 
     Examples
     --------
-    >>> describe_matcher("vleu").facts["example"]
-    'softbleu score -c system.txt -r ref.txt --matcher vleu'
+    >>> describe_part(TOKENIZERS.find("zh")).facts["example"]
+    'softbleu score -c system.txt -r ref.txt --tokenize zh'
     """
-    matcher = MATCHERS.find(name)()
-    facts = {"matcher": name, "matches": _about(matcher), "how": " ".join(_paragraphs(matcher))}
-    return _settings_table([matcher], facts | {"example": f"softbleu score {_TEXTS} --matcher {name}"})
-
-
-def describe_tokenizer(name: str) -> Table:
-    """Make a table of the settings of a tokenizer; facts are its tokens, and an example.
-
-    Examples
-    --------
-    >>> describe_tokenizer("zh").facts["language"]
-    'zh'
-    """
-    kind = TOKENIZERS.find(name)
-    facts = {"tokenizer": name, "tokens": _about(kind), "how": " ".join(_paragraphs(kind))}
-    facts |= {"language": kind.language or "any", "example": f"softbleu score {_TEXTS} --tokenize {name}"}
-    return _settings_table([kind], facts)
+    facts = {kind.kind: kind.name, "does": _about(kind), "how": " ".join(_paragraphs(kind))}
+    option = "--tokenize" if kind.kind == Tokenizer.kind else "--matcher"
+    return _settings_table([kind], facts | {"example": f"softbleu score {_TEXTS} {option} {kind.name}"})
 
 
 _TEXTS = "-c system.txt -r ref.txt"
