@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from shlex import quote
+from typing import TYPE_CHECKING
+
 from softbleu.cli.command import command
 from softbleu.cli.options import Common
 from softbleu.config.declare import setting
@@ -14,8 +18,13 @@ from softbleu.metrics.overview import (
     describe_tokenizers,
     metric_groups,
 )
-from softbleu.tables import Table
+from softbleu.metrics.protocols import ReadsRows
+from softbleu.metrics.reading import read_metric
 from softbleu.text.tokens import TOKENIZERS
+
+if TYPE_CHECKING:
+    from softbleu.metrics.base import Metric
+    from softbleu.tables import Table
 
 
 class NamesOptions(Common, shared="output format"):
@@ -42,7 +51,8 @@ def metrics(options: MetricsOptions) -> None:
     columns: what each metric needs, its language, and which outputs it rewards.
     """
     if options.wanted is not None:
-        shown: Table | list[Table] = describe_metric(options.wanted, options.language)
+        metric = read_metric(options.wanted, language=options.language)
+        shown: Table | list[Table] = _with_example(describe_metric(metric), _arguments(metric, quote(options.wanted)))
     elif options.output_format == "text" and options.language is None:
         shown = metric_groups()
     else:
@@ -53,12 +63,36 @@ def metrics(options: MetricsOptions) -> None:
 @command
 def matchers(options: NamesOptions) -> None:
     """List the matchers, also of plug-ins, or show one."""
-    wanted = options.wanted
-    options.open_output().write(describe_matchers() if wanted is None else describe_part(MATCHERS.find(wanted)))
+    shown = describe_matchers()
+    if options.wanted is not None:
+        shown = describe_part(MATCHERS.find(options.wanted))
+        shown = _with_example(shown, f"{_TEXTS} --matcher {options.wanted}")
+    options.open_output().write(shown)
 
 
 @command
 def tokenizers(options: NamesOptions) -> None:
     """List the tokenizers, or show one."""
-    wanted = options.wanted
-    options.open_output().write(describe_tokenizers() if wanted is None else describe_part(TOKENIZERS.find(wanted)))
+    shown = describe_tokenizers()
+    if options.wanted is not None:
+        shown = describe_part(TOKENIZERS.find(options.wanted))
+        shown = _with_example(shown, f"{_TEXTS} --tokenize {options.wanted}")
+    options.open_output().write(shown)
+
+
+_TEXTS = "-c system.txt -r ref.txt"
+
+
+def _arguments(metric: Metric, name: str) -> str:
+    """Name the files that a metric needs, as options, and the metric."""
+    requires = metric.requires
+    if isinstance(metric, ReadsRows):
+        return f"--log system.log -m {name}" if requires.delays else "--scores scores.tsv"
+    if requires.gold:
+        return f"-c system.txt --gold gold.m2 -m {name}"
+    source = " -s source.txt" if requires.source or requires.edits else ""
+    return f"{_TEXTS if requires.references or requires.edits else '-c system.txt'}{source} -m {name}"
+
+
+def _with_example(table: Table, arguments: str) -> Table:
+    return replace(table, facts={**table.facts, "example": f"softbleu score {arguments}"})

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from inspect import getdoc
 from itertools import takewhile
-from shlex import quote
 
 from softbleu.config.declare import Declared, Setting, format_value, own_settings
 from softbleu.embeddings.choice import VectorChoice
@@ -105,69 +104,39 @@ def describe_tokenizers() -> Table:
     return Table(("name", "tokens", "language"), rows, shown=shown, wrapped=True)
 
 
-def describe_metric(name: str, language: str | None = None) -> Table:
-    """Make a table of the settings of a metric; facts are what it measures, how, its needs, and an example.
-
-    The name of a matcher means BLEU over this matcher. With a language, settings have its values.
-
-    Raises
-    ------
-    InputError, UnknownNameError
-        There is no such metric, or none for the language.
+def describe_metric(metric: Metric) -> Table:
+    """Make a table of the settings of a metric and of its matcher; facts are what it measures, how, and its needs.
 
     Examples
     --------
-    >>> table = describe_metric("ter")
-    >>> table.facts["also rewards"], table.facts["example"]
-    ('in corrections, the source left as it is', 'softbleu score -c system.txt -r ref.txt -m ter')
-    >>> [row[:2] for row in describe_metric("chrf++").rows][:3]
+    >>> describe_metric(read_metric("ter")).facts["also rewards"]
+    'in corrections, the source left as it is'
+    >>> [row[:2] for row in describe_metric(read_metric("chrf++")).rows][:3]
     [('char_order', '6'), ('word_order', '2'), ('beta', '2.0')]
     """
-    metric = read_metric(name, language=language)
-    matcher = matcher_of(metric)
-    described: list[Declared] = [metric, *([matcher] if matcher is not None else [])]
-    needs, better, works_in, rewards = _metric_row(metric)[2:]
+    needs, better, language, rewards = _metric_row(metric)[2:]
     # A latency has a function; other metrics describe themselves, or the metric does of which they are a variant.
     described_by = [kind for kind in type(metric).__mro__ if vars(kind).get("name")]
     how = next(filter(None, map(_paragraphs, [getattr(metric, "formula", metric), *described_by])), [])
-    facts = {
-        "metric": str(metric),
-        "measures": _about(metric),
-        "how": " ".join(how),
-        **{"needs": needs, "better": better, "language": works_in, "also rewards": rewards},
-        "example": f"softbleu score {_arguments(metric, quote(name))}",
-    }
-    return _settings_table(described, facts)
+    facts = {"metric": str(metric), "measures": _about(metric), "how": " ".join(how), "needs": needs}
+    facts |= {"better": better, "language": language, "also rewards": rewards}
+    matcher = matcher_of(metric)
+    return _settings_table([metric] if matcher is None else [metric, matcher], facts)
 
 
 def describe_part(kind: type[Declared]) -> Table:
-    """Make a table of the settings of a matcher or tokenizer; facts are what it does, and an example.
+    """Make a table of the settings of a matcher or tokenizer; a fact is what it does.
 
     Examples
     --------
-    >>> describe_part(TOKENIZERS.find("zh")).facts["example"]
-    'softbleu score -c system.txt -r ref.txt --tokenize zh'
+    >>> describe_part(TOKENIZERS.find("zh")).facts["does"]
+    'Chinese characters; other text as 13a (by sacrebleu).'
     """
     facts = {kind.kind: kind.name, "does": _about(kind), "how": " ".join(_paragraphs(kind))}
-    option = "--tokenize" if kind.kind == Tokenizer.kind else "--matcher"
-    return _settings_table([kind], facts | {"example": f"softbleu score {_TEXTS} {option} {kind.name}"})
+    return _settings_table([kind], facts)
 
 
-_TEXTS = "-c system.txt -r ref.txt"
-
-
-def _arguments(metric: Metric, name: str) -> str:
-    """Name the files that a metric needs, as options, and the metric."""
-    requires = metric.requires
-    if isinstance(metric, ReadsRows):
-        return f"--log system.log -m {name}" if requires.delays else "--scores scores.tsv"
-    if requires.gold:
-        return f"-c system.txt --gold gold.m2 -m {name}"
-    source = " -s source.txt" if requires.source or requires.edits else ""
-    return f"{_TEXTS if requires.references or requires.edits else '-c system.txt'}{source} -m {name}"
-
-
-def _settings_table(described: Sequence[Declared | type[Declared]], facts: dict[str, str | None]) -> Table:
+def _settings_table(described: Sequence[Declared | type[Declared]], facts: Mapping[str, str | None]) -> Table:
     rows = [
         (setting.name, default, values, setting.help)
         for declared in described

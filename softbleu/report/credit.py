@@ -47,6 +47,7 @@ def shown_parts(gain: SoftGain, digits: int) -> tuple[str, list[ShownPart]]:
     """
     small = [part for part in gain.parts if part.share < _SMALL]
     large = [part for part in gain.parts if len(small) < 2 or part not in small]
+    rows: list[tuple[str, float, float, SoftPair | None]]
     rows = [(part.kind, part.points, part.share, part.example) for part in large]
     if len(small) > 1:
         rows.append((_REST, sum(part.points for part in small), sum(part.share for part in small), None))

@@ -81,12 +81,12 @@ def write_soft_text(scores: SoftScores, layout: Layout) -> Iterator[str]:
         return
     (result,), (exact,) = scores.results, scores.exact
     digits = layout.decimals([exact.score], in_percent=exact.in_percent)
-    beside = f"{exact.label} {_show(exact.score, 'score', digits)}  with exact matches only\n"
+    below = f"{exact.label} {_show(exact.score, 'score', digits)}  with exact matches only\n"
     if scores.gain is None:
-        yield from _card(result, layout, beside)
+        yield from _card(result, layout, below)
     else:
         added, parts = shown_parts(scores.gain, digits)
-        yield from _card(result, layout, f"{beside}{added} = {' · '.join(map(str, parts))}\n")
+        yield from _card(result, layout, f"{below}{added} = {' · '.join(map(str, parts))}\n")
         yield f"\nSoft credit by kind{_sampled(scores.gain)}{scores.more and f' (more: {scores.more})'}\n"
         rows = [
             [part.kind, f"{part.share:.1f}%", *map(one_line, (pair.candidate, "~", pair.reference))]
