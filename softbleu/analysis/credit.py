@@ -63,7 +63,7 @@ class SoftPair:
 
 @dataclass(frozen=True)
 class KindPoints:
-    """Part that matches of one kind have in what soft matches add to a score."""
+    """Part of one kind of soft matches in the points that all of them add to a score."""
 
     kind: str
     share: float  # Per cent of the soft credit
@@ -102,7 +102,7 @@ class SoftCredit(Tabular):
         return sums
 
     def points_by_kind(self, system: str, added: float) -> list[KindPoints]:
-        """Divide what soft matches add to a score among their kinds, the greatest part first.
+        """Divide the points that soft matches add to a score among their kinds, the greatest part first.
 
         The points of a kind are its share of the system's soft credit, in n-grams of all orders, times `added`. So
         they add up to `added`. BLEU is no sum: without the matches of one kind it would fall by more or less than
@@ -355,7 +355,7 @@ class SoftGain:
 def soft_gains(
     corpus: Corpus, metric: Metric, results: Sequence[Result], exact: Sequence[Result]
 ) -> list[SoftGain | None]:
-    """Divide what soft matches add to the scores of systems among their kinds; see `SoftCredit.points_by_kind`.
+    """Divide the points that soft matches add to systems' scores among their kinds; see `SoftCredit.points_by_kind`.
 
     Credit is counted in `SAMPLE` segments, evenly spread, so that time and memory do not grow with the corpus.
 

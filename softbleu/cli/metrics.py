@@ -45,10 +45,10 @@ class MetricsOptions(NamesOptions, shared="language"):
 
 @command
 def metrics(options: MetricsOptions) -> None:
-    """List the metrics, also of plug-ins, or show one: what it measures, how, its settings, what else it rewards.
+    """List the metrics, also of plug-ins, or show one: its measure, formula, needs and settings, and an example.
 
     With a language, the list has the metrics for it and the settings it changes. Formats other than text have all
-    columns: what each metric needs, its language, and which outputs it rewards.
+    columns: the needs of each metric, its language, and outputs that it also rewards.
     """
     if options.wanted is not None:
         metric = read_metric(options.wanted, language=options.language)

@@ -132,7 +132,7 @@ def _check_format(options: ScoreOptions) -> None:
 
 
 def _with_exact(corpus: Corpus, plan: Plan, found: Sequence[Result]) -> SoftScores:
-    """Divide the scores of systems by a soft metric and by its exact twin, and what the former adds to one system."""
+    """Divide the scores of systems by a soft metric and by its exact twin; for one system, find its soft gain."""
     from softbleu.analysis.credit import soft_gains
 
     count = len(corpus.systems)

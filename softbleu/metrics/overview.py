@@ -105,7 +105,7 @@ def describe_tokenizers() -> Table:
 
 
 def describe_metric(metric: Metric) -> Table:
-    """Make a table of the settings of a metric and of its matcher; facts are what it measures, how, and its needs.
+    """Make a table of the settings of a metric and of its matcher; facts are its measure, formula and needs.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def describe_metric(metric: Metric) -> Table:
 
 
 def describe_part(kind: type[Declared]) -> Table:
-    """Make a table of the settings of a matcher or tokenizer; a fact is what it does.
+    """Make a table of the settings of a matcher or tokenizer; facts are its description.
 
     Examples
     --------
@@ -212,7 +212,7 @@ def _about(declared: object) -> str:
 
 
 def _paragraphs(declared: object) -> list[str]:
-    """Return what a docstring says below its first line, before its sections and examples."""
+    """Return the paragraphs of a docstring below its first line, before its sections and examples."""
     described = takewhile(lambda text: not _SECTION.match(text), _paragraphs_of(declared)[1:])
     return [" ".join(text.split()) for text in described]
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass, replace
 from math import floor
 from typing import TYPE_CHECKING
 
-from softbleu.kernels import SCALE
-from softbleu.matching.kinds import MATCH_KINDS
 from softbleu.tables import Table
 
 if TYPE_CHECKING:
@@ -19,7 +17,7 @@ _REST = "rest"
 
 @dataclass(frozen=True)
 class ShownPart:
-    """Part of a kind in what soft matches add to a score, as it is shown; kind `rest` stands for the small ones."""
+    """Part of a kind in a soft gain, as it is shown; kind `rest` stands for the small ones."""
 
     kind: str
     points: str
@@ -32,7 +30,7 @@ class ShownPart:
 
 
 def shown_parts(gain: SoftGain, digits: int) -> tuple[str, list[ShownPart]]:
-    """Format what soft matches add to a score and the parts of the kinds, rounded so that the parts add up.
+    """Format a soft gain and the parts of its kinds, rounded so that the parts add up.
 
     They have one decimal less than the score, which has `digits`. The parts that rounding down cuts most are rounded
     up.
@@ -74,6 +72,8 @@ def credit_view(credit: SoftCredit, show: str, top: int, *, readers: bool) -> Ta
 
 def draw_credit(credit: SoftCredit, picture_format: str) -> bytes:
     """Draw the soft credit of each kind by threshold, a panel per system."""
+    from softbleu.kernels import SCALE
+    from softbleu.matching.kinds import MATCH_KINDS
     from softbleu.report.plots import Lines, draw, in_rows
 
     panels = []

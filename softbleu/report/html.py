@@ -148,7 +148,7 @@ def _verdict_data(page: Page, layout: Layout) -> dict[str, object] | None:
 
 
 def _gain(gain: SoftGain, digits: int) -> dict[str, object]:
-    """Return what soft matches add to a system's score, as `score` prints it."""
+    """Return the soft gain of a system, as `score` prints it."""
     added, parts = shown_parts(gain, digits)
     examples = [pair and f"{pair.candidate} ~ {pair.reference}" for pair in (part.example for part in parts)]
     shown = [[part.kind, part.points, example] for part, example in zip(parts, examples, strict=True)]

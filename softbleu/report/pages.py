@@ -131,7 +131,7 @@ class Page:
     tables: Sequence[PageTable] = field(default_factory=list)
     compared: Sequence[Comparison] = ()  # Tests by each metric, of a page that compares systems
     differences: LineDifferences | None = None
-    gains: Sequence[SoftGain | None] = ()  # What soft matches add, one per system; empty without soft matches
+    gains: Sequence[SoftGain | None] = ()  # Soft gains, one per system; empty without soft matches
 
 
 def make_page(
@@ -356,7 +356,7 @@ def _scores_by_all(results: Sequence[Sequence[Result]]) -> PageTable:
 
 
 def _soft_gains(runner: Runner, metric: Metric, results: Sequence[Result], level: Level) -> list[SoftGain | None]:
-    """Find what soft matches add to the systems' scores; see `soft_gains`."""
+    """Find the soft gains of the systems; see `soft_gains`."""
     twin = exact_twin(metric)
     if twin is None:
         return []

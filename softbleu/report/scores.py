@@ -62,7 +62,7 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class SoftScores:
-    """Results by a soft metric, with those by exact matches alone, and what soft matches add to a single system."""
+    """Results by a soft metric, with those by exact matches alone, and the soft gain of a single system."""
 
     results: Sequence[Result]
     exact: Sequence[Result]
@@ -102,7 +102,7 @@ def _sampled(gain: SoftGain) -> str:
 
 
 def write_soft_json(scores: SoftScores, layout: Layout) -> Iterator[str]:
-    """Write scores as `write_json` does, with what soft matches add to the score of a single system."""
+    """Write scores as `write_json` does, with the soft gain of a single system."""
     more: dict[str, object] = {}
     if (gain := scores.gain) is not None:
         kinds = [
