@@ -11,6 +11,7 @@ from functools import partial
 from html import escape
 from itertools import chain
 from pathlib import Path
+from textwrap import wrap
 from typing import Literal, TypeVar
 
 from softbleu.errors import InputError, Parameter, known_name, one_line, optional
@@ -18,6 +19,7 @@ from softbleu.tables import Table, TableColumn, Tabular, Value, decimals_of
 
 LEAST_NAME = 12  # Width that a name keeps in a table that is too wide
 GAP = "  "
+_LEAST_TEXT, _WIDTH = 24, 80  # Columns of wrapped text, and of a terminal that is none
 _MOST_DIGITS = 15  # Decimal digits of a float
 BOLD = "1"  # Terminal code of bold print
 SCHEMA = 1
@@ -198,11 +200,13 @@ def json_document(facts: Mapping[str, object], **lists: Iterable[Mapping[str, ob
 def as_text(table: Table, layout: Layout) -> Iterator[str]:
     """Write the facts, one per line, and a table; columns that do not fit a terminal continue below."""
     facts = [list(map(one_line, fact)) for fact in _facts(table, layout)]
+    facts = _wrapped(facts, layout) if table.wrapped else facts
     yield from (f"{line}\n" for line in lay_out(facts, [False, False]))
     if facts and table.columns:
         yield "\n"
     if table.rows and table.columns:
         rows, right = [_heads(table), *table.cells(layout.decimals())], _flush_right(table)
+        rows = _wrapped(rows, layout) if table.wrapped else rows
         best = table.highlighted(layout.decimals()) if layout.colour else ()
         for number, (cut, columns) in enumerate(fit(rows, right, layout.width)):
             yield "\n" if number else ""
@@ -216,6 +220,17 @@ def as_text(table: Table, layout: Layout) -> Iterator[str]:
     if notes:
         yield "\n"
     yield from (f"{one_line(note)}\n" for note in notes)
+
+
+def _wrapped(rows: Sequence[Sequence[str]], layout: Layout) -> list[list[str]]:
+    """Wrap the last cell of each row, in rows of their own, to the width of the terminal, or else 80 columns."""
+    others = [max(map(_display_width, column)) for column in zip(*rows, strict=True)][:-1]
+    room = max(_LEAST_TEXT, (layout.width or _WIDTH) - _total([*others, 0]))
+    return [
+        [*(cells if number == 0 else [""] * len(cells)), line]
+        for *cells, text in rows
+        for number, line in enumerate(wrap(text, room, break_on_hyphens=False) or [""])
+    ]
 
 
 def with_columns(table: Table, places: Sequence[int]) -> Table:

@@ -231,6 +231,7 @@ class Table(Tabular):
     group: Callable[[Fields], object] | None = None  # The best of each group of rows are highlighted; None: of all
     also: str = ""  # TableColumn that is highlighted with the best
     colour: Callable[[Fields], str] | None = None  # Colour of a row in HTML, in CSS
+    wrapped: bool = False  # Whether sentences of facts and of the last column are wrapped in text
 
     @classmethod
     def of(cls, table: Tabular | Iterable[Fields], columns: Sequence[str] = (), **more: Any) -> Table:

@@ -18,11 +18,12 @@ from typer.cli import get_docs_for_click
 
 from softbleu.cli.commands import COMMANDS, PANELS, PROGRAM
 from softbleu.cli.help import make_program
-from softbleu.config.declare import Declared, Setting, all_settings, format_value, own_settings
+from softbleu.config.declare import Declared, Setting, all_settings
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.matching import MATCHERS
 from softbleu.metrics.base import METRICS
 from softbleu.metrics.declared import preset_names, presets_of
+from softbleu.metrics.overview import setting_rows
 from softbleu.text.tokens import TOKENIZERS, Tokenizer
 
 HERE = Path(__file__).resolve().parent
@@ -93,28 +94,13 @@ def _page(owners: dict[str, Iterator[type[Declared]]]) -> Iterator[str]:
 
 
 def _rows(kind: type[Declared]) -> Iterator[str]:
-    for each in own_settings(kind):
-        if each.part is VectorChoice or (kind.kind == "tokenizer" and kind.name and each.shared):
-            # All have them: they have a section of their own.
-            continue
-        if each.part is not None and not each.names:
-            yield from _rows(each.part)
-        elif each.name != "quantile":
-            default = each.default.name if each.part else each.unset or format_value(each.default)
-            cells = (f"`{each.name}`", _values(each), default, each.help)
-            yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-
-
-def _values(setting: Setting) -> str:
-    if setting.part is Tokenizer:
-        return "a [tokenizer](#tokenizers)"
-    if setting.names:
-        return ", ".join(f"`{name}`" for name in setting.names)
-    least, most = ("" if bound is None else f"{bound:,.10g}" for bound in (setting.least, setting.most))
-    kind = setting.metavar if setting.kind == "anything" else setting.kind
-    if least and most:
-        return f"{kind}, {least} to {most}"
-    return f"{kind}, {least} or more" if least else kind
+    for each, values, default in setting_rows(kind):
+        if each.part is Tokenizer:
+            values = "a [tokenizer](#tokenizers)"
+        elif each.names:
+            values = ", ".join(f"`{name}`" for name in each.names)
+        cells = (f"`{each.name}`", values, default, each.help)
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 RAW = {"VectorLocation": "softbleu.embeddings", "ScoreTable": "softbleu.corpora.judgements"}

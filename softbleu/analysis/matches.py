@@ -1,4 +1,4 @@
-"""ThresholdMatches of n-grams at every threshold of a metric, for pages with a slider."""
+"""Matches of n-grams at every threshold of a metric, for pages with a slider."""
 
 from __future__ import annotations
 

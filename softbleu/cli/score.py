@@ -18,7 +18,7 @@ from softbleu.kernels import KernelName
 from softbleu.metrics.base import Level
 from softbleu.metrics.protocols import exact_twin
 from softbleu.report import PAGES, WRITERS
-from softbleu.report.scores import SoftScores, write_numbers, write_soft_text
+from softbleu.report.scores import SoftScores, write_numbers, write_soft_json, write_soft_text
 from softbleu.results.api import score_corpus
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from softbleu.engine.plan import Plan
     from softbleu.metrics.result import Result
 
-_PAIRS = 5  # Soft matches that a card shows
 _MORE = "softbleu explain --show pairs"
+_SOFT = {"text": write_soft_text, "json": write_soft_json}
 
 
 class ScoreOptions(SystemScores):
@@ -73,8 +73,8 @@ def score(options: ScoreOptions) -> None:
     level = options.level or cast("Level", options.signed.get("level", "corpus").lower())
     shown: object
     plan = options.plan()
-    beside = write is WRITERS["text"] and not options.score_only and level == "corpus" and len(plan.metrics) == 1
-    twin = exact_twin(plan.only) if beside else None
+    soft = None if options.score_only or level != "corpus" else _SOFT.get(options.output_format)
+    twin = exact_twin(plan.only) if soft and len(plan.metrics) == 1 else None
     with options.progress() as progress, options.open_corpus(plan, by_document=level == "document") as corpus:
         progress.begin(len(corpus), slow=plan.compares_words)
         if page_wanted:
@@ -109,7 +109,7 @@ def score(options: ScoreOptions) -> None:
             )
         if twin is not None:
             shown = _with_exact(corpus, plan, found)
-            output = replace(output, form=cast("Form", write_soft_text))
+            output = replace(output, form=cast("Form", soft))
     if options.signature is not None:
         from softbleu.results.runs import broken_promises
 
@@ -132,11 +132,13 @@ def _check_format(options: ScoreOptions) -> None:
 
 
 def _with_exact(corpus: Corpus, plan: Plan, found: Sequence[Result]) -> SoftScores:
-    """Divide the scores of systems by a soft metric and by its exact twin, and look for examples of soft matches."""
-    from softbleu.analysis.credit import sample_credit
+    """Divide the scores of systems by a soft metric and by its exact twin; for one system, find its soft gain."""
+    from softbleu.analysis.credit import soft_gains
 
     count = len(corpus.systems)
-    return SoftScores(found[:count], found[count:], sample_credit(corpus, plan, _PAIRS), _MORE)
+    results, exact = found[:count], found[count:]
+    gains = soft_gains(corpus, plan.only, results, exact) if count == 1 else []
+    return SoftScores(results, exact, next(iter(gains), None), _MORE)
 
 
 def _score_prefixes(options: ScoreOptions) -> None:

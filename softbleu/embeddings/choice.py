@@ -319,26 +319,26 @@ class VectorChoice(Declared):
     normalize: bool = setting(True, "Compare unit vectors")
     layers: str | None = setting(
         None,
-        "In context: layers to average, such as 4,6",
+        "Layers of the encoder to average, such as 4,6",
         metavar="LIST",
         unset="the encoder's recommendation",
     )
     context: int = setting(
         0,
-        "In context: number of previous lines of the document to encode with each line, as context only",
+        "Previous lines of the document that the encoder reads with each line, as context only",
         least=0,
         most=MOST_CONTEXT,
         signed_if_set=True,
     )
     reads: Reads | None = setting(
         None,
-        "In context: encode each line as it is written (line), or its tokens with one space between them (tokens)",
+        "Text that the encoder reads: lines as they are written (line), or tokens with spaces between (tokens)",
         unset="line in context",
         signed_if_set=True,
     )
     exact_words: ExactWords | None = setting(
         None,
-        "In context: equal words count as exact matches (one), or by their cosine, as other words do",
+        "With an encoder, equal words count as exact matches (one), or by their cosine, as other words do",
         unset="cosine in context",
     )
     similarity: Similarity | None = setting(
@@ -362,15 +362,14 @@ class VectorChoice(Declared):
     )
     device: DeviceName | None = setting(
         None,
-        "In context: encode and compare by torch, on a graphics card (cuda, or mps on a Mac) or the processor (cpu); "
-        "needs softbleu[gpu]",
+        "Device for the encoder, cpu, cuda or mps; torch computes on it, which needs softbleu[gpu]",
         unset=f"NumPy, or ${DEVICE_VARIABLE}",
         signed=False,
         common=True,
     )
     precision: Precision = setting(
         "float32",
-        "In context: arithmetic of the encoder on a device; anything but float32 is faster and less exact",
+        "Arithmetic of the encoder on a device; anything but float32 is faster and less exact",
         signed_if_set=True,
     )
     measure: WordMeasure = setting(factory=WordMeasure)

@@ -15,7 +15,7 @@ MATCH_KINDS = {
     "number or name": "a number or a name, for another word",
     "function words": "a function word or a mark, for another one",
     "other words": "other words, whose vectors are close",
-    "several": "words that differ in several of these ways",
+    "mixed": "words that differ in several of these ways",
     "length": "n-grams of different lengths",
 }
 """Kinds of soft matches, and what the two n-grams are."""
@@ -32,7 +32,7 @@ class KindFinder:
     >>> finder.kind(["The", "cat"], ["the", "cat"]), finder.kind(["the", "cat"], ["the", "cats"])
     ('case', 'inflection')
     >>> finder.kind(["Rome"], ["Paris"]), finder.kind(["sat"], ["cat"]), finder.kind(["the", "cats"], ["sat", "cat"])
-    ('number or name', 'other words', 'several')
+    ('number or name', 'other words', 'mixed')
     """
 
     def __init__(self, words: Iterable[str], language: str | None = "en") -> None:
@@ -51,7 +51,7 @@ class KindFinder:
             return "order"
         pairs = zip(candidate, reference, folded, other, strict=True)
         kinds = {self.word_kind(word, met) for word, met, one, two in pairs if one != two}
-        return kinds.pop() if len(kinds) == 1 else "several"
+        return kinds.pop() if len(kinds) == 1 else "mixed"
 
     def word_kind(self, *words: str) -> str:
         """Name the kind of two words that differ."""

@@ -44,9 +44,10 @@ class BertScore(Metric):
     """BERTScore (Zhang et al. 2020): greedy matching of word pieces by the cosine of their vectors in context.
 
     Each piece of the candidate is matched with the most similar piece of the reference, and each of the reference
-    with that of the candidate. Pieces have equal weights, or ln((D + 1) / (d + 1)) where d of D references have the
-    piece. The encoder's boundary pieces have no weight but can be matched. Of several references each
-    segment takes the best. The digits equal bert_score 0.3.13 with the same weights and layer.
+    with that of the candidate. P and R are the weighted means of these cosines, and F = 2 P R / (P + R). Pieces have
+    equal weights, or ln((D + 1) / (d + 1)) where d of D references have the piece. The encoder's boundary pieces have
+    no weight but can be matched. Of several references each segment takes the best. The digits equal bert_score
+    0.3.13 with the same weights and layer.
 
     Parameters
     ----------

@@ -53,6 +53,10 @@ class BleuScore(Score):
 class Bleu(MatcherMetric):
     """Corpus or segment BLEU over any matcher (Papineni et al. 2002; Morgan 2014 for SLEU, VLEU, XLEU).
 
+    The score is 100 BP exp(mean of ln P over the orders). P is the share of the candidate's n-grams that match, each
+    at most as often as in a reference; a similar n-gram counts its similarity. BP is exp(1 - r/c) for c candidate
+    tokens, fewer than the r of the closest reference, else 1. By exact matches every digit is sacrebleu's.
+
     Parameters
     ----------
     matcher

@@ -45,7 +45,9 @@ class ChrfScore(Score):
 class Chrf(Metric):
     """Mean precision and recall of character n-grams, as F (Popović 2015, 2016, 2017).
 
-    Every digit is sacrebleu's. Of several references each segment takes the best.
+    The score is 100 (1 + beta²) P R / (beta² P + R). P and R are the shares of the candidate's and the reference's
+    n-grams that the other has, averaged over the orders. Every digit is sacrebleu's. Of several references each
+    segment takes the best.
 
     Parameters
     ----------

@@ -48,9 +48,11 @@ class ErrantScore(Score):
 class Errant(KindMetric):
     """ERRANT (Bryant et al. 2017): F of edits that equal a reference's, with the counts of `errant_compare`.
 
-    Each segment takes one annotator. A mark without correction counts as a deletion. Edits of the type `UNK`, whose
-    correction is not known, count where errors are detected (`span`, `token`), and not as corrections. In languages
-    without blanks between words corrections are compared without blanks, as in ChERRANT.
+    The score is 100 (1 + beta²) P R / (beta² P + R). P is the share of the candidate's edits that the reference has,
+    R the share of the reference's edits that the candidate has. Each segment takes one annotator. A mark without
+    correction counts as a deletion. Edits of the type `UNK`, whose correction is not known, count where errors are
+    detected (`span`, `token`), and not as corrections. In languages without blanks between words corrections are
+    compared without blanks, as in ChERRANT.
 
     Parameters
     ----------

@@ -64,6 +64,9 @@ class GleuScore(Score):
 class Gleu(MatcherMetric):
     """GLEU in its published forms (Napoles et al. 2015, 2016), over any matcher.
 
+    The score is 100 BP exp(mean of ln P over the orders). P is the share of the candidate's n-grams that match, less
+    those that the source has and the reference lacks: errors that were left.
+
     Parameters
     ----------
     matcher

@@ -1,13 +1,15 @@
-"""Tables of metrics, matchers, tokenizers."""
+"""Tables of metrics, matchers, tokenizers, and of the settings of each."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from inspect import getdoc
-from textwrap import shorten
+from itertools import takewhile
 
+from softbleu.config.declare import Declared, Setting, format_value, own_settings
+from softbleu.embeddings.choice import VectorChoice
 from softbleu.encoders.packaged import is_ready
 from softbleu.errors import InputError
 from softbleu.matching.matchers import MATCHERS, Exact
@@ -15,8 +17,8 @@ from softbleu.metrics.base import METRICS, Metric
 from softbleu.metrics.declared import data_language
 from softbleu.metrics.protocols import ReadsRows, matcher_of
 from softbleu.metrics.reading import read_metric
-from softbleu.tables import Table
-from softbleu.text.tokens import TOKENIZERS
+from softbleu.tables import Table, TableColumn
+from softbleu.text.tokens import TOKENIZERS, Tokenizer
 
 
 def describe_metrics(language: str | None = None) -> Table:
@@ -58,7 +60,7 @@ def metric_groups() -> list[Table]:
         metric = kind()
         named = (metric.name, "higher" if metric.higher_is_better else "lower", _short(metric))
         groups[next(name for name, fits in _GROUPS.items() if fits(metric))].append(named)
-    return [Table((name, "better", "measures"), rows) for name, rows in groups.items() if rows]
+    return [Table((name, "better", "measures"), rows, wrapped=True) for name, rows in groups.items() if rows]
 
 
 _GROUPS: dict[str, Callable[[Metric], bool]] = {  # The first that fits
@@ -68,8 +70,7 @@ _GROUPS: dict[str, Callable[[Metric], bool]] = {  # The first that fits
     "latency": lambda metric: metric.requires.delays,
     "other programs": lambda metric: True,
 }
-_LEAST, _SHORT = 18, 56  # Characters of a line about a metric, in 80 columns
-_PART = re.compile(r"[,:;] |,? (?:by|that|who|with|for|at|from|where|such|or|given|judged) ")
+_SECTION = re.compile(r">>>|.*\n-+(\n|$)")  # Of a docstring
 _CITED = re.compile(r" \([^()]*\d{4}[^()]*\)")
 
 
@@ -79,10 +80,8 @@ def _is_other(metric: Metric) -> bool:
 
 
 def _short(declared: object) -> str:
-    """Cut the line about a metric where a part of the sentence begins."""
-    text = _CITED.sub("", _about(declared)).rstrip(".")
-    ends = [end.start() for end in _PART.finditer(text) if _LEAST < end.start() <= _SHORT]
-    return text if len(text) <= _SHORT else text[: ends[-1]] if ends else shorten(text, _SHORT, placeholder=" …")
+    """Return the line about a metric without citations."""
+    return _CITED.sub("", _about(declared)).rstrip(".")
 
 
 def describe_matchers() -> Table:
@@ -91,7 +90,7 @@ def describe_matchers() -> Table:
     >>> next(row for row in describe_matchers().rows if row[0] == "exact")
     ('exact', 'Only equal n-grams match (BLEU: Papineni et al. 2002).')
     """
-    return Table(("name", "matches"), [(kind.name, _about(kind)) for kind in MATCHERS.classes()])
+    return Table(("name", "matches"), [(kind.name, _about(kind)) for kind in MATCHERS.classes()], wrapped=True)
 
 
 def describe_tokenizers() -> Table:
@@ -101,7 +100,87 @@ def describe_tokenizers() -> Table:
     ('zh', 'Chinese characters; other text as 13a (by sacrebleu).', 'zh')
     """
     rows = [(kind.name, _about(kind), kind.language or "any") for kind in TOKENIZERS.classes()]
-    return Table(("name", "tokens", "language"), rows)
+    shown = [TableColumn(name) for name in ("name", "language", "tokens")]
+    return Table(("name", "tokens", "language"), rows, shown=shown, wrapped=True)
+
+
+def describe_metric(metric: Metric) -> Table:
+    """Make a table of the settings of a metric and of its matcher; facts are its measure, formula and needs.
+
+    Examples
+    --------
+    >>> describe_metric(read_metric("ter")).facts["also rewards"]
+    'in corrections, the source left as it is'
+    >>> [row[:2] for row in describe_metric(read_metric("chrf++")).rows][:3]
+    [('char_order', '6'), ('word_order', '2'), ('beta', '2.0')]
+    """
+    needs, better, language, rewards = _metric_row(metric)[2:]
+    # A latency has a function; other metrics describe themselves, or the metric does of which they are a variant.
+    described_by = [kind for kind in type(metric).__mro__ if vars(kind).get("name")]
+    how = next(filter(None, map(_paragraphs, [getattr(metric, "formula", metric), *described_by])), [])
+    facts = {"metric": str(metric), "measures": _about(metric), "how": " ".join(how), "needs": needs}
+    facts |= {"better": better, "language": language, "also rewards": rewards}
+    matcher = matcher_of(metric)
+    return _settings_table([metric] if matcher is None else [metric, matcher], facts)
+
+
+def describe_part(kind: type[Declared]) -> Table:
+    """Make a table of the settings of a matcher or tokenizer; facts are its description.
+
+    Examples
+    --------
+    >>> describe_part(TOKENIZERS.find("zh")).facts["does"]
+    'Chinese characters; other text as 13a (by sacrebleu).'
+    """
+    facts = {kind.kind: kind.name, "does": _about(kind), "how": " ".join(_paragraphs(kind))}
+    return _settings_table([kind], facts)
+
+
+def _settings_table(described: Sequence[Declared | type[Declared]], facts: Mapping[str, str | None]) -> Table:
+    rows = [
+        (setting.name, default, values, setting.help)
+        for declared in described
+        for setting, values, default in setting_rows(declared)
+    ]
+    known = {name: fact for name, fact in facts.items() if fact}
+    shown = [TableColumn(name) for name in ("setting", "default", "meaning")]
+    columns = ("setting", "default", "values", "meaning")
+    return Table(columns, rows, known, empty="no settings", shown=shown, wrapped=True)
+
+
+def setting_rows(declared: Declared | type[Declared]) -> Iterator[tuple[Setting, str, str]]:
+    """Yield the settings of a class or value with their possible values, and their defaults or values, in words.
+
+    Settings that all have, of tokens and vectors, are left out, but those of the base class itself.
+
+    Examples
+    --------
+    >>> [(setting.name, *words) for setting, *words in setting_rows(METRICS.find("chrf"))][2]
+    ('beta', 'a number, 0 to 1,000,000', '2.0')
+    """
+    kind = declared if isinstance(declared, type) else type(declared)
+    for setting in own_settings(kind):
+        if setting.part is VectorChoice or (kind.kind == "tokenizer" and kind.name and setting.shared):
+            continue
+        value = setting.default if declared is kind else getattr(declared, setting.field)
+        if setting.part is not None and not setting.names:
+            yield from setting_rows(setting.part)
+        elif setting.name != "quantile":
+            default = value.name if setting.part else setting.unset if value == setting.default else ""
+            yield setting, _values_of(setting), default or format_value(value)
+
+
+def _values_of(setting: Setting) -> str:
+    """Name the possible values of a setting."""
+    if setting.part is Tokenizer:
+        return "a tokenizer"
+    if setting.names:
+        return ", ".join(setting.names)
+    least, most = ("" if bound is None else f"{bound:,.10g}" for bound in (setting.least, setting.most))
+    kind = setting.metavar if setting.kind == "anything" else setting.kind
+    if least and most:
+        return f"{kind}, {least} to {most}"
+    return f"{kind}, {least} or more" if least else kind
 
 
 def _metric_row(metric: Metric) -> tuple[str | None, ...]:
@@ -129,4 +208,15 @@ def _metric_row(metric: Metric) -> tuple[str | None, ...]:
 
 
 def _about(declared: object) -> str:
-    return str(getdoc(declared if isinstance(declared, type) else type(declared))).partition("\n")[0]
+    return _paragraphs_of(declared)[0]
+
+
+def _paragraphs(declared: object) -> list[str]:
+    """Return the paragraphs of a docstring below its first line, before its sections and examples."""
+    described = takewhile(lambda text: not _SECTION.match(text), _paragraphs_of(declared)[1:])
+    return [" ".join(text.split()) for text in described]
+
+
+def _paragraphs_of(declared: object) -> list[str]:
+    described = declared if isinstance(declared, type) or callable(declared) else type(declared)
+    return str(getdoc(described)).split("\n\n")

@@ -44,8 +44,9 @@ class TerScore(Score):
 class Ter(Metric):
     """Translation edit rate (Snover et al. 2006), by sacrebleu's search for shifts, over the tokens of the tokenizer.
 
-    Of several references the fewest edits count, and their mean length. As sacrebleu does by default, words are those
-    between white space, in lower case.
+    The score is 100 times the edits per word of the reference: insertions, deletions and substitutions of a word, and
+    shifts of words in a row. Of several references the fewest edits count, and their mean length. As sacrebleu does
+    by default, words are those between white space, in lower case.
 
     Parameters
     ----------

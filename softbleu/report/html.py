@@ -24,11 +24,13 @@ from softbleu.corpora.detectors import DETECTORS
 from softbleu.errors import one_line
 from softbleu.formats import Layout, as_html, dump
 from softbleu.metrics.protocols import BleuFormula, in_percent
+from softbleu.report.credit import shown_parts
 from softbleu.report.verdicts import make_verdicts, overall_verdict
 from softbleu.tables import Table, TableColumn, Value
 from softbleu.version import __version__
 
 if TYPE_CHECKING:
+    from softbleu.analysis.credit import SoftGain
     from softbleu.analysis.directions import DirectionTable
     from softbleu.analysis.marks import LineMarks, Similarities
     from softbleu.metrics.result import Result
@@ -120,6 +122,7 @@ def page_data(page: Page, layout: Layout) -> dict[str, object]:
         },
         "marks": _named(page.marks, "kinds", "labels", "title", "pairs"),
         "heat": _named(page.similarities, "labels", "steps"),
+        "gains": [None if gain is None else _gain(gain, digits) for gain in page.gains],
         "tables": [_table(table, digits) for table in page.tables],
     }
     return {name: value if name in _TEXT else _visible(value) for name, value in made.items()}
@@ -142,6 +145,14 @@ def _verdict_data(page: Page, layout: Layout) -> dict[str, object] | None:
         "step": None if lines is None else lines.step,
         "counts": [] if lines is None else lines.counts.tolist(),
     }
+
+
+def _gain(gain: SoftGain, digits: int) -> dict[str, object]:
+    """Return the soft gain of a system, as `score` prints it."""
+    added, parts = shown_parts(gain, digits)
+    examples = [pair and f"{pair.candidate} ~ {pair.reference}" for pair in (part.example for part in parts)]
+    shown = [[part.kind, part.points, example] for part, example in zip(parts, examples, strict=True)]
+    return {"exact": gain.exact, "added": added, "parts": shown, "segments": gain.segments, "of": gain.of}
 
 
 def _named(value: LineMarks | Similarities | None, *names: str) -> dict[str, object] | None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from softbleu.analysis.buckets import scores_by_length, scores_by_word
 from softbleu.analysis.corrections import By
-from softbleu.analysis.credit import credit_of_prepared, has_soft_credit
+from softbleu.analysis.credit import SoftGain, soft_gains
 from softbleu.analysis.excerpt import (
     choose_segments,
     chosen_text,
@@ -35,7 +35,7 @@ from softbleu.engine.statistics import Statistics
 from softbleu.errors import InputError, Parameter
 from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
-from softbleu.metrics.protocols import BleuFormula, ShowsEdits, ShowsSimilarities, at_level
+from softbleu.metrics.protocols import BleuFormula, ShowsEdits, ShowsSimilarities, at_level, exact_twin
 from softbleu.report.comparisons import nested_pair
 from softbleu.report.corrections import kind_rows
 from softbleu.resample import ends, rank_ranges
@@ -54,8 +54,6 @@ if TYPE_CHECKING:
 
 ROWS = 15_000  # Candidates on a page; the systems' scores are always of all segments
 _SLOWNESS = 16  # How much longer matching at every threshold takes than scoring by exact matches
-_CREDITED = 5000  # Outputs whose soft credit is shown: finding it takes as long as the rest of the page
-_EARNERS = 5  # Pairs of each system that earn most
 _NGRAMS = 10  # N-grams of each pair and direction on the page of a comparison
 _PAIRS = (
     "difference: the system's score less that of the other, with its 95% interval; p_value: by the test, and "
@@ -133,6 +131,7 @@ class Page:
     tables: Sequence[PageTable] = field(default_factory=list)
     compared: Sequence[Comparison] = ()  # Tests by each metric, of a page that compares systems
     differences: LineDifferences | None = None
+    gains: Sequence[SoftGain | None] = ()  # Soft gains, one per system; empty without soft matches
 
 
 def make_page(
@@ -162,8 +161,7 @@ def make_page(
         raise InputError(said, Parameter("level"))
     options = RunOptions(jobs, executor, kernels, progress=progress)
     with _scored(corpus, metrics, options, level) as (runner, statistics):
-        page = _page_of(runner, statistics, level, SignificanceSettings(), title, spans)
-        return replace(page, tables=[*page.tables, *_credit_tables(runner, statistics[0].metric)])
+        return _page_of(runner, statistics, level, SignificanceSettings(), title, spans)
 
 
 def make_comparison_page(
@@ -272,6 +270,7 @@ def _page_of(
         similarities,
         title,
         tables=[_scores_by_all([scores.results, *scores.others])] if scores.others else [],
+        gains=_soft_gains(runner, metric, scores.results, level),
     )
 
 
@@ -356,21 +355,13 @@ def _scores_by_all(results: Sequence[Sequence[Result]]) -> PageTable:
     return PageTable("Scores by all metrics", rows, "\n".join(of_metric[0].signature for of_metric in results))
 
 
-def _credit_tables(runner: Runner, metric: Metric) -> list[PageTable]:
-    """Make tables of where soft credit comes from; none without soft matches, of much text, and in context."""
-    outputs = len(runner.corpus) * len(runner.corpus.systems)
-    if not has_soft_credit(metric) or metric.vector_choice.in_context or outputs > _CREDITED:
+def _soft_gains(runner: Runner, metric: Metric, results: Sequence[Result], level: Level) -> list[SoftGain | None]:
+    """Find the soft gains of the systems; see `soft_gains`."""
+    twin = exact_twin(metric)
+    if twin is None:
         return []
-    credit = credit_of_prepared(runner.prepared(metric), metric)
-    if not credit.pairs:
-        return []
-    threshold = credit.thresholds[credit.run]
-    said = f"Matches of n-grams that differ, at threshold {threshold:g}; an exact match has a credit of 1."
-    top = credit.pairs_table(_EARNERS)
-    return [
-        PageTable("Where soft credit comes from", credit.kinds_table().records(), said),
-        PageTable("Soft matches that earn most", top.records(), "share: of the system's soft credit, per cent."),
-    ]
+    (exact,) = runner.collect([twin])
+    return soft_gains(runner.corpus, metric, results, exact.results(level))
 
 
 def _kind_tables(

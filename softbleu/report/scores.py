@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
 from softbleu.errors import counted, one_line
@@ -18,10 +19,11 @@ from softbleu.formats import (
     lay_out,
     table_writers,
 )
+from softbleu.report.credit import shown_parts
 from softbleu.tables import CELL_FORMS, Table, TableColumn, Value, spread
 
 if TYPE_CHECKING:
-    from softbleu.analysis.credit import CreditSample
+    from softbleu.analysis.credit import SoftGain
     from softbleu.corpora.gating import GatedLines
     from softbleu.metrics import Score
     from softbleu.metrics.result import Coverage, Result
@@ -60,12 +62,12 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class SoftScores:
-    """Results by a soft metric, with those by exact matches alone, and examples of soft matches."""
+    """Results by a soft metric, with those by exact matches alone, and the soft gain of a single system."""
 
     results: Sequence[Result]
     exact: Sequence[Result]
-    sample: CreditSample
-    more: str = ""  # Command that shows more of them
+    gain: SoftGain | None = None
+    more: str = ""  # Command that shows more about soft matches
 
 
 def write_soft_text(scores: SoftScores, layout: Layout) -> Iterator[str]:
@@ -79,19 +81,38 @@ def write_soft_text(scores: SoftScores, layout: Layout) -> Iterator[str]:
         return
     (result,), (exact,) = scores.results, scores.exact
     digits = layout.decimals([exact.score], in_percent=exact.in_percent)
-    yield from _card(
-        result, layout, f"{exact.label} {_show(exact.score, 'score', digits)}  with exact matches only\n"
-    )
-    sample = scores.sample
-    if sample.pairs:
-        named = "" if sample.segments == sample.of else f" in {sample.segments:,} of {sample.of:,} segments"
-        yield f"\nSoft matches that earn most{named}{scores.more and f' (more: {scores.more})'}\n"
-        pairs = [
-            [one_line(ngram), "~", one_line(partner), f"{credit:,.{digits}f}"]
-            for ngram, partner, credit in sample.pairs
+    below = f"{exact.label} {_show(exact.score, 'score', digits)}  with exact matches only\n"
+    if scores.gain is None:
+        yield from _card(result, layout, below)
+    else:
+        added, parts = shown_parts(scores.gain, digits)
+        yield from _card(result, layout, f"{below}{added} = {' · '.join(map(str, parts))}\n")
+        yield f"\nSoft credit by kind{_sampled(scores.gain)}{scores.more and f' (more: {scores.more})'}\n"
+        rows = [
+            [part.kind, f"{part.share:.1f}%", *map(one_line, (pair.candidate, "~", pair.reference))]
+            for part in parts
+            if (pair := part.example)
         ]
-        yield from (f"{line}\n" for line in lay_out(pairs, [False, False, False, True]))
+        yield from (f"{line}\n" for line in lay_out(rows, [False, True, False, False, False]))
     yield f"\n{one_line(signature_note(result, layout))}\n"
+
+
+def _sampled(gain: SoftGain) -> str:
+    return "" if gain.segments == gain.of else f", in {gain.segments:,} of {gain.of:,} segments"
+
+
+def write_soft_json(scores: SoftScores, layout: Layout) -> Iterator[str]:
+    """Write scores as `write_json` does, with the soft gain of a single system."""
+    more: dict[str, object] = {}
+    if (gain := scores.gain) is not None:
+        kinds = [
+            {"kind": part.kind, "points": part.points, "share": part.share}
+            | {name: getattr(part.example, name) for name in ("candidate", "reference", "matches", "credit")}
+            for part in gain.parts
+        ]
+        counted = {"exact_score": gain.exact, "added": gain.added, "counted_segments": gain.segments}
+        more = {"soft_matches": {**counted, "kinds": kinds}}
+    yield from write_json(scores.results, layout, more)
 
 
 def _table_text(table: Table, layout: Layout) -> Iterator[str]:
@@ -113,8 +134,10 @@ def write_numbers(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     yield from ("\t".join(row) + "\n" for row in zip(*shown, strict=True))
 
 
-def write_json(results: Sequence[Result], layout: Layout) -> Iterator[str]:
-    """Write one JSON object, one system or segment per line."""
+def write_json(
+    results: Sequence[Result], layout: Layout, more: Mapping[str, object] = MappingProxyType({})
+) -> Iterator[str]:
+    """Write one JSON object, one system or segment per line; `more` is added to each system."""
     several = len(_by_metric(results)) > 1
     signature = {} if several else {"signature": results[0].signature if results else ""}
     yield dump({"schema": SCHEMA, **signature}).removesuffix("}") + ', "systems": ['
@@ -122,7 +145,7 @@ def write_json(results: Sequence[Result], layout: Layout) -> Iterator[str]:
         yield ",\n" if number else "\n"
         named = {"metric": result.metric} if several or result.parts_of == "segments" else {}
         signed = {"signature": result.signature} if several else {}
-        system = dump({"name": result.name, **named, **signed, **_numbers_of(result)})
+        system = dump({"name": result.name, **named, **signed, **_numbers_of(result), **more})
         if not result.parts_of:
             yield system
             continue

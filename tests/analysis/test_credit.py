@@ -1,5 +1,6 @@
 """Where soft credit comes from: sums against the metric's own, kinds and pairs against a literal twin."""
 
+import math
 from collections import Counter
 from typing import Any
 
@@ -55,6 +56,12 @@ def test_credit_adds_up_to_the_matches_of_the_metric(how: Any, lines: Any, vecto
         for pair in found.of(system):
             pairs[pair.order] += pair.millionths
         assert [pairs[order] for order in found.orders] == whole.tolist()
+        parts = found.points_by_kind(system, 28.0)
+        assert math.isclose(sum(part.points for part in parts), 28.0 * bool(parts))
+        for part in parts:
+            of_kind = [pair.millionths for pair in found.of(system) if pair.kind == part.kind]
+            assert math.isclose(part.share * whole.sum(), 100 * sum(of_kind))
+            assert part.example.millionths == max(of_kind)
 
 
 def test_equal_ngrams_have_the_credit_of_bleu() -> None:
@@ -110,7 +117,7 @@ def test_pairs_and_kinds_of_real_segments(segments: int) -> None:
         ("häuser", "haus", "de", "inflection"),
         ("psi", "psa", "cs", "other words"),
         ("in the house", "on the house", "en", "function words"),
-        ("in the house", "on the dog", "en", "several"),
+        ("in the house", "on the dog", "en", "mixed"),
         ("in the", "inside", "en", "length"),
         ("in", "on", "de", "other words"),
     ],

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 from cli.conftest import LINES, TEXTS, read_toml
 from judged_systems import OUTPUTS, REFERENCE
+from made_up_logs import text_log
 from meteor_data import write_meteor_data
 from tables import each_row
 from vector_files import write_store
@@ -193,10 +194,13 @@ def test_everything_is_listed_with_a_line(command, name, expected):
     assert all(isinstance(value, str | None) and value != "" for row in rows for value in row.values())
 
 
-def test_metrics_have_a_line_of_80_columns(command):
-    lines = command("metrics").out.splitlines()
+@pytest.mark.parametrize("name", ["metrics", "metrics imeasure", "matchers", "tokenizers"])
+def test_lists_are_wrapped_to_80_columns_and_cut_nothing(command, name):
+    lines = command(*name.split()).out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert {*METRICS.names(), "sleu", "vleu", "xleu"} <= {line.split()[0] for line in lines if line}
+    assert "…" not in "".join(lines).replace("1…N", "")
+    if name == "metrics":
+        assert {*METRICS.names(), "sleu", "vleu", "xleu"} <= {line.split()[0] for line in lines if line}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -267,6 +271,30 @@ def test_examples_run_in_their_order(command: Any, place: Path, name: str) -> No
                 piped = done.out.encode()
             else:
                 assert shutil.which(program) or program == "dot"
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        (kind, name)
+        for kind, names in (("metrics", [*METRICS.names(), "vleu"]), ("matchers", MATCHERS.names()))
+        for name in names
+    ]
+    + [("tokenizers", "zh")],
+)
+def test_one_is_shown_with_its_settings_and_an_example_that_runs(
+    command: Any, place: Path, kind: str, name: str
+) -> None:
+    (place / "ref.txt").write_text("\n".join(REFERENCE * 4), encoding="utf-8")
+    (place / "system.log").write_text("\n".join(map(json.dumps, text_log())), encoding="utf-8")
+    rows = [f"A\t{number}\t{number}" for number in range(1, 9)]
+    (place / "scores.tsv").write_text("\n".join(["system\tsegment\tscore", *rows]), encoding="utf-8")
+    shown = json.loads(command(kind, name, "-f", "json").out)
+    assert shown["how"] if kind == "metrics" else shown["example"]
+    for row in shown["rows"]:
+        assert all(row.values()), row
+    done = command(*shlex.split(shown["example"])[1:])
+    assert done.code == 0 or "softbleu[" in done.err, done.err
 
 
 START = "from softbleu.cli.app import run; assert run({!r}) == 0"

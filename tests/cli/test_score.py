@@ -29,6 +29,7 @@ def test_numbers_are_those_of_the_python_interface(command, files, row):
     name = "corrected" if "--gold" in line else "candidate"
     texts = ("-r", "reference.txt", "-r", "second.txt") if name == "candidate" else ()
     found = scored(command, "-c", f"{name}.txt", *texts, *line)
+    found["systems"][0].pop("soft_matches", None)
     if name == "corrected":
         expected = softbleu.score(LINES["corrected.txt"], gold=softbleu.read_m2("annotated.m2"), **settings)
     else:
@@ -234,6 +235,19 @@ def test_edits_as_a_file(command, refused, files, monkeypatch):
     stub = SimpleNamespace(parse=str.split, annotate=lambda one, other: [edit] if one != other else [])
     monkeypatch.setitem(sys.modules, "errant", SimpleNamespace(load=lambda language: stub))
     assert "A 1 2|||R:VERB:SVA|||eats|||" in command(*edits, "--extraction", "errant").out
+
+
+def test_data_divide_what_soft_matches_add(command, files):
+    texts = ("score", "-c", "candidate.txt", "-r", "reference.txt", "-q", "-f", "json", "-m")
+    (soft,), (exact,) = (
+        json.loads(command(*texts, metric).out)["systems"]
+        for metric in ("vleu(threshold=0.8,vectors=vectors.txt)", "bleu")
+    )
+    found = soft["soft_matches"]
+    assert (found["exact_score"], found["added"]) == (exact["score"], soft["score"] - exact["score"])
+    assert sum(kind["points"] for kind in found["kinds"]) == pytest.approx(found["added"])
+    assert sum(kind["share"] for kind in found["kinds"]) == pytest.approx(100)
+    assert "soft_matches" not in exact
 
 
 @pytest.mark.parametrize("suffix", ["json", "jsonl", "tsv", "csv"])

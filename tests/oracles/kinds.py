@@ -37,4 +37,4 @@ def kind(
     if sorted(word.lower() for word in x) == sorted(word.lower() for word in y):
         return "order"
     kinds = [word_kind(x[place], y[place], stem, text, function_words) for place in differing]
-    return kinds[0] if all(one == kinds[0] for one in kinds) else "several"
+    return kinds[0] if all(one == kinds[0] for one in kinds) else "mixed"

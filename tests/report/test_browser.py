@@ -4,6 +4,7 @@ import json
 import math
 import os
 import random
+import re
 import shutil
 import time
 from collections.abc import Iterator
@@ -292,6 +293,27 @@ def test_pointing_frames_an_n_gram_and_what_it_met(browser, make_page, inputs):
     assert report.texts(f"{second} .candidate .active") == ["at", "night"]
     line.send_keys(Keys.ARROW_LEFT, Keys.ARROW_LEFT)
     assert report.texts("#met")[0].startswith("barked loudly matches barked loudly in reference 2")
+
+
+def test_a_bar_divides_the_score_and_marks_say_what_they_mean(browser, make_page, inputs):
+    report = make_page("score", *inputs[:2], *inputs[4:], *SETTINGS["vleu"])
+    said = report.one("#gain .bar").get_attribute("aria-label")
+    score, *points = [float(number) for number in re.findall(r"[0-9]+\.[0-9]", said)]
+    assert sum(points) == pytest.approx(score, abs=0.11)
+    assert report.texts("#gain .part b") == [f"{number:.1f}" for number in points]
+    assert report.texts("#gain-kinds .number") == [f"{number:.1f}" for number in points[1:]]
+    assert report.texts("#legend .token:not([hidden])")[0] == "no match"
+    report.one("#orders input[value='4']").click()
+    assert report.texts("#legend .none, #legend .missed") == [
+        "in no matching 4-gram",
+        "reference: in no matched 4-gram",
+    ]
+    line = report.one("#segments tbody tr:nth-child(2) .candidate")
+    report.ask("arguments[0].focus({ focusVisible: true })", line)
+    line.send_keys(Keys.END)
+    (met,) = report.texts("#met")
+    assert "no matching 4-gram; closest that is free: " in met
+    assert float(met.split("(similarity ")[1][:6]) <= 0.8
 
 
 def test_searching_choosing_and_paging(make_page, tmp_path):

@@ -361,10 +361,13 @@ def test_soft_credit_is_shown_as_the_library_finds_it() -> None:
     texts = ["a dog saw", "The cat"], ["a dogs saw", "the cat"]
     page = make_page(Segments.of(*texts), read_metric("vleu", order=1, vectors=vectors))
     credit = softbleu.soft_credit(*texts, metrics="vleu", order=1, vectors=vectors)
-    kinds, top = page.tables
-    assert (kinds.rows, top.rows) == (credit.kinds_table().records(), credit.pairs_table(5).records())
-    assert [row["candidate"] for row in top.rows] == ["dog"]
-    assert [make_page(Segments.of(*texts), metric).tables for metric in ("bleu", "softbleu")] == [[], []]
+    soft, exact = (softbleu.score(*texts, metrics=name, order=1).score for name in (page.scores.metric, "bleu"))
+    (gain,) = page.gains
+    assert gain is not None
+    assert (gain.exact, gain.added) == (exact, soft - exact)
+    assert gain.parts == credit.points_by_kind("candidate", soft - exact)
+    assert [part.example.candidate for part in gain.parts] == ["dog"]
+    assert [make_page(Segments.of(*texts), metric).gains for metric in ("bleu", "softbleu")] == [[], []]
 
 
 def test_words_are_compared_once_for_similarities_and_partners(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,11 +18,14 @@ from hypothesis import strategies as st
 from refusing import refused
 
 import softbleu
+from softbleu.analysis.credit import KindPoints, SoftGain, SoftPair
 from softbleu.cli.output import Target
 from softbleu.errors import InputError, one_line
 from softbleu.formats import BINARY_FORMATS, TABLE_WRITERS, Layout, format_by_suffix, lay_out
+from softbleu.matching.kinds import MATCH_KINDS
 from softbleu.metrics.score import Score
 from softbleu.report.comparisons import COMPARERS
+from softbleu.report.credit import shown_parts
 from softbleu.report.explanations import EXPLAINERS
 from softbleu.report.scores import WRITERS
 from softbleu.results.comparison import ComparedRow
@@ -51,6 +55,22 @@ def test_columns_line_up_for_wide_characters():
     assert [one_line(text) for text in ("naïve 猫", "a\u2028b\udcff")] == ["naïve 猫", "a\\u2028b\\udcff"]
     lines = list(lay_out([["猫", "1"], ["cat", "2"], ["cafe\u0301", "3"]], [False, True]))
     assert lines == ["猫    1", "cat   2", "cafe\u0301  3"]
+
+
+@given(st.lists(st.floats(1e-6, 60), min_size=1, max_size=len(MATCH_KINDS)), st.integers(0, 4))
+def test_parts_of_kinds_add_up_as_they_are_shown(points, digits):
+    added, unit = sum(points), Decimal(1).scaleb(-max(digits - 1, 0))
+    example = SoftPair("A", 1, "a", "b", "mixed", 0, 1, 900_000)
+    kinds = [
+        KindPoints(*row, example) for row in zip(MATCH_KINDS, (100 * x / added for x in points), points, strict=False)
+    ]
+    shown, parts = shown_parts(SoftGain(30.0, added, kinds, 1, 1), digits)
+    assert sum(Decimal(part.points) for part in parts) == Decimal(shown)
+    assert abs(Decimal(shown) - Decimal(added)) <= unit / 2
+    whole = dict(zip(MATCH_KINDS, points, strict=False))
+    for part in parts:
+        given = whole.pop(part.kind, None) or sum(whole.values())
+        assert abs(Decimal(part.points) - Decimal(given)) < unit
 
 
 def test_explanations_in_colour():

@@ -49,6 +49,9 @@ class M2Score(Score):
 class M2(WholeMetric):
     """MaxMatch (Dahlmeier & Ng 2012), with the numbers of the official scorer, version 3.2.
 
+    The score is 100 (1 + beta²) P R / (beta² P + R). P is the share of the candidate's edits that are gold edits, R
+    the share of the gold edits that the candidate has. Changes are divided into the edits that are most often gold.
+
     Parameters
     ----------
     beta

@@ -194,6 +194,17 @@ function heatTable(row) {
   return box;
 }
 
+// The most similar word of the reference, of tables with a row a word: pieces of words have none.
+function closestWord(row, place) {
+  const [height, width] = data.heat ? [columns.heat_heights[row.row], columns.heat_widths[row.row]] : [0, 0];
+  if (!width || height !== row.candidate.length) return null;
+  const from = heatBounds.cells[row.row] + place * width;
+  const own = columns.heat_values.subarray(from, from + width);
+  const most = Math.max(...own);
+  const name = columns.heat_names[heatBounds.names[row.row] + height + own.indexOf(most)];
+  return most ? [data.heat.labels[name], most / data.heat.steps] : null;
+}
+
 function heading(name, scope) {
   const made = element("th");
   made.scope = scope;

@@ -62,6 +62,60 @@ function drawScore() {
   at("facts").textContent = facts.join(" · ");
 }
 
+// What soft matches add, by kind: a stacked bar for each chosen system, or for the best, and an example of each kind.
+function drawGain() {
+  const chosen = paired() ? [state.system, state.beside] : [state.system >= 0 ? state.system : rankedSystems()[0].number];
+  const found = chosen.map((number) => ({ ...data.systems[number], gain: data.gains[number] })).filter(({ gain }) => gain);
+  at("gain").hidden = !found.length;
+  if (!found.length) return;
+  const digits = Math.max(data.digits - 1, 0);
+  const most = Math.max(...found.map(({ score }) => score));
+  at("gain-title").textContent = `What soft matches add to ${data.label}`;
+  const bars = found.map(({ name, score, gain }) => {
+    const parts = [["equal words", fixed(gain.exact, digits)], ...gain.parts];
+    const figure = element("figure", "gain");
+    const sum = `${data.label} ${fixed(score, digits)} = ${parts.map(([kind, points]) => `${kind} ${points}`).join(" + ")}`;
+    const bar = element("div", "bar");
+    bar.setAttribute("role", "img");
+    bar.setAttribute("aria-label", sum);
+    bar.style.setProperty("--whole", String(score / most));
+    bar.append(...parts.map(([kind, points]) => gainPart(kind, points)));
+    const head = element("figcaption", "");
+    const similar = gain.added.replace("+", "");
+    head.append(element("bdi", "", name), `: ${data.label} ${fixed(score, digits)} = ${fixed(gain.exact, digits)} from equal words + ${similar} from similar ones`);
+    figure.append(head, bar);
+    return figure;
+  });
+  at("gain-bars").replaceChildren(...bars);
+  const kinds = new Map(found.flatMap(({ gain }) => gain.parts.map(([kind, , example]) => [kind, example])).reverse());
+  const order = [...kinds.keys()].reverse();
+  order.sort((one, other) => (one === "rest") - (other === "rest"));
+  const names = found.length > 1 ? found.map(({ name }) => name) : ["Points"];
+  const head = element("tr");
+  head.append(heading("Kind", "col"), ...names.map((name) => heading(name, "col")), heading("Example", "col"));
+  const lines = order.map((kind) => {
+    const line = element("tr");
+    const name = heading(kind, "row");
+    name.prepend(gainPart(kind, ""));
+    const points = found.map(({ gain }) => element("td", "number", (gain.parts.find(([each]) => each === kind) ?? [kind, "–"])[1]));
+    line.append(name, ...points, nameCell(kinds.get(kind) ?? ""));
+    return line;
+  });
+  at("gain-kinds").replaceChildren(head, ...lines);
+  const { segments, of } = found[0].gain;
+  const counted = segments < of ? `, counted in ${count(segments)} of ${count(of)} lines` : "";
+  at("gain-note").textContent = `At threshold ${data.thresholds[data.run]}. Points of a kind: its share of the soft credit${counted}, times what soft matches add. All pairs: softbleu explain --show pairs`;
+}
+
+function gainPart(kind, points) {
+  const longest = Math.max(...kind.split(" ").map((word) => word.length));
+  const part = element("span", `part${longest > 5 ? " long" : longest < 5 ? " short" : ""}`);
+  part.dataset.soft = kind;
+  part.style.setProperty("--points", points || "1");
+  if (points) part.append(element("span", "", kind), element("b", "", points));
+  return part;
+}
+
 function drawBoxes(found, tested) {
   const all = found.wins + found.ties + found.losses;
   const share = (number) => `${count(number)} (${Math.round((100 * number) / Math.max(all, 1))}%)`;

@@ -32,15 +32,38 @@ function point(drawn, place, side = "candidate") {
   const length = match ? match.length : n;
   const own = start < 0 ? [] : candidate.tokens.slice(start, start + length);
   own.forEach((token) => token.classList.add("active"));
+  const isLong = state.order > 1;
   const word = start < 0 ? references[place].textContent : row.candidate.slice(start, start + length).join(data.glue);
   met.replaceChildren(element("bdi", "", word));
   if (!match) {
-    met.append(side === "references" ? ": in no output" : row.candidate.length < n ? `: too short for an n-gram of order ${n}` : ": no match");
+    if (side === "references") met.append(isLong ? `: in no matched ${n}-gram` : ": missing from the output");
+    else if (row.candidate.length < n) met.append(`: too short for a ${n}-gram`);
+    else met.append(isLong ? `: no matching ${n}-gram` : ": no match", ...closest(row, start));
     return;
   }
   references.slice(match.partner, match.partner + match.partnerLength).forEach((token) => token.classList.add("active"));
   const partner = row.pool.slice(match.partner, match.partner + match.partnerLength).join(data.glue);
   met.append(match.wrong ? " stands for " : " matches ", element("bdi", "", partner), `${whichReference(row, match.partner)}: ${match.said}`);
+}
+
+// Name the closest word or n-gram of the references that nothing else matches, where similarities are known.
+function closest(row, start) {
+  const found = state.order ? closestNgram(row, state.order, start) : closestWord(row, start);
+  if (!found) return [];
+  const [text, similarity] = found;
+  const below = state.order ? `, not above ${data.thresholds[state.threshold]}` : "";
+  return [state.order ? "; closest that is free: " : "; closest: ", element("bdi", "", text), ` (similarity ${fixed(similarity, 4 - 2 * !state.order)}${below})`];
+}
+
+// The match that a lower threshold makes first.
+function closestNgram(row, n, start) {
+  let best = -1;
+  for (let k = row.groups[n - 1]; sliding && k < row.groups[n]; k += 1) {
+    if (columns.start[k] === start && columns.end[k] <= state.threshold && (best < 0 || columns.end[k] > columns.end[best])) best = k;
+  }
+  if (best < 0) return null;
+  const match = ngramMatch(row, best, n);
+  return [row.pool.slice(match.partner, match.partner + match.partnerLength).join(data.glue), match.share];
 }
 
 function whichReference(row, place) {
@@ -181,6 +204,7 @@ function showChosen() {
   at("filter-choice").hidden = Object.keys(titles).length < 2;
   at("first-legend").hidden = at("second-legend").hidden = !two;
   drawAnswer();
+  drawGain();
   drawRanking();
   drawExtremes();
   drawCurve();
@@ -197,6 +221,10 @@ function drawLegend() {
   if (shows) {
     const soft = state.order ? sliding || columns.mass.some((mass) => mass < SCALE) : Boolean(data.marks);
     for (const token of document.querySelectorAll("#legend .soft")) token.hidden = !soft;
+    for (const token of document.querySelectorAll("#legend [data-ngram]")) {
+      token.dataset.word ??= token.textContent;
+      token.textContent = state.order > 1 ? `${token.dataset.ngram} ${state.order}-gram` : token.dataset.word;
+    }
     return;
   }
   const shown = data.marks.kinds.map((kind) => {
