@@ -120,7 +120,7 @@ def page_data(page: Page, layout: Layout) -> dict[str, object]:
         },
         "marks": _named(page.marks, "kinds", "labels", "title", "pairs"),
         "heat": _named(page.similarities, "labels", "steps"),
-        "tables": [_table(table, digits) for table in page.tables],
+        "tables": [_table(table, digits, _heads(page)) for table in page.tables],
     }
     return {name: value if name in _TEXT else _visible(value) for name, value in made.items()}
 
@@ -141,6 +141,7 @@ def _verdict_data(page: Page, layout: Layout) -> dict[str, object] | None:
         "systems": shown,
         "step": None if lines is None else lines.step,
         "counts": [] if lines is None else lines.counts.tolist(),
+        "effects": [] if lines is None else lines.effects.round(6).tolist(),
     }
 
 
@@ -232,14 +233,28 @@ def _mark_columns(page: Page, rows: int) -> dict[str, Integers]:
     return columns
 
 
-def _table(table: PageTable, digits: int) -> dict[str, object]:
+def _heads(page: Page) -> dict[str, str]:
+    """Return how tables name systems and metrics: by their names, and by labels that one metric alone has."""
+    first = [of_metric[0] for of_metric in (page.scores.results, *page.scores.others)]
+    labels = [result.label for result in first]
+    heads = {result.metric: result.label for result in first if labels.count(result.label) == 1}
+    return heads | {result.name: result.name for result in page.scores.results}
+
+
+def _table(table: PageTable, digits: int, heads: Mapping[str, str]) -> dict[str, object]:
     """Format the cells of a table."""
     columns = list(dict.fromkeys(name for row in table.rows for name in row))
-    cells = [[TableColumn(name, missing="–").cell(row, digits) for name in columns] for row in table.rows]
-    numeric = [not any(isinstance(row.get(name), str) for row in table.rows) for name in columns]
-    values = [[_exact(row.get(name)) for name in columns] for row in table.rows]
-    shown = {"columns": columns, "numeric": numeric, "rows": cells, "values": values}
-    return {"title": table.title, "note": table.note, **shown}
+    rows = [row | {"metric": heads.get(str(row.get("metric")), row.get("metric"))} for row in map(dict, table.rows)]
+    return {
+        "title": table.title,
+        "notes": table.note.splitlines(),
+        "why": table.why,
+        "columns": columns,
+        "heads": [heads.get(name, name.replace("_", " ")) for name in columns],
+        "numeric": [not any(isinstance(row.get(name), str) for row in table.rows) for name in columns],
+        "rows": [[TableColumn(name, missing="–").cell(row, digits) for name in columns] for row in rows],
+        "values": [[_exact(row.get(name)) for name in columns] for row in table.rows],
+    }
 
 
 def _exact(value: object) -> str:
@@ -378,8 +393,10 @@ def page_table(table: Table, layout: Layout | None = None) -> Iterator[str]:
 
 def sortable_table(table: Table, label: str, cell: Callable[[TableColumn, Fields], tuple[str, str]]) -> Iterator[str]:
     """Make a table that is sorted by a click on a head; `cell` gives the class and the HTML of a number."""
+    kinds = ["", *[' class="number"'] * len(table.seen)]
     heads = "".join(
-        f'<th scope="col"><button type="button">{visible_html(column.title)}</button></th>' for column in table.seen
+        f'<th scope="col"{kind}><button type="button">{visible_html(column.title)}</button></th>'
+        for kind, column in zip(kinds, table.seen, strict=False)
     )
     yield f'<div class="scroll wide" role="region" aria-label="{label}" tabindex="0"><table>\n'
     yield f"<thead><tr>{heads}</tr></thead>\n<tbody>\n"

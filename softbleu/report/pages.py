@@ -38,7 +38,7 @@ from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.protocols import BleuFormula, ShowsEdits, ShowsSimilarities, at_level
 from softbleu.report.comparisons import nested_pair
 from softbleu.report.corrections import kind_rows
-from softbleu.resample import ends, rank_ranges
+from softbleu.resample import ALIKE, ends, rank_ranges
 from softbleu.results.comparison import Comparison, bootstrap_scores
 from softbleu.results.significance import SignificanceSettings
 from softbleu.results.slices import compare_systems, outputs_family, segment_numbers
@@ -109,14 +109,17 @@ class PageTable:
     title: str
     rows: Sequence[Mapping[str, object]]  # By column name, the same in each row
     note: str = ""
+    why: bool = False  # Whether it explains the scores
 
 
 @dataclass(frozen=True)
 class LineDifferences:
-    """A histogram around 0 of the differences of segments from the baseline, by system."""
+    """Differences of segments from the baseline, by system."""
 
-    step: float  # Width of a bar; the outermost bars count all beyond them, too
-    counts: Integers  # (systems, bars); better segments on the right
+    step: float  # Width of a bar of the histogram, a round number; the outermost bars count all beyond them, too
+    counts: Integers  # (systems, bars); better segments on the right, equal ones in the middle
+    effects: Floats
+    """What each segment on the page adds to the corpus score, beside the baseline's output: (systems, shown)."""
 
 
 @dataclass(frozen=True)
@@ -199,21 +202,50 @@ def make_comparison_page(
         if best is None:
             return replace(page, tables=tables)
         pair = corpus.systems.index(baseline), corpus.systems.index(best.name)
-        differences = _line_differences(statistics[0], pair[0])
+        differences = _line_differences(statistics[0], pair[0], page.text.numbers)
         return replace(page, pair=pair, tables=tables, compared=compared, differences=differences)
 
 
-_BARS = 41  # Of a histogram
+_SIDE = 6  # Bars of a histogram on each side of the equal segments
 _INNER = 0.99  # Share of the differences that lie within it
 
 
-def _line_differences(statistics: Statistics, baseline: int) -> LineDifferences:
+def _line_differences(statistics: Statistics, baseline: int, shown: Integers) -> LineDifferences:
     """Count the segments of each system by how much better they are than the baseline's."""
     scores = segment_numbers(statistics)
     better = np.nan_to_num(scores - scores[baseline]) * (1 if statistics.metric.higher_is_better else -1)
-    step = 2 * float(np.quantile(np.abs(better[better != 0]), _INNER) if better.any() else 1) / _BARS
-    bars = np.clip(np.rint(better / step), -(_BARS // 2), _BARS // 2).astype(np.int64) + _BARS // 2
-    return LineDifferences(step, np.stack([np.bincount(row, minlength=_BARS) for row in bars]))
+    better[np.abs(better) <= ALIKE] = 0
+    step = _round_down(float(np.quantile(np.abs(better[better != 0]), _INNER)) / _SIDE if better.any() else 1.0)
+    bars = np.sign(better) * np.minimum(np.abs(better) // step + 1, _SIDE) + _SIDE
+    counts = np.stack([np.bincount(row, minlength=2 * _SIDE + 1) for row in bars.astype(np.int64)])
+    return LineDifferences(step, counts, _effects(statistics, baseline, shown, scores))
+
+
+def _round_down(number: float) -> float:
+    """Return the greatest number up to a positive one that is 1, 2 or 5 times a power of ten.
+
+    >>> _round_down(7.3), _round_down(0.02)
+    (5.0, 0.02)
+    """
+    digit, _, exponent = f"{number:e}".partition("e")
+    first = max(times for times in (1, 2, 5) if times <= float(digit))
+    return float(f"{first}e{exponent}")
+
+
+def _effects(statistics: Statistics, baseline: int, shown: Integers, scores: Floats) -> Floats:
+    """Return how much the corpus score falls if the output of a segment is the baseline's; (systems, shown).
+
+    Where the corpus score takes more than a sum of rows, the differences of the segments' `scores` are the effects.
+    """
+    aggregation = at_level(statistics.metric, "corpus").aggregation
+    rows = [aggregation.counts(of_system, statistics.offsets) for of_system in statistics.rows.astype(np.float64)]
+    effects = (scores - scores[baseline])[:, shown]
+    for system, own in enumerate(rows):
+        if own is not None and rows[baseline] is not None:
+            total = own.sum(axis=0)
+            exchanged = aggregation.metric.columns(total - own[shown] + rows[baseline][shown]).score
+            effects[system] = aggregation.metric.columns(total[None]).score - exchanged
+    return np.nan_to_num(effects)
 
 
 @contextmanager
@@ -368,8 +400,10 @@ def _credit_tables(runner: Runner, metric: Metric) -> list[PageTable]:
     said = f"Matches of n-grams that differ, at threshold {threshold:g}; an exact match has a credit of 1."
     top = credit.pairs_table(_EARNERS)
     return [
-        PageTable("Where soft credit comes from", credit.kinds_table().records(), said),
-        PageTable("Soft matches that earn most", top.records(), "share: of the system's soft credit, per cent."),
+        PageTable("Where soft credit comes from", credit.kinds_table().records(), said, why=True),
+        PageTable(
+            "Soft matches that earn most", top.records(), "share: of the system's soft credit, per cent.", why=True
+        ),
     ]
 
 
@@ -389,7 +423,7 @@ def _kind_tables(
         corpus, Plan(judging), by or "type", language=language, baseline=baseline, significance=settings
     )
     return [
-        PageTable("Corrections by kind" + f": {table.label}" * (len(compared) > 1), kind_rows(table), said)
+        PageTable("Corrections by kind" + f": {table.label}" * (len(compared) > 1), kind_rows(table), said, why=True)
         for table in compared
         for said in [f"{_KINDS} {table.signature}"]
     ]
@@ -412,9 +446,9 @@ def _comparison_tables(
         return shown
     prepared = runner.prepared(metric)
     by_length, by_word = scores_by_length(prepared, statistics), scores_by_word(prepared, metric, "rarity")
-    shown.append(PageTable("Scores by segment length", by_length.records()))
-    shown.append(PageTable("Words by their frequency in the references", by_word.records()))
+    shown.append(PageTable("Scores by segment length", by_length.records(), why=True))
+    shown.append(PageTable("Words by their frequency in the references", by_word.records(), why=True))
     if len(corpus.systems) > 1:
         differences = differences_in(prepared, compared[0].baseline, top=_NGRAMS)
-        shown.append(PageTable("N-grams that one system gets and another misses", differences.records()))
+        shown.append(PageTable("N-grams that one system gets and another misses", differences.records(), why=True))
     return shown
