@@ -232,8 +232,12 @@ function keepHash() {
 // A link leads to a section of the page, in its fold, or to a state of the page.
 function readHash() {
   const section = sectionOf(location.hash);
-  if (section) unfold(section);
-  else readState();
+  if (!section) {
+    readState();
+    return;
+  }
+  goTo({ line: 0 });
+  unfold(section);
 }
 
 function unfold(section) {

@@ -246,7 +246,7 @@ function drawExtremes() {
   at("gains-title").textContent = `${name} gains most`;
   at("losses-title").textContent = `${name} loses most`;
   for (const [id, found] of [["gains", gains], ["losses", losses]]) {
-    at(id).replaceChildren(...(found.length ? found.map(extremeCard) : [element("p", "note", "no line")]));
+    at(id).replaceChildren(...(found.length ? found.map(extremeCard) : [element("p", "note", `no line of ${LEAST_TOKENS} tokens or more`)]));
   }
   const links = [["largest gain", gains[0]], ["largest loss", losses[0]]].filter(([, item]) => item);
   at("where").replaceChildren(`${name}: `, ...links.flatMap(([title, item], place) => [place ? "; " : "", `${title}: `, lineLink(item.segment, `line ${count(item.segment)}`), ` (${signed(item.difference)})`]));
