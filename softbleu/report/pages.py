@@ -398,10 +398,10 @@ def _credit_tables(runner: Runner, metric: Metric) -> list[PageTable]:
         return []
     threshold = credit.thresholds[credit.run]
     said = f"Matches of n-grams that differ, at threshold {threshold:g}; an exact match has a credit of 1."
-    top, share = credit.pairs_table(_EARNERS), "share: of the system's soft credit, per cent."
+    top = credit.pairs_table(_EARNERS)
     return [
-        PageTable("Where soft credit comes from", credit.kinds_table().records(), said, why=True),
-        PageTable("Soft matches that earn most", top.records(), share, why=True),
+        PageTable("Where soft credit comes from", credit.kinds_table().records(), said),
+        PageTable("Soft matches that earn most", top.records(), "share: of the system's soft credit, per cent."),
     ]
 
 

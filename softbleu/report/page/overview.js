@@ -68,16 +68,18 @@ function drawBoxes(found, tested) {
   const all = found.wins + found.ties + found.losses;
   const share = (number) => `${count(number)} (${Math.round((100 * number) / Math.max(all, 1))}%)`;
   const boxes = [
-    [`${nameOf(tested)} better: lines`, share(found.wins), "better"],
-    [`${nameOf(tested)} worse: lines`, share(found.losses), "worse"],
-    ["same score: lines", share(found.ties), ""],
+    [`${nameOf(tested)} better`, share(found.wins), "better"],
+    [`${nameOf(tested)} worse`, share(found.losses), "worse"],
+    ["same score", share(found.ties), ""],
   ];
-  const both = (valueOf) => [tested, data.verdict.baseline].map((number) => `${nameOf(number)} ${valueOf(systems[number])}`).join(", ");
-  if (order) boxes.push(["length / reference", both((system) => `${fixed((100 * system.candidate_length) / Math.max(system.reference_length, 1), 1)}%`), ""]);
-  for (const name of precisionAndRecall()) boxes.push([name, both((system) => partOf(system, name)), ""]);
+  if (order) {
+    const lengthOf = (number) => `${fixed((100 * systems[number].candidate_length) / Math.max(systems[number].reference_length, 1), 1)}%`;
+    boxes.push(["length / reference", `${nameOf(tested)} ${lengthOf(tested)}, ${nameOf(data.verdict.baseline)} ${lengthOf(data.verdict.baseline)}`, ""]);
+  }
+  for (const name of precisionAndRecall()) boxes.push([name, [tested, data.verdict.baseline].map((number) => `${nameOf(number)} ${partOf(systems[number], name)}`).join(", "), ""]);
   const made = boxes.map(([name, value, look]) => {
     const box = element("div");
-    box.append(element("dt", "", name), element("dd", look, value));
+    box.append(element("dt", "", `${name}${look || name.startsWith("same") ? ": lines" : ""}`), element("dd", look, value));
     return box;
   });
   at("boxes").replaceChildren(...made);

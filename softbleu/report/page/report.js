@@ -35,7 +35,7 @@ function point(drawn, place, side = "candidate") {
   const word = start < 0 ? references[place].textContent : row.candidate.slice(start, start + length).join(data.glue);
   met.replaceChildren(element("bdi", "", word));
   if (!match) {
-    met.append(side === "references" ? ": missing from the output" : row.candidate.length < n ? `: too short for an n-gram of order ${n}` : ": no match");
+    met.append(side === "references" ? ": in no output" : row.candidate.length < n ? `: too short for an n-gram of order ${n}` : ": no match");
     return;
   }
   references.slice(match.partner, match.partner + match.partnerLength).forEach((token) => token.classList.add("active"));
@@ -257,9 +257,10 @@ function setUpNotes() {
   const { samples, seed } = data.significance;
   const where = sliding ? `, at threshold ${data.thresholds[data.run]} only` : "";
   const bars = `Bars: 95% intervals, ${many(samples, "bootstrap sample")} (seed ${seed})${where}.`;
-  at("interval-note").textContent = `${bars} Ranks: 95% range over bootstrap samples.${data.verdict?.overall ? ` ${data.verdict.overall}` : ""}`;
+  at("interval-note").textContent = `${bars} Ranks: 95% range over bootstrap samples.`;
   at("interval-note").hidden = data.systems[0].interval === null;
   at("overview").hidden = data.systems.length < 2;
+  at("overview").after(at("curve"), at("slider"));
   if (data.numbers) {
     const kept = data.systems.length > 1 ? "those that differ most between systems" : "those with the worst scores";
     at("shown-note").textContent = `${count(data.shown)} of ${many(data.segments, "line")} are on this page: ${kept}. Scores, tests and intervals are of all lines.`;
