@@ -82,7 +82,7 @@ class PageScores:
     segment_signature: str
     ranks: Sequence[tuple[int, int]]  # Best and worst rank in 95% of the samples, one per system; empty for one
     parts: Mapping[str, Sequence[Sequence[float]]]
-    """Components of the segments' scores by column name, and scores by the other metrics; likewise."""
+    """Components of the segments' scores by column name, and scores by the other metrics by expression; likewise."""
     rows: Integers  # Lengths and totals for BLEU's formula (systems, segments, k); empty for other metrics
 
 
@@ -208,6 +208,7 @@ def make_comparison_page(
 
 _SIDE = 6  # Bars of a histogram on each side of the equal segments
 _INNER = 0.99  # Share of the differences that lie within it
+_STEPS = [float(f"{first}e{exponent}") for exponent in range(-6, 9) for first in (1, 2, 5)]
 
 
 def _line_differences(statistics: Statistics, baseline: int, shown: Integers) -> LineDifferences:
@@ -215,37 +216,27 @@ def _line_differences(statistics: Statistics, baseline: int, shown: Integers) ->
     scores = segment_numbers(statistics)
     better = np.nan_to_num(scores - scores[baseline]) * (1 if statistics.metric.higher_is_better else -1)
     better[np.abs(better) <= ALIKE] = 0
-    step = _round_down(float(np.quantile(np.abs(better[better != 0]), _INNER)) / _SIDE if better.any() else 1.0)
-    bars = np.sign(better) * np.minimum(np.abs(better) // step + 1, _SIDE) + _SIDE
-    counts = np.stack([np.bincount(row, minlength=2 * _SIDE + 1) for row in bars.astype(np.int64)])
+    width = np.quantile(np.abs(better[better != 0]), _INNER) / _SIDE if better.any() else 1
+    step = max(step for step in _STEPS if step <= max(width, _STEPS[0]))
+    bars = np.sign(better) * np.minimum(np.abs(better) // step + 1, _SIDE)
+    counts = (bars[..., None] == np.arange(-_SIDE, _SIDE + 1)).sum(axis=1)
     return LineDifferences(step, counts, _effects(statistics, baseline, shown, scores))
 
 
-def _round_down(number: float) -> float:
-    """Return the greatest number up to a positive one that is 1, 2 or 5 times a power of ten.
-
-    >>> _round_down(7.3), _round_down(0.02)
-    (5.0, 0.02)
-    """
-    digit, _, exponent = f"{number:e}".partition("e")
-    first = max(times for times in (1, 2, 5) if times <= float(digit))
-    return float(f"{first}e{exponent}")
-
-
 def _effects(statistics: Statistics, baseline: int, shown: Integers, scores: Floats) -> Floats:
-    """Return how much the corpus score falls if the output of a segment is the baseline's; (systems, shown).
+    """Return how much the corpus score falls if the output of a segment is the baseline's: (systems, shown).
 
-    Where the corpus score takes more than a sum of rows, the differences of the segments' `scores` are the effects.
+    A corpus score that takes more than a sum of rows is treated as the mean of the segments' `scores`.
     """
     aggregation = at_level(statistics.metric, "corpus").aggregation
     rows = [aggregation.counts(of_system, statistics.offsets) for of_system in statistics.rows.astype(np.float64)]
-    effects = (scores - scores[baseline])[:, shown]
+    effects, beside = (scores - scores[baseline])[:, shown] / scores.shape[1], rows[baseline]
     for system, own in enumerate(rows):
-        if own is not None and rows[baseline] is not None:
-            total = own.sum(axis=0)
-            exchanged = aggregation.metric.columns(total - own[shown] + rows[baseline][shown]).score
-            effects[system] = aggregation.metric.columns(total[None]).score - exchanged
-    return np.nan_to_num(effects)
+        if own is not None and beside is not None:
+            exchanged = own.sum(axis=0) - own[shown] + beside[shown]
+            found = aggregation.metric.columns(np.vstack([own.sum(axis=0), exchanged])).score
+            effects[system] = found[0] - found[1:]
+    return effects
 
 
 @contextmanager
@@ -333,10 +324,7 @@ def _scores_of(
     segments = [[(result.segments or ())[number] for number in shown.tolist()] for result in by_segment]
     with_formula = isinstance(first.metric, BleuFormula)
     parts = {} if with_formula else _components(segments)
-    labels = [scored.metric.label for scored in statistics]
-    for scored in more:
-        name = scored.metric.label if labels.count(scored.metric.label) == 1 else str(scored.metric)
-        parts[name] = segment_numbers(scored)[:, shown].tolist()
+    parts |= {str(scored.metric): segment_numbers(scored)[:, shown].tolist() for scored in more}
     significance = significance.settled(len(results))
     intervals, ranks = _intervals(first, metric, significance)
     return PageScores(

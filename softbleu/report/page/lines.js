@@ -98,7 +98,7 @@ function drawSegmentHead() {
 function partsOf(row) {
   const shown = Object.entries(data.parts).map(([name, values]) => {
     const value = values[row.number][row.place];
-    return value === null ? "" : `${name} ${Number.isInteger(value) ? value : fixed(value, data.digits)}`;
+    return value === null ? "" : `${labelOf(name)} ${Number.isInteger(value) ? value : fixed(value, data.digits)}`;
   });
   return shown.join("  ");
 }
@@ -305,6 +305,16 @@ function markTarget() {
 
 // Additional tables
 
+// Label of a metric, unless two of them share it.
+function labelOf(metric) {
+  const label = data.labels[metric];
+  return Object.values(data.labels).filter((other) => other === label).length === 1 ? label : metric;
+}
+
+function headOf(name) {
+  return data.systems.some((system) => system.name === name) ? name : (labelOf(name) ?? name).replaceAll("_", " ");
+}
+
 function drawTables() {
   data.tables.forEach((table, number) => {
     const section = element("section");
@@ -316,8 +326,8 @@ function drawTables() {
     box.setAttribute("aria-labelledby", title.id);
     const made = element("table", "plain");
     const head = element("tr");
-    table.heads.forEach((name, place) => {
-      const cell = heading(name, "col");
+    table.columns.forEach((name, place) => {
+      const cell = heading(headOf(name), "col");
       if (table.numeric[place]) cell.className = "number";
       head.append(cell);
     });
@@ -326,7 +336,7 @@ function drawTables() {
       const line = element("tr");
       cells.forEach((text, place) => {
         const cell = element("td", table.numeric[place] ? "number" : "");
-        cell.append(element("bdi", "", text));
+        cell.append(element("bdi", "", table.columns[place] === "metric" ? labelOf(text) : text));
         line.append(cell);
       });
       made.append(line);
