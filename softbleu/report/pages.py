@@ -230,9 +230,9 @@ def _effects(statistics: Statistics, baseline: int, shown: Integers, scores: Flo
     """
     aggregation = at_level(statistics.metric, "corpus").aggregation
     rows = [aggregation.counts(of_system, statistics.offsets) for of_system in statistics.rows.astype(np.float64)]
-    effects, beside = (scores - scores[baseline])[:, shown] / scores.shape[1], rows[baseline]
+    effects: Floats = (scores - scores[baseline])[:, shown] / scores.shape[1]
     for system, own in enumerate(rows):
-        if own is not None and beside is not None:
+        if own is not None and (beside := rows[baseline]) is not None:
             exchanged = own.sum(axis=0) - own[shown] + beside[shown]
             found = aggregation.metric.columns(np.vstack([own.sum(axis=0), exchanged])).score
             effects[system] = found[0] - found[1:]

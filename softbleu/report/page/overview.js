@@ -316,7 +316,8 @@ function drawCurve() {
   }
   for (const name of ["0.00", "0.20", "0.40", "0.60", "0.80", "1.00"]) word(x(data.thresholds.indexOf(name)), height - foot + 16, "middle", String(Number(name)));
   word(left, height - 8, "start", "threshold: least similarity of a match");
-  const lookOf = (number) => (curves.length === 1 ? "first" : !paired() ? "other" : number === state.system ? "first" : number === state.beside ? "second" : "other");
+  const lead = state.system >= 0 ? state.system : rankedSystems()[0].number;
+  const lookOf = (number) => (number === lead ? "first" : paired() && number === state.beside ? "second" : "other");
   curves.forEach((scores, number) => {
     const points = scores.map((score, threshold) => `${fixed(x(threshold), 1)} ${fixed(y(score), 1)}`);
     const line = drawing("path", { d: `M${points.join("L")}`, class: `curve ${lookOf(number)}` });
@@ -332,10 +333,11 @@ function drawCurve() {
     const place = x(state.threshold);
     at("curve-place").setAttribute("d", `M${fixed(place, 1)} ${top}V${height}`);
     // Curves fall: the greater of two values stands above and to the right, the other below and to the left.
-    named.sort(([one], [other]) => other[state.threshold] - one[state.threshold]).forEach(([scores, , text], rank) => {
+    named.sort(([one], [other]) => other[state.threshold] - one[state.threshold]).forEach(([scores, number, text], rank) => {
       const score = scores[state.threshold];
-      text.textContent = fixed(score, data.digits);
-      const toRight = rank ? place < left + 60 : place < width - 60;
+      text.textContent = curves.length > named.length ? `${nameOf(number)} ${fixed(score, data.digits)}` : fixed(score, data.digits);
+      const room = text.getComputedTextLength() + 10;
+      const toRight = rank ? place < left + room : place < width - room;
       const where = { x: fixed(place + (toRight ? 6 : -6), 1), y: fixed(y(score) + (rank ? 16 : -8), 1), "text-anchor": toRight ? "start" : "end" };
       for (const [key, value] of Object.entries(where)) text.setAttribute(key, String(value));
     });
