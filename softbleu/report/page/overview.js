@@ -335,7 +335,8 @@ function drawCurve() {
     // Curves fall: the greater of two values stands above and to the right, the other below and to the left.
     named.sort(([one], [other]) => other[state.threshold] - one[state.threshold]).forEach(([scores, number, text], rank) => {
       const score = scores[state.threshold];
-      text.textContent = curves.length > named.length ? `${nameOf(number)} ${fixed(score, data.digits)}` : fixed(score, data.digits);
+      // The ranking names the colours of a pair.
+      text.textContent = `${paired() || curves.length === 1 ? "" : `${nameOf(number)} `}${fixed(score, data.digits)}`;
       const room = text.getComputedTextLength() + 10;
       const toRight = rank ? place < left + room : place < width - room;
       const where = { x: fixed(place + (toRight ? 6 : -6), 1), y: fixed(y(score) + (rank ? 16 : -8), 1), "text-anchor": toRight ? "start" : "end" };
