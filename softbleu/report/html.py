@@ -257,8 +257,7 @@ def _name(threshold: float) -> str:
     >>> _name(0.8), _name(0.53125)
     ('0.80', '0.53125')
     """
-    short = f"{threshold:.2f}"
-    return short if float(short) == threshold else repr(threshold)
+    return max(f"{threshold:.2f}", repr(threshold), key=len)
 
 
 def _system(page: Page, number: int, result: Result) -> dict[str, object]:

@@ -58,13 +58,14 @@ _CREDITED = 5000  # Outputs whose soft credit is shown: finding it takes as long
 _EARNERS = 5  # Pairs of each system that earn most
 _NGRAMS = 10  # N-grams of each pair and direction on the page of a comparison
 _PAIRS = (
-    "difference: the system's score less that of the other, with its 95% interval; p_value: by the test, and "
-    "corrected for the number of tests; effect: Cohen's d over lines; wins, ties, losses: lines. "
+    "difference: system − other, with its 95% interval; p value: of the test, and corrected for all tests; "
+    "effect: Cohen's d over lines; wins, ties, losses: numbers of lines.\n"
 )
 _KINDS = (
-    "contribution: points of the difference of F of all edits that come from the kind, with its 95% interval; "
-    "difference: of F from the baseline's, with its 95% interval; p_value: by the test, and corrected for all kinds."
+    "contribution: points of F that the kind adds to the difference over all edits, with their 95% interval; "
+    "difference: F − F of the baseline, with its 95% interval; p value: of the test, and corrected for all kinds."
 )
+_MATCHES = "matches: of the better system, other matches: of the worse one, offered: occurrences in the references"
 _NO_ROWS = np.zeros((0, 0, 0), np.int64)
 
 
@@ -409,9 +410,8 @@ def _kind_tables(
         corpus, Plan(judging), by or "type", language=language, baseline=baseline, significance=settings
     )
     return [
-        PageTable("Corrections by kind" + f": {table.label}" * (len(compared) > 1), kind_rows(table), said, why=True)
+        PageTable(f"{table.label}: corrections by kind", kind_rows(table), f"{_KINDS}\n{table.signature}", why=True)
         for table in compared
-        for said in [f"{_KINDS} {table.signature}"]
     ]
 
 
@@ -435,6 +435,6 @@ def _comparison_tables(
     shown.append(PageTable("Scores by segment length", by_length.records(), why=True))
     shown.append(PageTable("Words by their frequency in the references", by_word.records(), why=True))
     if len(corpus.systems) > 1:
-        differences = differences_in(prepared, compared[0].baseline, top=_NGRAMS)
-        shown.append(PageTable("N-grams that one system gets and another misses", differences.records(), why=True))
+        ngrams = differences_in(prepared, compared[0].baseline, top=_NGRAMS).records()
+        shown.append(PageTable("N-grams that one system matches more often", ngrams, _MATCHES, why=True))
     return shown

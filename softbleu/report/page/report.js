@@ -262,8 +262,8 @@ function setUpNotes() {
   at("overview").hidden = data.systems.length < 2;
   at("overview").after(at("curve"), at("slider"));
   if (data.numbers) {
-    const kept = data.systems.length > 1 ? "those that differ most between systems" : "those with the worst scores";
-    at("shown-note").textContent = `${count(data.shown)} of ${many(data.segments, "line")} are on this page: ${kept}. Scores, tests and intervals are of all lines.`;
+    const kept = data.systems.length > 1 ? "the lines that differ most between systems" : "the lines with the worst scores";
+    at("shown-note").textContent = `Only ${count(data.shown)} of ${many(data.segments, "line")} are on this page: ${kept}. Scores, tests and intervals cover all lines.`;
     at("shown-note").hidden = false;
   }
   at("signature").textContent = data.signature;
