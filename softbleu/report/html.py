@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 _SCRIPTS = ("score.js", "data.js", "tables.js", "lines.js", "overview.js", "report.js")
 _PART_DIGITS = 4
 _LEVEL = 6  # Of compression; level 9 takes four times as long and saves 1%
-_AT_ONCE = 1 << 20  # Entries of a column that are compressed at once
 _TEXT = ("words", "glue", "scores", "parts")  # Data that are text of the corpus, or numbers
 _ESCAPES = {char: f"\\u{ord(char):04x}" for char in "<>&\u2028\u2029"}
 
@@ -52,13 +51,8 @@ def write_html(page: Page, layout: Layout) -> Iterator[str]:
     Text and names are data of the page's script, which shows them as text only. A content security policy forbids
     other scripts and any loading. The same page gives the same bytes.
     """
-    return _filled("report.html", _SCRIPTS, {"data": _data(page, layout)})
-
-
-def _data(page: Page, layout: Layout) -> Iterator[str]:
-    yield f'{escape_json(dump(page_data(page, layout)))[:-1]}, "packed": '
-    yield from pack(_columns(page))
-    yield "}"
+    data = f'{escape_json(dump(page_data(page, layout)))[:-1]}, "packed": {pack(_columns(page))}}}'
+    return _filled("report.html", _SCRIPTS, {"data": data})
 
 
 def _filled(template: str, names: Sequence[str], parts: Mapping[str, str | Iterable[str]]) -> Iterator[str]:
@@ -124,6 +118,7 @@ def page_data(page: Page, layout: Layout) -> dict[str, object]:
         "heat": _named(page.similarities, "labels", "steps"),
         "gains": [None if gain is None else _gain(gain, digits) for gain in page.gains],
         "tables": [_table(table, digits) for table in page.tables],
+        "labels": {first.metric: first.label for first, *_ in (scores.results, *scores.others)},
     }
     return {name: value if name in _TEXT else _visible(value) for name, value in made.items()}
 
@@ -144,6 +139,7 @@ def _verdict_data(page: Page, layout: Layout) -> dict[str, object] | None:
         "systems": shown,
         "step": None if lines is None else lines.step,
         "counts": [] if lines is None else lines.counts.tolist(),
+        "effects": [] if lines is None else lines.effects.round(6).tolist(),
     }
 
 
@@ -180,32 +176,17 @@ def _shown(score: float) -> float | None:
     return score if score == score else None
 
 
-def pack(columns: Mapping[str, Integers]) -> Iterator[str]:
+def pack(columns: Mapping[str, Integers]) -> str:
     """Write columns of whole numbers from 0 as JSON: in the smallest type, compressed, as base64.
 
-    >>> next(pack({"row": np.array([0, 1]), "mass": np.array([1_000_000, 7])}))
+    >>> pack({"row": np.array([0, 1]), "mass": np.array([1_000_000, 7])})[:54]
     '{"columns": [["row", 1, 2], ["mass", 4, 2]], "data": "'
     """
     widths = [next(n for n in (1, 2, 4) if column.max(initial=0) < 1 << 8 * n) for column in columns.values()]
     entries = [[name, width, len(column)] for width, (name, column) in zip(widths, columns.items(), strict=True)]
-    yield f'{{"columns": {escape_json(dump(entries))}, "data": "'
-    rest = b""
-    for piece in _deflated(zip(widths, columns.values(), strict=True)):
-        # Three bytes are four characters.
-        some = rest + piece
-        whole = len(some) // 3 * 3
-        yield base64.b64encode(some[:whole]).decode("ascii")
-        rest = some[whole:]
-    yield f'{base64.b64encode(rest).decode("ascii")}"}}'
-
-
-def _deflated(columns: Iterable[tuple[int, Integers]]) -> Iterator[bytes]:
-    """Compress consecutive columns; each comes with its bytes per entry."""
-    packer = zlib.compressobj(_LEVEL)
-    for width, column in columns:
-        for start in range(0, len(column), _AT_ONCE):
-            yield packer.compress(column[start : start + _AT_ONCE].astype(f"<u{width}").tobytes())
-    yield packer.flush()
+    parts = [column.astype(f"<u{width}").tobytes() for width, column in zip(widths, columns.values(), strict=True)]
+    data = base64.b64encode(zlib.compress(b"".join(parts), _LEVEL)).decode("ascii")
+    return f'{{"columns": {escape_json(dump(entries))}, "data": "{data}"}}'
 
 
 def _columns(page: Page) -> dict[str, Integers]:
@@ -249,8 +230,8 @@ def _table(table: PageTable, digits: int) -> dict[str, object]:
     cells = [[TableColumn(name, missing="–").cell(row, digits) for name in columns] for row in table.rows]
     numeric = [not any(isinstance(row.get(name), str) for row in table.rows) for name in columns]
     values = [[_exact(row.get(name)) for name in columns] for row in table.rows]
-    shown = {"columns": columns, "numeric": numeric, "rows": cells, "values": values}
-    return {"title": table.title, "note": table.note, **shown}
+    shown = {"columns": columns, "numeric": numeric, "rows": cells, "values": values, "why": table.why}
+    return {"title": table.title, "notes": table.note.splitlines(), **shown}
 
 
 def _exact(value: object) -> str:
@@ -287,17 +268,14 @@ def _name(threshold: float) -> str:
     >>> _name(0.8), _name(0.53125)
     ('0.80', '0.53125')
     """
-    short = f"{threshold:.2f}"
-    return short if float(short) == threshold else repr(threshold)
+    return max(f"{threshold:.2f}", repr(threshold), key=len)
 
 
 def _system(page: Page, number: int, result: Result) -> dict[str, object]:
-    score = result.numbers
-    coverage = result.coverage
+    score, coverage = result.numbers, result.coverage
     if page.matches.order:
         names = ("precisions", "brevity_penalty", "candidate_length", "reference_length", "totals")
-        numbers = {name: getattr(score, name) for name in names}
-        numbers["masses"] = page.matches.clipped[number].tolist()
+        numbers = {name: getattr(score, name) for name in names} | {"masses": page.matches.clipped[number].tolist()}
     else:
         numbers = {
             "parts": [[name, value] for name, value in score.shown().items() if isinstance(value, int | float)]
@@ -390,7 +368,9 @@ def page_table(table: Table, layout: Layout | None = None) -> Iterator[str]:
 def sortable_table(table: Table, label: str, cell: Callable[[TableColumn, Fields], tuple[str, str]]) -> Iterator[str]:
     """Make a table that is sorted by a click on a head; `cell` gives the class and the HTML of a number."""
     heads = "".join(
-        f'<th scope="col"><button type="button">{visible_html(column.title)}</button></th>' for column in table.seen
+        f'<th scope="col"{" class=number" * (number > 0)}>'
+        f'<button type="button">{visible_html(column.title)}</button></th>'
+        for number, column in enumerate(table.seen)
     )
     yield f'<div class="scroll wide" role="region" aria-label="{label}" tabindex="0"><table>\n'
     yield f"<thead><tr>{heads}</tr></thead>\n<tbody>\n"
@@ -450,8 +430,8 @@ def directions_page(
     title
         Title of the page.
     """
-    title = title or f"{len(table.systems)} systems, {len(table.directions)} directions"
-    return static_page(title, "", _direction_content(table, layout, pages), "sort.js")
+    counted = f"{len(table.systems)} systems, {len(table.directions)} directions"
+    return static_page(title or counted, "", _direction_content(table, layout, pages), "sort.js")
 
 
 def _direction_content(table: DirectionTable, layout: Layout, pages: Mapping[str, str]) -> Iterator[str]:

@@ -38,7 +38,7 @@ from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.protocols import BleuFormula, ShowsEdits, ShowsSimilarities, at_level, exact_twin
 from softbleu.report.comparisons import nested_pair
 from softbleu.report.corrections import kind_rows
-from softbleu.resample import ends, rank_ranges
+from softbleu.resample import ALIKE, ends, rank_ranges
 from softbleu.results.comparison import Comparison, bootstrap_scores
 from softbleu.results.significance import SignificanceSettings
 from softbleu.results.slices import compare_systems, outputs_family, segment_numbers
@@ -56,13 +56,14 @@ ROWS = 15_000  # Candidates on a page; the systems' scores are always of all seg
 _SLOWNESS = 16  # How much longer matching at every threshold takes than scoring by exact matches
 _NGRAMS = 10  # N-grams of each pair and direction on the page of a comparison
 _PAIRS = (
-    "difference: the system's score less that of the other, with its 95% interval; p_value: by the test, and "
-    "corrected for the number of tests; effect: Cohen's d over lines; wins, ties, losses: lines. "
+    "difference: system − other, with its 95% interval; p value: of the test, and corrected for all tests; "
+    "effect: Cohen's d over lines; wins, ties, losses: numbers of lines.\n"
 )
 _KINDS = (
-    "contribution: points of the difference of F of all edits that come from the kind, with its 95% interval; "
-    "difference: of F from the baseline's, with its 95% interval; p_value: by the test, and corrected for all kinds."
+    "contribution: points of F that the kind adds to the difference over all edits, with their 95% interval; "
+    "difference: F − F of the baseline, with its 95% interval; p value: of the test, and corrected for all kinds."
 )
+_MATCHES = "matches: of the better system, other matches: of the worse one, offered: occurrences in the references"
 _NO_ROWS = np.zeros((0, 0, 0), np.int64)
 
 
@@ -80,7 +81,7 @@ class PageScores:
     segment_signature: str
     ranks: Sequence[tuple[int, int]]  # Best and worst rank in 95% of the samples, one per system; empty for one
     parts: Mapping[str, Sequence[Sequence[float]]]
-    """Components of the segments' scores by column name, and scores by the other metrics; likewise."""
+    """Components of the segments' scores by column name, and scores by the other metrics by expression; likewise."""
     rows: Integers  # Lengths and totals for BLEU's formula (systems, segments, k); empty for other metrics
 
 
@@ -107,14 +108,17 @@ class PageTable:
     title: str
     rows: Sequence[Mapping[str, object]]  # By column name, the same in each row
     note: str = ""
+    why: bool = False  # Whether it explains the scores
 
 
 @dataclass(frozen=True)
 class LineDifferences:
-    """A histogram around 0 of the differences of segments from the baseline, by system."""
+    """Differences of segments from the baseline, by system."""
 
-    step: float  # Width of a bar; the outermost bars count all beyond them, too
-    counts: Integers  # (systems, bars); better segments on the right
+    step: float  # Width of a bar of the histogram, a round number; the outermost bars count all beyond them, too
+    counts: Integers  # (systems, bars); better segments on the right, equal ones in the middle
+    effects: Floats
+    """Points of the corpus score that each segment on the page adds to those of the baseline: (systems, shown)."""
 
 
 @dataclass(frozen=True)
@@ -197,21 +201,41 @@ def make_comparison_page(
         if best is None:
             return replace(page, tables=tables)
         pair = corpus.systems.index(baseline), corpus.systems.index(best.name)
-        differences = _line_differences(statistics[0], pair[0])
+        differences = _line_differences(statistics[0], pair[0], page.text.numbers)
         return replace(page, pair=pair, tables=tables, compared=compared, differences=differences)
 
 
-_BARS = 41  # Of a histogram
+_SIDE = 6  # Bars of a histogram on each side of the equal segments
 _INNER = 0.99  # Share of the differences that lie within it
+_STEPS = [float(f"{first}e{exponent}") for exponent in range(-6, 9) for first in (1, 2, 5)]
 
 
-def _line_differences(statistics: Statistics, baseline: int) -> LineDifferences:
+def _line_differences(statistics: Statistics, baseline: int, shown: Integers) -> LineDifferences:
     """Count the segments of each system by how much better they are than the baseline's."""
     scores = segment_numbers(statistics)
     better = np.nan_to_num(scores - scores[baseline]) * (1 if statistics.metric.higher_is_better else -1)
-    step = 2 * float(np.quantile(np.abs(better[better != 0]), _INNER) if better.any() else 1) / _BARS
-    bars = np.clip(np.rint(better / step), -(_BARS // 2), _BARS // 2).astype(np.int64) + _BARS // 2
-    return LineDifferences(step, np.stack([np.bincount(row, minlength=_BARS) for row in bars]))
+    better[np.abs(better) <= ALIKE] = 0
+    width = np.quantile(np.abs(better[better != 0]), _INNER) / _SIDE if better.any() else 1
+    step = max(step for step in _STEPS if step <= max(width, _STEPS[0]))
+    bars = np.sign(better) * np.minimum(np.abs(better) // step + 1, _SIDE)
+    counts = (bars[..., None] == np.arange(-_SIDE, _SIDE + 1)).sum(axis=1)
+    return LineDifferences(step, counts, _effects(statistics, baseline, shown, scores))
+
+
+def _effects(statistics: Statistics, baseline: int, shown: Integers, scores: Floats) -> Floats:
+    """Return how much the corpus score falls if the output of a segment is the baseline's: (systems, shown).
+
+    A corpus score that takes more than a sum of rows is treated as the mean of the segments' `scores`.
+    """
+    aggregation = at_level(statistics.metric, "corpus").aggregation
+    rows = [aggregation.counts(of_system, statistics.offsets) for of_system in statistics.rows.astype(np.float64)]
+    effects: Floats = (scores - scores[baseline])[:, shown] / scores.shape[1]
+    for system, own in enumerate(rows):
+        if own is not None and (beside := rows[baseline]) is not None:
+            exchanged = own.sum(axis=0) - own[shown] + beside[shown]
+            found = aggregation.metric.columns(np.vstack([own.sum(axis=0), exchanged])).score
+            effects[system] = found[0] - found[1:]
+    return effects
 
 
 @contextmanager
@@ -300,10 +324,7 @@ def _scores_of(
     segments = [[(result.segments or ())[number] for number in shown.tolist()] for result in by_segment]
     with_formula = isinstance(first.metric, BleuFormula)
     parts = {} if with_formula else _components(segments)
-    labels = [scored.metric.label for scored in statistics]
-    for scored in more:
-        name = scored.metric.label if labels.count(scored.metric.label) == 1 else str(scored.metric)
-        parts[name] = segment_numbers(scored)[:, shown].tolist()
+    parts |= {str(scored.metric): segment_numbers(scored)[:, shown].tolist() for scored in more}
     significance = significance.settled(len(results))
     intervals, ranks = _intervals(first, metric, significance)
     return PageScores(
@@ -380,9 +401,8 @@ def _kind_tables(
         corpus, Plan(judging), by or "type", language=language, baseline=baseline, significance=settings
     )
     return [
-        PageTable("Corrections by kind" + f": {table.label}" * (len(compared) > 1), kind_rows(table), said)
+        PageTable(f"{table.label}: corrections by kind", kind_rows(table), f"{_KINDS}\n{table.signature}", why=True)
         for table in compared
-        for said in [f"{_KINDS} {table.signature}"]
     ]
 
 
@@ -403,9 +423,9 @@ def _comparison_tables(
         return shown
     prepared = runner.prepared(metric)
     by_length, by_word = scores_by_length(prepared, statistics), scores_by_word(prepared, metric, "rarity")
-    shown.append(PageTable("Scores by segment length", by_length.records()))
-    shown.append(PageTable("Words by their frequency in the references", by_word.records()))
+    shown.append(PageTable("Scores by segment length", by_length.records(), why=True))
+    shown.append(PageTable("Words by their frequency in the references", by_word.records(), why=True))
     if len(corpus.systems) > 1:
-        differences = differences_in(prepared, compared[0].baseline, top=_NGRAMS)
-        shown.append(PageTable("N-grams that one system gets and another misses", differences.records()))
+        ngrams = differences_in(prepared, compared[0].baseline, top=_NGRAMS).records()
+        shown.append(PageTable("N-grams that one system matches more often", ngrams, _MATCHES, why=True))
     return shown

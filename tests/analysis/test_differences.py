@@ -414,7 +414,7 @@ def test_rules_name_types_with_a_note_where_errant_is_missing(monkeypatch: pytes
     rules = correction_kinds(EDITED, APART, "rules")
     assert {"R:VERB:SVA", "R:DET", "M:PREP", "U:PUNCT"} <= {each.kind for each in rules}
     load = Mock(side_effect=OSError("[E050] Can't find model 'en_core_web_sm'."))
-    for module, said in ((None, r"softbleu\[errant\]"), (SimpleNamespace(load=load), "spacy download")):
+    for module, said in ((None, r"\.\[errant\]"), (SimpleNamespace(load=load), "spacy download")):
         monkeypatch.setitem(sys.modules, "errant", module)
         few = SignificanceSettings(samples=9, trials=9)
         with pytest.warns(UserWarning, match=rf"types:rules.*{said}"):

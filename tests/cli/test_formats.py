@@ -168,7 +168,8 @@ def test_a_page_of_a_run(command, files):
 def test_a_page_of_several_metrics(command):
     data = data_of(command(*PAGE, "-m", "bleu", "chrf").out)
     bleu, chrf = json.loads(command(*PAGE[:-2], "-m", "bleu", "chrf", "-f", "json").out)["systems"]
-    assert (data["label"], list(data["parts"]), data["systems"][0]["score"]) == ("VLEU", ["chrF"], bleu["score"])
+    assert (data["label"], list(data["parts"]), data["systems"][0]["score"]) == ("VLEU", ["chrf"], bleu["score"])
+    assert [*data["labels"].values()] == ["VLEU", "chrF"]
     assert data["tables"][0]["rows"] == [[bleu["name"], f"{bleu['score']:.2f}", f"{chrf['score']:.2f}"]]
 
 
@@ -190,7 +191,7 @@ def test_a_page_of_a_comparison(command):
     done = command(*texts, "-m", "bleu", "chrf", "-f", "html", "--title", "One <b> & other")
     assert (done.code, done.err) == (0, "")
     data = data_of(done.out)
-    assert (data["title"], data["pair"], list(data["parts"])) == ("One <b> & other", [0, 1], ["chrF"])
+    assert (data["title"], data["pair"], list(data["parts"])) == ("One <b> & other", [0, 1], ["chrf"])
     found = json.loads(command(*texts, "-f", "json").out)["systems"]
     assert [system["score"] for system in data["systems"]] == [system["score"] for system in found]
     row = dict(zip(data["tables"][0]["columns"], data["tables"][0]["rows"][0], strict=True))

@@ -61,11 +61,14 @@ def browser() -> Iterator[Any]:
 class Report:
     """A page in the browser."""
 
-    def __init__(self, browser: Any, path: Path, at: str = "") -> None:
+    def __init__(self, browser: Any, path: Path, at: str = "", *, folded: bool = False) -> None:
         self.browser = browser
         browser.get_log("browser")
+        browser.get("about:blank")  # A page that is there already is only scrolled to the part after "#"
         browser.get(path.as_uri() + at)
         self.wait(lambda: self.ask("return document.documentElement.dataset.ready") == "yes")
+        if not folded:
+            self.ask("for (const fold of document.querySelectorAll('.fold')) fold.open = true")
 
     def ask(self, script: str, *arguments: object) -> Any:
         return self.browser.execute_script(script, *arguments)
@@ -114,10 +117,10 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 def make_page(browser, tmp_path):
     """Write the page of a command and open it; the browser has nothing to complain about."""
 
-    def call(*arguments: str, at: str = "") -> Report:
+    def call(*arguments: str, at: str = "", folded: bool = False) -> Report:
         path = tmp_path / "report.html"
         assert run([*arguments, "--quiet", "-f", "html", "-o", str(path)]) == 0
-        return Report(browser, path, at)
+        return Report(browser, path, at, folded=folded)
 
     yield call
     assert browser.get_log("browser") == []
@@ -363,15 +366,107 @@ def test_a_comparison_answers_first(make_page, inputs, tmp_path):
     assert report.texts("#agreement td:first-child") == ["chrF"]
     strong = "return Array.from(document.querySelectorAll('#gains .card strong'), (e) => parseFloat(e.textContent))"
     gains = report.ask(strong)
-    differences = sorted(report.values("#segments .difference"), reverse=True)
-    assert gains == pytest.approx([value for value in differences[:3] if value > 0], abs=0.01)
+    # By what they add to the corpus score: lines of fewer than six words are not among them.
+    found = zip(report.values("#segments .difference"), report.ask("return data.verdict.effects[2]"), strict=True)
+    long = [pair for pair, text in zip(found, REFERENCE, strict=True) if len(text.split()) >= 6]
+    assert gains == pytest.approx([gain for gain, _ in sorted(long, key=lambda pair: -pair[1])], abs=0.01)
     places = "['verdict', 'ranking', 'gains', 'segments'].map((id) => at(id).getBoundingClientRect().top)"
     tops = report.ask(f"return {places}")
     assert tops == sorted(tops)
-    assert report.ask("return document.querySelectorAll('#spread rect').length") == 41
+    bars = report.ask("return data.verdict.counts[2].map((number) => number.toLocaleString('en'))")
+    assert report.texts("#spread .count") == bars
+    reach = report.ask("return String(5 * data.verdict.step)")
+    assert {f"≤ −{reach}", f"≥ {reach}"} < {*report.texts("#spread text")}
     report.one("#ranking tbody tr:nth-child(2) button").click()
     assert report.texts("#verdict")[0].startswith("A and B")
     assert report.texts("#segments th")[1:3] == ["B", "A"]
+
+
+def test_folds_are_closed_until_a_link_leads_into_them(browser, make_page, tmp_path):
+    """A link to a line or a section stays in the address, and the back button leads back."""
+    reference = [f"the {number} cats sat on a long mat" for number in range(60)]
+    systems = {
+        f"system_{n:02}_of__many": [line.replace("cats", "dogs" * (k % 26 < n)) for k, line in enumerate(reference)]
+        for n in range(26)
+    }
+    files = [write(tmp_path, f"{name}.txt", lines) for name, lines in systems.items()]
+    options = (
+        "-c",
+        *files,
+        "-r",
+        write(tmp_path, "reference.txt", reference),
+        "-m",
+        "chrf",
+        "--samples",
+        "9",
+        "--trials",
+        "9",
+    )
+    report = make_page("compare", *options, folded=True)
+    assert report.ask("return document.documentElement.scrollHeight") <= 4000
+    opened = "return Array.from(document.querySelectorAll('.fold[open]'), (fold) => fold.id)"
+    assert report.ask(opened) == []
+    assert report.texts("#contents a") == ["Verdict", "Lines", "Why", "Tables"]
+    report.one("#contents a[href='#tables']").click()
+    assert report.ask(opened) == ["tables"]
+    line = report.one("#where a")
+    number = line.text.removeprefix("line ")
+    line.click()
+    assert (report.ask(opened), report.ask("return location.hash")) == (["lines", "tables"], f"#line={number}")
+    browser.back()
+    report.wait(lambda: report.ask("return location.hash") == "#tables")
+    assert report.texts("#segments .target") == []
+    for at, fold in (("#line=7", "lines"), ("#table-0", "tables"), ("#why", "why")):
+        report = make_page("compare", *options, at=at, folded=True)
+        assert (report.ask(opened), report.ask("return location.hash")) == ([fold], at)
+    # Names are whole, in heads as well.
+    assert {*report.texts("#ranking tbody th")} == {*systems}
+    assert {*systems} < {*report.texts("#why th")}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_print_has_names_intervals_ranks_and_tables_black_on_white(browser, make_page, inputs, scheme):
+    report = make_page("compare", *inputs, *SETTINGS["vleu"], "-m", "bleu", folded=True)
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": features})
+    shown = """
+        const wide = (part) => part.getBoundingClientRect().width;
+        const seen = (part) => part.checkVisibility({ contentVisibilityAuto: true }) && wide(part);
+        return Array.from(document.querySelectorAll(arguments[0])).filter(seen).map((part) => part.innerText);
+    """
+    try:
+        assert report.ask(shown, "#ranking tbody th bdi") == ["A", "B"]
+        intervals = report.ask(
+            "return rankedSystems().map((system) => system.interval.map((end) => fixed(end, 2)).join(' to '))"
+        )
+        ranks = report.ask("return rankedSystems().map((system) => system.ranks.join('–'))")
+        assert report.ask(shown, "#ranking td.more") == [
+            part for row in zip(intervals, ranks, strict=True) for part in row
+        ]
+        assert report.ask(shown, "#tables h3")[:2] == ["Scores in detail", "VLEU: differences of pairs"]
+        assert report.ask(shown, "#systems th")[:2] == ["System", "VLEU"]
+        assert report.ask(shown, "#why td")
+        assert report.ask(shown, "#segments td") == report.ask(shown, "button:not(th button)") == []
+        colours = report.ask("const s = getComputedStyle(document.body); return [s.color, s.backgroundColor]")
+        assert colours == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+
+
+@pytest.mark.parametrize("threshold", ["0.00", "0.37", "0.777", "1.00"])
+def test_the_thumb_of_the_slider_stands_below_the_line_of_the_curve(make_page, inputs, threshold):
+    report = make_page("score", *inputs[:2], *inputs[4:6], *SETTINGS["xleu-add-k"])
+    report.slide(threshold)
+    thumb, line = report.ask("""
+        const [slider, line] = ["threshold", "curve-place"].map((id) => at(id).getBoundingClientRect());
+        const share = at("threshold").value / at("threshold").max;
+        return [slider.left + 8 + (slider.width - 16) * share, line.left + line.width / 2];
+    """)
+    assert thumb == pytest.approx(line, abs=1)
+    assert report.texts("#curve .value") == report.texts("#systems .score")
+    numbers = [text for text in report.texts("#curve text:not(.value)") if text[0].isdigit()]
+    assert numbers[-6:] == ["0", "0.2", "0.4", "0.6", "0.8", "1"]
+    assert all(len(text) < 4 for text in numbers)
 
 
 def test_a_score_begins_with_its_exact_twin_and_its_curve(make_page, printed, inputs):
@@ -411,7 +506,7 @@ def test_tables_are_saved(make_page, inputs):
         HTMLAnchorElement.prototype.click = function () { saved.push([this.download]); };
         URL.createObjectURL = (blob) => { blob.text().then((text) => saved.push(text)); return "blob:none"; };
     """)
-    for button in ("#save-systems", "#save-lines", "#tables button"):
+    for button in ("#save-systems", "#save-lines", "#why button"):
         report.one(button).click()
     report.wait(lambda: len(report.ask("return saved")) == 6)
     saved = report.ask("return saved")
@@ -507,6 +602,7 @@ def test_marks_are_pointed_at(browser, make_page, tmp_path):
     system = write(tmp_path, "system.txt", ["he eats a apple"])
     report = make_page("compare", "-c", system, "--gold", gold, "-m", "m2", "--samples", "5")
     assert report.texts("#segments [data-kind=hit]") == ["eat", "eats"]  # The source stands first
+    assert report.one("#filter").get_attribute("value") == "marked"
     token = report.one("#segments .candidate [data-kind=hit]")
     webdriver.ActionChains(browser).move_to_element(token).perform()
     assert report.texts("#met") == ["eats: hit, Vform: 1 word becomes “eats”"]
@@ -558,9 +654,9 @@ def test_hostile_names_and_tables(browser, make_page, tmp_path):
     script = "return [document.images.length, window.hacked, document.querySelectorAll('main bdi b').length]"
     assert report.ask(script) == [0, None, 0]
     assert IMAGE in report.texts("#tables bdi")
-    # Contents lead to all tables, which lie below the segments; no column is cut off.
-    assert report.texts("#contents a") == report.texts("#segments-title, #systems-title, #tables h2")
-    report.one("#contents a[href='#table-0']").click()
+    # Links lead to all tables of the fold; no column is cut off.
+    assert report.texts("#table-links a") == report.texts("#tables h3")
+    report.one("#table-links a[href='#table-0']").click()
     assert report.ask("return document.getElementById('table-0').getBoundingClientRect().top") < 1000
     cut = "return Array.from(document.querySelectorAll('.scroll'), (e) => e.scrollWidth - e.clientWidth)"
     assert {*report.ask(cut)} == {0}

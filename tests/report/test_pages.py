@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -294,7 +295,7 @@ def test_any_metric_has_a_page(metric: str) -> None:
     assert page.scores.segment_signature == by_segment[0].signature
     table = softbleu.compare_corpus(EDITED, metric)
     assert make_page(EDITED, read_metric(metric)).scores.intervals == [each.interval for each in table.comparisons]
-    kinds = [table for table in page.tables if table.title == "Corrections by kind"]
+    kinds = [table for table in page.tables if table.title.endswith(": corrections by kind")]
     assert len(kinds) == (metric in ("m2", "cleme2"))
     assert all(row.keys() == table.rows[0].keys() for table in page.tables for row in table.rows)
 
@@ -439,3 +440,47 @@ def test_the_verdict_is_that_of_the_tests() -> None:
     assert turned["A"].sentence.startswith("A is better than B by ")
     assert "lower TER is better" in turned["A"].facts
     assert turned["A"].agreement == "chrF agrees"
+
+
+@pytest.mark.parametrize("metric", ["chrf", "bleu", "ter", "gleu", "vleu(vectors=none, similarity=spelling)"])
+def test_the_effect_of_a_line_is_the_corpus_score_that_its_exchange_costs(metric: str) -> None:
+    references = ["the cat sat on the mat", "a small dog", "it rained all night long", ""]
+    systems = {
+        "A": ["the cat sat on a mat", "a dog", "rain fell all night", "x"],
+        "B": ["a cat lay on the mat", "a small dog", "it rained", ""],
+        "C": references[::-1],
+    }
+    sources = [line.replace("a", "the") for line in references]
+    page = make_comparison_page(
+        Segments.of(systems, references, sources),
+        metric,
+        baseline="B",
+        significance=SignificanceSettings(samples=5, trials=5),
+    )
+
+    def score(lines: list[str]) -> float:
+        return softbleu.score_corpus(Segments.of({"X": lines}, references, sources), metric)[0].score
+
+    exchanged = {
+        name: [[*lines[:k], systems["B"][k], *lines[k + 1 :]] for k in range(4)] for name, lines in systems.items()
+    }
+    expected = [[score(lines) - score(other) for other in exchanged[name]] for name, lines in systems.items()]
+    assert page.differences is not None
+    np.testing.assert_allclose(page.differences.effects, expected, atol=1e-9)
+    assert {round(effect, 3) for effect in page.differences.effects[1]} == {0.0}
+
+
+@pytest.mark.parametrize(("wide", "step"), [(1.0, 0.1), (13.7, 2.0), (50.0, 5.0), (100.0, 10.0)])
+def test_bars_of_a_histogram_begin_at_round_numbers(
+    monkeypatch: pytest.MonkeyPatch, wide: float, step: float
+) -> None:
+    scores = np.array([[50.0] * 200, np.linspace(50 - wide, 50 + wide, 200)])
+    monkeypatch.setattr("softbleu.report.pages.segment_numbers", lambda statistics: scores)
+    corpus = Segments.of({"A": ["a"] * 200, "B": ["b"] * 200}, ["a b"] * 200)
+    page = make_comparison_page(corpus, "chrf", significance=SignificanceSettings(samples=5, trials=5))
+    assert page.differences is not None
+    assert page.differences.step == step
+    apart = scores[1] - scores[0]
+    edges = [-np.inf, *(np.arange(-5, 0) * step), 0]
+    worse = [int(((apart > low) & (apart <= high)).sum()) for low, high in pairwise(edges)]
+    assert page.differences.counts[1].tolist() == [*worse, 0, *worse[::-1]]

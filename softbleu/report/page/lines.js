@@ -98,7 +98,7 @@ function drawSegmentHead() {
 function partsOf(row) {
   const shown = Object.entries(data.parts).map(([name, values]) => {
     const value = values[row.number][row.place];
-    return value === null ? "" : `${name} ${Number.isInteger(value) ? value : fixed(value, data.digits)}`;
+    return value === null ? "" : `${labelOf(name)} ${Number.isInteger(value) ? value : fixed(value, data.digits)}`;
   });
   return shown.join("  ");
 }
@@ -221,7 +221,7 @@ function hashOf(more = {}) {
   const parts = {
     system: state.system === START.system && state.beside === START.beside ? "" : namedSystem(state.system),
     beside: state.system === START.system && state.beside === START.beside ? "" : namedSystem(state.beside),
-    filter: state.filter === "all" ? "" : state.filter,
+    filter: state.filter === START.filter ? "" : state.filter,
     threshold: sliding && state.threshold !== data.run ? data.thresholds[state.threshold] : "",
     mark: state.order === START.order ? "" : String(state.order),
     search: state.query,
@@ -231,24 +231,44 @@ function hashOf(more = {}) {
   return `#${said}`;
 }
 
+const sectionOf = (hash) => (hash.length > 1 ? document.getElementById(hash.slice(1)) : null);
+
 function keepHash() {
   const hash = hashOf();
+  if (hash === "#" && sectionOf(location.hash)) return;
   // A page in a frame may have no history of its own.
   if (hash !== (location.hash || "#")) history.replaceState(null, "", hash === "#" ? location.pathname + location.search : hash);
 }
 
+// A link leads to a section of the page, in its fold, or to a state of the page.
 function readHash() {
+  const section = sectionOf(location.hash);
+  if (!section) {
+    readState();
+    return;
+  }
+  goTo({ line: 0 });
+  unfold(section);
+}
+
+function unfold(section) {
+  const fold = section.closest("details");
+  if (fold) fold.open = true;
+  section.scrollIntoView();
+}
+
+function readState() {
   const old = /^#s([0-9]+)$/.exec(location.hash);
-  const said = new URLSearchParams(old ? `line=${old[1]}` : location.hash.slice(1));
-  if (document.getElementById(location.hash.slice(1))) return;
+  const said = new URLSearchParams(old ? `line=${old[1]}` : sectionOf(location.hash) ? "" : location.hash.slice(1));
   const numberOf = (name) => data.systems.findIndex((system) => system.name === name);
   state.system = said.has("system") ? numberOf(said.get("system")) : START.system;
   state.beside = said.has("system") ? numberOf(said.get("beside")) : START.beside;
   const threshold = data.thresholds.indexOf(said.get("threshold"));
   const mark = Number(said.get("mark") ?? START.order);
   Object.assign(state, {
-    filter: said.get("filter") ?? "all",
+    filter: said.get("filter") ?? START.filter,
     query: said.get("search") ?? "",
+    line: Number(said.get("line")),
     order: mark >= 0 && mark <= order ? mark : START.order,
   });
   at("search").value = state.query;
@@ -265,13 +285,14 @@ function readHash() {
   drawSystems();
   drawLegend();
   showChosen();
-  goTo({ line: Number(said.get("line")) });
+  goTo({ line: state.line });
 }
 
 // Show a line, without the filter and search that hide it.
 function goTo({ line }) {
-  state.line = 0;
+  state.line = line;
   if (!line || !rows.some((row) => row.segment === line)) {
+    state.line = 0;
     markTarget();
     return;
   }
@@ -283,8 +304,8 @@ function goTo({ line }) {
     at("filter").value = "all";
     place = placeIn(chosenItems());
   }
-  state.line = line;
   state.page = Math.max(0, Math.floor(place / ROWS_A_PAGE));
+  at("lines").open = true;
   drawSegments();
   document.querySelector("#segments .target")?.scrollIntoView({ block: "center" });
 }
@@ -295,10 +316,20 @@ function markTarget() {
 
 // Additional tables
 
+// Label of a metric, unless two of them share it.
+function labelOf(metric) {
+  const label = data.labels[metric];
+  return Object.values(data.labels).filter((other) => other === label).length === 1 ? label : metric;
+}
+
+function headOf(name) {
+  return data.systems.some((system) => system.name === name) ? name : (labelOf(name) ?? name).replaceAll("_", " ");
+}
+
 function drawTables() {
   data.tables.forEach((table, number) => {
     const section = element("section");
-    const title = element("h2", "", table.title);
+    const title = element("h3", "", table.title);
     title.id = `table-${number}`;
     const box = element("div", "scroll");
     box.tabIndex = 0;
@@ -307,7 +338,7 @@ function drawTables() {
     const made = element("table", "plain");
     const head = element("tr");
     table.columns.forEach((name, place) => {
-      const cell = heading(name.replaceAll("_", " "), "col");
+      const cell = heading(headOf(name), "col");
       if (table.numeric[place]) cell.className = "number";
       head.append(cell);
     });
@@ -316,7 +347,7 @@ function drawTables() {
       const line = element("tr");
       cells.forEach((text, place) => {
         const cell = element("td", table.numeric[place] ? "number" : "");
-        cell.append(element("bdi", "", text));
+        cell.append(element("bdi", "", table.columns[place] === "metric" ? labelOf(text) : text));
         line.append(cell);
       });
       made.append(line);
@@ -328,13 +359,19 @@ function drawTables() {
     button.addEventListener("click", () => save(table.title, [table.columns, ...table.values]));
     section.append(title, box, element("p"));
     section.lastChild.append(button);
-    if (table.note) section.append(element("p", "note", table.note));
-    at("tables").append(section);
+    section.append(...table.notes.map((note) => element("p", "note", note)));
+    at(table.why ? "why" : "tables").append(section);
+    at("why").hidden &&= !table.why;
   });
-  // Tables stand below up to 50 lines, so link to them.
-  for (const title of document.querySelectorAll("#segments-title, #systems-title, #tables h2")) {
-    const link = element("a", "", title.textContent);
-    link.href = `#${title.id}`;
-    at("contents").append(link);
+  const link = (title, section) => {
+    const made = element("a", "", title.textContent);
+    made.href = `#${section.id}`;
+    // A click on a link that is the address already changes nothing, but the fold may be closed again.
+    made.addEventListener("click", () => unfold(section));
+    return made;
+  };
+  for (const fold of document.querySelectorAll(".fold:not([hidden])")) {
+    at("contents").append(link(fold.querySelector("h2"), fold));
+    fold.querySelector("nav.legend")?.append(...Array.from(fold.querySelectorAll("h3"), (title) => link(title, title)));
   }
 }

@@ -2,6 +2,7 @@
 // The answer: a verdict, the ranking, differences of lines, the lines that differ most, and the curve by threshold.
 
 const EXTREMES = 3;
+const LEAST_TOKENS = 6; // Of a reference: a word can turn a shorter line from 0 to 100
 const SVG = "http://www.w3.org/2000/svg";
 
 function drawing(name, attributes, text) {
@@ -17,7 +18,7 @@ function canvas(width, height, label) {
 
 const nameOf = (number) => data.systems[number].name;
 const count = (number) => number.toLocaleString("en");
-const signed = (number) => `${number > 0 ? "+" : ""}${fixed(number, data.digits)}`.replace("-", "−");
+const signed = (number, digits = data.digits) => `${number > 0 ? "+" : ""}${fixed(number, digits)}`.replace("-", "−");
 
 // Number of the system beside the baseline, or -1 if another pair is chosen.
 function testedSystem() {
@@ -58,6 +59,7 @@ function drawScore() {
     const exact = scoreAt(best, data.thresholds.length - 1);
     facts.push(`exact matches only: ${fixed(exact, data.digits)}`, `soft matches add ${signed(best.score - exact)}`);
   }
+  for (const name of precisionAndRecall()) facts.push(`${name} ${partOf(best, name)}`);
   if (!data.higher) facts.push(`lower ${data.label} is better`);
   at("facts").textContent = facts.join(" · ");
 }
@@ -126,8 +128,9 @@ function drawBoxes(found, tested) {
   ];
   if (order) {
     const lengthOf = (number) => `${fixed((100 * systems[number].candidate_length) / Math.max(systems[number].reference_length, 1), 1)}%`;
-    boxes.push(["output per reference word", `${lengthOf(tested)} against ${lengthOf(data.verdict.baseline)}`, ""]);
+    boxes.push(["length / reference", `${nameOf(tested)} ${lengthOf(tested)}, ${nameOf(data.verdict.baseline)} ${lengthOf(data.verdict.baseline)}`, ""]);
   }
+  for (const name of precisionAndRecall()) boxes.push([name, [tested, data.verdict.baseline].map((number) => `${nameOf(number)} ${partOf(systems[number], name)}`).join(", "), ""]);
   const made = boxes.map(([name, value, look]) => {
     const box = element("div");
     box.append(element("dt", "", `${name}${look || name.startsWith("same") ? ": lines" : ""}`), element("dd", look, value));
@@ -135,6 +138,10 @@ function drawBoxes(found, tested) {
   });
   at("boxes").replaceChildren(...made);
 }
+
+// Precision and recall of corrections, which stand above their lines.
+const precisionAndRecall = () => (order ? [] : data.systems[0].parts.map(([name]) => name).filter((name) => name === "P" || name === "R"));
+const partOf = (system, name) => fixed(Object.fromEntries(system.parts)[name], data.digits);
 
 // Systems by score, the best first, those without one last, with ranks; equal scores share a rank.
 function rankedSystems() {
@@ -194,6 +201,7 @@ function drawRanking() {
   const [body, headPart] = [element("tbody"), element("thead")];
   headPart.append(head);
   body.append(...lines);
+  at("ranking").style.setProperty("--longest", Math.max(...ranked.map(({ name }) => name.length)));
   at("ranking").replaceChildren(headPart, body);
 }
 
@@ -222,24 +230,31 @@ function drawSpread(tested) {
   at("beside-ranking").hidden = tested < 0;
   if (tested < 0) return;
   const counts = data.verdict.counts[tested];
-  const [width, height, foot] = [440, 150, 34];
+  const { step } = data.verdict;
+  const [width, height, top, foot] = [440, 170, 14, 34];
   const most = Math.max(1, ...counts);
   const middle = (counts.length - 1) / 2;
   const bar = width / counts.length;
-  const reach = fixed(middle * data.verdict.step, data.verdict.step * middle < 1 ? 2 : 0);
-  const label = `Lines by their difference in ${data.label}: ${nameOf(tested)} beside ${nameOf(data.verdict.baseline)}`;
+  const reach = Number(((middle - 1) * step).toPrecision(6));
+  const label = `Lines by their difference in ${data.label}, in points: ${nameOf(tested)} beside ${nameOf(data.verdict.baseline)}`;
   const made = canvas(width, height, label);
   counts.forEach((number, place) => {
-    const tall = ((height - foot) * number) / most;
+    const tall = ((height - top - foot) * number) / most;
     const look = place < middle ? "worse" : place > middle ? "better" : "same";
     const rectangle = drawing("rect", { x: fixed(place * bar + 0.5, 1), y: fixed(height - foot - tall, 1), width: fixed(bar - 1, 1), height: fixed(tall, 1), class: look });
-    rectangle.append(drawing("title", {}, `${count(number)} lines`));
-    made.append(rectangle);
+    made.append(rectangle, drawing("text", { x: fixed((place + 0.5) * bar, 1), y: fixed(height - foot - tall - 3, 1), class: "count" }, count(number)));
   });
   const word = (x, y, anchor, text) => made.append(drawing("text", { x, y, "text-anchor": anchor }, text));
-  word(0, height - foot + 14, "start", `${data.higher ? "−" : "+"}${reach}`);
-  word(width / 2, height - foot + 14, "middle", "0");
-  word(width, height - foot + 14, "end", `${data.higher ? "+" : "−"}${reach}`);
+  // Bars lie between multiples of the step, beside the bar of equal lines.
+  const [least, greatest] = [`≤ −${reach}`, `≥ ${reach}`];
+  word(0, height - foot + 14, "start", data.higher ? least : greatest);
+  word(width / 2, height - foot + 14, "middle", "equal");
+  word(width, height - foot + 14, "end", data.higher ? greatest : least);
+  for (const side of [-1, 1]) {
+    const half = Math.ceil((middle - 1) / 2);
+    const value = side * half * step * (data.higher ? 1 : -1);
+    word(fixed((middle + 0.5 + side * (half + 0.5)) * bar, 1), height - foot + 14, "middle", `${value < 0 ? "−" : ""}${Number(Math.abs(value).toPrecision(6))}`);
+  }
   word(0, height - 4, "start", "◀ worse lines");
   word(width, height - 4, "end", "better lines ▶");
   at("spread").replaceChildren(made, element("figcaption", "note", label));
@@ -264,13 +279,22 @@ function drawAgreement(found, tested) {
   at("agreement").replaceChildren(head, ...lines);
 }
 
-// The lines in which the second system gains and loses most.
+// Gains of the corpus score by a line, which a difference of lines alone does not tell: long lines count for more.
+function effectOf(item) {
+  const effects = data.verdict?.effects ?? [];
+  const [one, other] = item.rows.map((row) => effects[row.number]?.[row.place]);
+  return one === undefined ? item.difference : other - one;
+}
+
+const longEnough = ({ rows: [row] }) => (row.references.length ? Math.max(...row.references.map((words) => words.length)) : row.length) >= LEAST_TOKENS;
+
+// The lines by which the second system gains and loses most.
 function drawExtremes() {
   const shown = paired();
   at("extremes").hidden = at("where").hidden = !shown;
   if (!shown) return;
-  const better = (item) => (data.higher ? item.difference : -item.difference);
-  const items = pairItems().filter((item) => item.difference);
+  const better = (item) => (data.higher ? effectOf(item) : -effectOf(item));
+  const items = pairItems().filter((item) => item.difference && longEnough(item));
   items.sort((one, other) => better(other) - better(one) || one.segment - other.segment);
   const gains = items.slice(0, EXTREMES).filter((item) => better(item) > 0);
   const losses = items.slice(-EXTREMES).reverse().filter((item) => better(item) < 0);
@@ -278,7 +302,7 @@ function drawExtremes() {
   at("gains-title").textContent = `${name} gains most`;
   at("losses-title").textContent = `${name} loses most`;
   for (const [id, found] of [["gains", gains], ["losses", losses]]) {
-    at(id).replaceChildren(...(found.length ? found.map(extremeCard) : [element("p", "note", "no line")]));
+    at(id).replaceChildren(...(found.length ? found.map(extremeCard) : [element("p", "note", `no line of ${LEAST_TOKENS} tokens or more`)]));
   }
   const links = [["largest gain", gains[0]], ["largest loss", losses[0]]].filter(([, item]) => item);
   at("where").replaceChildren(`${name}: `, ...links.flatMap(([title, item], place) => [place ? "; " : "", `${title}: `, lineLink(item.segment, `line ${count(item.segment)}`), ` (${signed(item.difference)})`]));
@@ -289,6 +313,8 @@ function lineLink(segment, text) {
   link.href = hashOf({ line: segment });
   link.addEventListener("click", (event) => {
     event.preventDefault();
+    // The page may have another state by now; the back button returns to it.
+    history.pushState(null, "", hashOf({ line: segment }));
     goTo({ line: segment });
   });
   return link;
@@ -297,7 +323,8 @@ function lineLink(segment, text) {
 function extremeCard(item) {
   const card = element("article", "card");
   const head = element("p", "note");
-  head.append(lineLink(item.segment, `line ${count(item.segment)}`), ` · ${data.label} `, element("strong", "", signed(item.difference)));
+  head.append(lineLink(item.segment, `line ${count(item.segment)}`), ` · ${data.label} of the line `, element("strong", "", signed(item.difference)));
+  if (data.verdict) head.append(` · of the corpus ${signed(effectOf(item), data.digits + 2)}`);
   const texts = element("div", "texts");
   card.append(head, texts);
   card.drawn = drawTexts(item, texts);
@@ -312,38 +339,68 @@ function scoreAt(system, threshold) {
   return bleu(system.masses[threshold], system.totals, system.candidate_length, system.reference_length, data.metric, data.metric.effective).score;
 }
 
-// Scores by threshold: a line for each system, the chosen ones in their colours.
+// Round values that divide a range into about four parts.
+function ticks(low, high) {
+  const least = (high - low) / 5 || 1;
+  const power = 10 ** Math.floor(Math.log10(least));
+  const step = power * [1, 2, 5, 10].find((times) => times * power >= least);
+  const first = Math.ceil(low / step);
+  return Array.from({ length: Math.max(0, Math.floor(high / step) - first + 1) }, (_, place) => Number(((first + place) * step).toPrecision(6)));
+}
+
+const PLOT = { width: 900, height: 190, top: 20, foot: 40, left: 48, right: 24 };
+
+// Scores by threshold: a line for each system, the chosen ones in their colours. The slider below has the same scale.
 function drawCurve() {
   if (!sliding) return;
-  const [width, height, foot, side] = [document.body.clientWidth < 640 ? 400 : 900, 150, 22, 40];
+  const { height, top, foot, left, right } = PLOT;
+  const width = document.body.clientWidth < 640 ? 400 : PLOT.width;
   const curves = data.systems.map((system) => data.thresholds.map((_, threshold) => scoreAt(system, threshold)));
   const all = curves.flat();
   const [low, high] = [Math.min(...all), Math.max(...all)];
-  const x = (threshold) => side + (Number(data.thresholds[threshold]) * (width - side - 10));
-  const y = (score) => 8 + ((height - foot - 16) * (high - score)) / (high - low || 1);
+  const x = (threshold) => left + (threshold / (data.thresholds.length - 1)) * (width - left - right);
+  const y = (score) => top + ((height - foot - top) * (high - score)) / (high - low || 1);
   const made = canvas(width, height, `${data.label} by threshold, from ${fixed(high, 1)} to ${fixed(low, 1)} with exact matches only`);
-  for (const value of [low, (low + high) / 2, high]) {
-    made.append(drawing("path", { d: `M${side} ${fixed(y(value), 1)}H${width - 10}`, class: "grid" }));
-    made.append(drawing("text", { x: side - 6, y: fixed(y(value) + 4, 1), "text-anchor": "end" }, fixed(value, 1)));
+  const word = (place, from, anchor, text) => made.append(drawing("text", { x: fixed(place, 1), y: fixed(from, 1), "text-anchor": anchor }, text));
+  word(0, 11, "start", `${data.label}, points`);
+  made.append(drawing("path", { id: "curve-place", class: "place" }));
+  for (const value of ticks(low, high)) {
+    made.append(drawing("path", { d: `M${left} ${fixed(y(value), 1)}H${width - right}`, class: "grid" }));
+    word(left - 6, y(value) + 4, "end", String(value));
   }
-  for (const share of [0, 0.25, 0.5, 0.75, 1]) made.append(drawing("text", { x: fixed(side + share * (width - side - 10), 1), y: height - 4, "text-anchor": "middle" }, String(share)));
+  for (const name of ["0.00", "0.20", "0.40", "0.60", "0.80", "1.00"]) word(x(data.thresholds.indexOf(name)), height - foot + 16, "middle", String(Number(name)));
+  word(left, height - 8, "start", "threshold: least similarity of a match");
+  const lead = state.system >= 0 ? state.system : rankedSystems()[0].number;
+  const lookOf = (number) => (number === lead ? "first" : paired() && number === state.beside ? "second" : "other");
   curves.forEach((scores, number) => {
-    const look = number === state.system && paired() ? "first" : number === state.beside && paired() ? "second" : "other";
     const points = scores.map((score, threshold) => `${fixed(x(threshold), 1)} ${fixed(y(score), 1)}`);
-    const line = drawing("path", { d: `M${points.join("L")}`, class: `curve ${curves.length === 1 ? "first" : look}` });
+    const line = drawing("path", { d: `M${points.join("L")}`, class: `curve ${lookOf(number)}` });
     line.append(drawing("title", {}, nameOf(number)));
     made.append(line);
   });
-  made.append(drawing("path", { id: "curve-place", class: "place", d: `M${fixed(x(state.threshold), 1)} 0V${height - foot}` }));
+  const named = curves.map((scores, number) => [scores, number, drawing("text", { class: `value ${lookOf(number)}` })]).filter(([, number]) => lookOf(number) !== "other");
+  made.append(...named.map(([, , text]) => text));
   at("curve").replaceChildren(made, element("figcaption", "note", `${data.label} by threshold; at 1 only exact matches count.`));
   at("curve").hidden = false;
-  made.place = x;
+  for (const [name, value] of [["--left", left], ["--right", right]]) at("slider").style.setProperty(name, value / width);
+  made.move = () => {
+    const place = x(state.threshold);
+    at("curve-place").setAttribute("d", `M${fixed(place, 1)} ${top}V${height}`);
+    // Curves fall: the greater of two values stands above and to the right, the other below and to the left.
+    named.sort(([one], [other]) => other[state.threshold] - one[state.threshold]).forEach(([scores, number, text], rank) => {
+      const score = scores[state.threshold];
+      // The ranking names the colours of a pair.
+      text.textContent = `${paired() || curves.length === 1 ? "" : `${nameOf(number)} `}${fixed(score, data.digits)}`;
+      const room = text.getComputedTextLength() + 10;
+      const toRight = rank ? place < left + room : place < width - room;
+      const where = { x: fixed(place + (toRight ? 6 : -6), 1), y: fixed(y(score) + (rank ? 16 : -8), 1), "text-anchor": toRight ? "start" : "end" };
+      for (const [key, value] of Object.entries(where)) text.setAttribute(key, String(value));
+    });
+  };
+  made.move();
 }
 
-function moveCurve() {
-  const place = at("curve-place");
-  if (place) place.setAttribute("d", `M${fixed(place.parentNode.place(state.threshold), 1)} 0V128`);
-}
+const moveCurve = () => at("curve").firstChild?.move();
 
 // Files
 

@@ -198,7 +198,7 @@ function showChosen() {
     at("first-legend").textContent = `only ${one}`;
     at("second-legend").textContent = `only ${other}`;
   }
-  if (!(state.filter in titles)) state.filter = "all";
+  if (!(state.filter in titles)) state.filter = START.filter;
   at("filter").replaceChildren(...Object.entries(titles).map(([value, title]) => new Option(title, value)));
   at("filter").value = state.filter;
   at("filter-choice").hidden = Object.keys(titles).length < 2;
@@ -267,7 +267,7 @@ function setUpControls() {
     state.page += step;
     state.line = 0;
     drawSegments();
-    at("segments").scrollIntoView();
+    at("pager").scrollIntoView();
   };
   at("previous").addEventListener("click", turn(-1));
   at("next").addEventListener("click", turn(1));
@@ -280,17 +280,18 @@ function setUpNotes() {
   const names = data.systems.map((system) => system.name);
   const title = data.title || `${data.label}: ${names.slice(0, 3).join(", ")}${names.length > 3 ? ", …" : ""}`;
   at("title").textContent = document.title = title;
+  at("title").title = names.join(", ");
   at("summary").textContent = `${data.label} of ${many(data.systems.length, "system")}, ${many(data.segments, "line")}`;
   const { samples, seed } = data.significance;
   const where = sliding ? `, at threshold ${data.thresholds[data.run]} only` : "";
   const bars = `Bars: 95% intervals, ${many(samples, "bootstrap sample")} (seed ${seed})${where}.`;
-  at("interval-note").textContent = `${bars} Ranks: of each system in 95% of the samples.${data.verdict?.overall ? ` ${data.verdict.overall}` : ""}`;
+  at("interval-note").textContent = `${bars} Ranks: 95% range over bootstrap samples.`;
   at("interval-note").hidden = data.systems[0].interval === null;
   at("overview").hidden = data.systems.length < 2;
-  if (data.verdict) at("overview").after(at("slider"), at("curve"));
+  at("overview").after(at("curve"), at("slider"));
   if (data.numbers) {
-    const kept = data.systems.length > 1 ? "those that differ most between systems" : "those with the worst scores";
-    at("shown-note").textContent = `${count(data.shown)} of ${many(data.segments, "line")} are on this page: ${kept}. Scores, tests and intervals are of all lines.`;
+    const kept = data.systems.length > 1 ? "the lines that differ most between systems" : "the lines with the worst scores";
+    at("shown-note").textContent = `Only ${count(data.shown)} of ${many(data.segments, "line")} are on this page: ${kept}. Scores, tests and intervals cover all lines.`;
     at("shown-note").hidden = false;
   }
   at("signature").textContent = data.signature;
@@ -311,7 +312,9 @@ async function start() {
   const coverage = data.systems[0].coverage ? [[null, "With a vector", true]] : [];
   const ofSystems = [["name", "System"], ["score", data.label, true], [null, "95% interval", true]];
   makeHead(at("systems"), [...ofSystems, ...numbers, ...coverage], "systems", drawSystems);
-  Object.assign(START, { system: state.system, beside: state.beside, order: state.order });
+  // Lines without edits say nothing of a corrector.
+  if (data.marks && !data.marks.pairs && rows.some(isMarked)) state.filter = "marked";
+  Object.assign(START, { system: state.system, beside: state.beside, order: state.order, filter: state.filter });
   setUpNotes();
   setUpControls();
   setUpSlider();
@@ -319,6 +322,7 @@ async function start() {
   drawTables();
   pointing();
   window.addEventListener("hashchange", readHash);
+  readState();
   readHash();
   document.documentElement.dataset.ready = "yes";
   document.documentElement.dataset.took = performance.now().toFixed(0);

@@ -238,9 +238,9 @@ function drawTexts(item, texts) {
   const [row] = item.rows;
   const two = item.rows.length > 1;
   const references = referenceLines(row, texts);
-  // Edits in the source belong to one system: draw a copy for each.
+  // Edits in the source belong to one system: draw a copy for each that has some.
   const copied = two && !showsMatches() && data.marks ? item.rows.map(marksSource) : [false];
-  const shared = copied.every(Boolean) ? null : sourceLine(item.rows.find((_, number) => !copied[number]), texts);
+  const shared = copied.some(Boolean) ? [] : sourceLine(row, texts);
   return item.rows.map((each, number) => {
     const source = copied[number] ? sourceLine(each, texts) : shared;
     const candidate = candidateLine(each, two ? each.system : "candidate");
