@@ -230,7 +230,7 @@ def test_edits_as_a_file(command, refused, files, monkeypatch):
     assert softbleu.read_m2("made.m2")[1].annotations[0] == Annotation(0, ())
     assert command("score", "-m", "cleme", "--gold", "made.m2", "-c", "b.txt").out.startswith("CLEME 100.00")
     monkeypatch.setitem(sys.modules, "errant", None)
-    assert "softbleu[errant]" in refused(*edits, "--extraction", "errant")
+    assert ".[errant]" in refused(*edits, "--extraction", "errant")
     edit = SimpleNamespace(o_start=1, o_end=2, type="R:VERB:SVA", c_str="eats")
     stub = SimpleNamespace(parse=str.split, annotate=lambda one, other: [edit] if one != other else [])
     monkeypatch.setitem(sys.modules, "errant", SimpleNamespace(load=lambda language: stub))

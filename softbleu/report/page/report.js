@@ -288,7 +288,7 @@ function setUpNotes() {
   at("interval-note").textContent = `${bars} Ranks: 95% range over bootstrap samples.`;
   at("interval-note").hidden = data.systems[0].interval === null;
   at("overview").hidden = data.systems.length < 2;
-  at("overview").after(at("curve"), at("slider"));
+  at("overview").after(at("gain"), at("curve"), at("slider"));
   if (data.numbers) {
     const kept = data.systems.length > 1 ? "the lines that differ most between systems" : "the lines with the worst scores";
     at("shown-note").textContent = `Only ${count(data.shown)} of ${many(data.segments, "line")} are on this page: ${kept}. Scores, tests and intervals cover all lines.`;
