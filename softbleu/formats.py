@@ -320,15 +320,21 @@ def _ruled(
 
 def as_html(table: Table, layout: Layout) -> Iterator[str]:
     """Write an HTML table, the best cells bold and rows in their colours, with facts and notes below it."""
-    best, seen = table.highlighted(layout.decimals()), table.seen
-    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in _heads(table))
+    best, seen, named = table.highlighted(layout.decimals()), table.seen, [*table.named_rows()]
+    numeric = [
+        column.is_number and any(isinstance(row.get(column.name), int | float) for row in named) for column in seen
+    ]
+    heads = "".join(
+        f'<th scope="col"{" class=number" * above}>{escape(head)}</th>'
+        for head, above in zip(_heads(table), numeric, strict=True)
+    )
     yield f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n"
-    rows = zip(table.named_rows(), table.cells(layout.decimals()), strict=True)
+    rows = zip(named, table.cells(layout.decimals()), strict=True)
     for number, (row, cells) in enumerate(rows):
         colour = "" if table.colour is None else table.colour(row)
         made = []
         for place, (column, text) in enumerate(zip(seen, cells, strict=True)):
-            is_number = column.is_number and isinstance(row.get(column.name), int | float)
+            is_number = numeric[place] and not isinstance(row.get(column.name), str)
             shown = f"<b>{escape(text)}</b>" if (number, place) in best else escape(text)
             shown = f'<span style="color: {colour}">{shown}</span>' if colour and text else shown
             kind = 'class="number"' if is_number else 'dir="auto"'

@@ -173,14 +173,13 @@ def metaeval(options: MetaEvaluationOptions) -> None:
     inputs = options.input_files()
     if not (inputs or options.folders):
         raise InputError("no input: give --rankings, --human or --da, and metrics by --scores or --metric")
-    ranked = question == "metrics"
-    page_wanted = ranked and options.output_format in PAGES
-    writers = PAGES if page_wanted else TABLE_WRITERS
-    output = options.open_output(writers.find(options.output_format, PAGES if ranked else ()))
+    page_wanted = options.output_format in PAGES
+    output = options.open_output((PAGES if page_wanted else TABLE_WRITERS).find(options.output_format, PAGES))
     picture = options.open_picture(options.plot, inputs)
     evaluation = _evaluate(options, question)
     picture(draw_metaeval, evaluation)
-    output.write(evaluation if page_wanted else reader_table(evaluation) if ranked else evaluation.table)
+    table = reader_table(evaluation) if question == "metrics" else evaluation.table
+    output.write(evaluation if page_wanted else table)
 
 
 def _evaluate(options: MetaEvaluationOptions, question: str) -> MetaEvaluation:

@@ -379,7 +379,9 @@ def page_table(table: Table, layout: Layout | None = None) -> Iterator[str]:
 def sortable_table(table: Table, label: str, cell: Callable[[TableColumn, Fields], tuple[str, str]]) -> Iterator[str]:
     """Make a table that is sorted by a click on a head; `cell` gives the class and the HTML of a number."""
     heads = "".join(
-        f'<th scope="col"><button type="button">{visible_html(column.title)}</button></th>' for column in table.seen
+        f'<th scope="col"{" class=number" * (number > 0)}>'
+        f'<button type="button">{visible_html(column.title)}</button></th>'
+        for number, column in enumerate(table.seen)
     )
     yield f'<div class="scroll wide" role="region" aria-label="{label}" tabindex="0"><table>\n'
     yield f"<thead><tr>{heads}</tr></thead>\n<tbody>\n"

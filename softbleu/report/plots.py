@@ -47,6 +47,28 @@ MOST_COLOURS = 7  # Names that colours can distinguish in a figure
 _UNSAFE = re.compile(r"[^\w.+-]")
 _LONGEST = 100  # Characters of a text's name in a file name
 Points = Sequence[tuple[float, float]]
+Limits = tuple[float, float]  # Ends of an axis
+
+
+def spread(places: Sequence[float], gap: float) -> list[float]:
+    """Move places apart by as little as keeps a gap between them, all between 0 and 1 if they fit there.
+
+    >>> [round(place, 2) for place in spread([0.5, 0.5, 0.9], 0.1)]
+    [0.55, 0.45, 0.9]
+    """
+    order = sorted(range(len(places)), key=lambda index: (places[index], -index))
+    groups: list[list[int]] = []
+    starts: list[float] = []
+    for index in order:
+        groups.append([index])
+        starts.append(places[index])
+        # Groups that meet become one, in the middle of where its places want to be.
+        while len(groups) > 1 and starts[-2] + gap * len(groups[-2]) > starts[-1]:
+            starts[-2:], groups[-2:] = [0.0], [groups[-2] + groups[-1]]
+            starts[-1] = fmean(places[each] - gap * number for number, each in enumerate(groups[-1]))
+        starts[-1] = max(0.0, min(starts[-1], 1 - gap * (len(groups[-1]) - 1)))
+    made = [start + gap * number for start, group in zip(starts, groups, strict=True) for number in range(len(group))]
+    return [made[order.index(index)] for index in range(len(places))]
 
 
 @dataclass(frozen=True)
@@ -65,6 +87,26 @@ class Lines:
     """Texts at the points of a line, by its name; those that would cover others are left out."""
     ticks: Sequence[str] = ()  # Names of the places 1, 2, ... on the x axis
     note: str = ""  # Written below the title
+
+    def ends(self, y_limits: Limits, gap: float) -> Iterator[tuple[str, tuple[float, float], float]]:
+        """Yield each line with its last point, and where its name stands: shares of the height, a gap apart."""
+        last = {name: max(points) for name, points in (self.lines | self.behind).items() if points}
+        places = spread([_share(y, y_limits) for _, y in last.values()], gap)
+        yield from zip(last, last.values(), places, strict=True)
+
+    def texts_apart(self, x_limits: Limits, y_limits: Limits) -> Iterator[tuple[tuple[float, float], str]]:
+        """Yield points with their texts, without texts that would cover others."""
+        taken: list[tuple[float, float]] = []
+        for name, texts in self.labels.items():
+            for point, text in zip(self.lines[name], texts, strict=True):
+                x, y = _share(point[0], x_limits), _share(point[1], y_limits)
+                if all(max(abs(x - other_x), abs(y - other_y)) > _APART for other_x, other_y in taken):
+                    taken.append((x, y))
+                    yield point, text
+
+
+def _share(value: float, limits: Limits) -> float:
+    return (value - limits[0]) / (limits[1] - limits[0])
 
 
 @dataclass(frozen=True)
@@ -91,6 +133,7 @@ class Scatter:
     note: str = ""  # Written below the title
     intervals: Sequence[tuple[tuple[float, float], tuple[float, float]]] = ()  # Of each point on both axes
     fitted: bool = False  # Whether the line of least squares is drawn
+    joined: Sequence[Sequence[int]] = ()  # Points that a line joins, such as those of one system at several settings
 
 
 @dataclass(frozen=True)
@@ -116,7 +159,7 @@ class IntervalRows:
     filled: Sequence[bool] = ()  # Whether a point is filled, or a ring; empty: all are
     coloured: Collection[str] = ()  # Names to set off
     note: str = ""  # Written below the title
-    at: float | None = None  # Place of a line across all names, such as chance
+    at: float | None = None  # Place of a line across all names
 
 
 @dataclass(frozen=True)
@@ -403,47 +446,16 @@ def _draw_lines(axes: Axes, picture: Lines, style: _Style) -> None:
 
 def _name_lines(axes: Axes, picture: Lines, style: _Style) -> None:
     """Write the name of each line beside the panel, where it ends, and the texts at its points."""
-    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
-    taken: list[tuple[float, float]] = []
-    for name, texts in picture.labels.items():
-        look: Keywords = {"color": "#555555", "fontsize": "x-small", "parse_math": False}
-        for point, text in zip(picture.lines[name], texts, strict=True):
-            x, y = (point[0] - left) / (right - left), (point[1] - bottom) / (top - bottom)
-            if all(max(abs(x - other_x), abs(y - other_y)) > _APART for other_x, other_y in taken):
-                taken.append((x, y))
-                axes.annotate(text, point, (4, 4), textcoords="offset points", **look)
-    ends = {name: max(points) for name, points in (picture.lines | picture.behind).items() if points}
-    places = spread([(y - bottom) / (top - bottom) for _, y in ends.values()], _ROW / style.height)
+    limits = axes.get_xlim(), axes.get_ylim()
+    small: Keywords = {"color": "#555555", "fontsize": "x-small", "parse_math": False}
+    for point, text in picture.texts_apart(*limits):
+        axes.annotate(text, point, (4, 4), textcoords="offset points", **small)
     beside: Keywords = {"textcoords": axes.transAxes, "va": "center", "fontsize": "small", "parse_math": False}
-    for (name, end), place in zip(ends.items(), places, strict=True):
+    for name, end, place in picture.ends(limits[1], _ROW / style.height):
         colour = _GREY if name in picture.behind else style.of(name)["color"]
         leader: Keywords = {"arrowstyle": "-", "color": colour, "relpos": (0, 0.5), "shrinkA": 0, "shrinkB": 2}
         shown = "#555555" if name in picture.behind else "#222222"
         axes.annotate(one_line(name), end, (1.03, place), color=shown, arrowprops=leader, **beside)
-
-
-def spread(places: Sequence[float], gap: float) -> list[float]:
-    """Move places apart by as little as keeps a gap between them, all between 0 and 1 if they fit there.
-
-    >>> [round(place, 2) for place in spread([0.5, 0.5, 0.9], 0.1)]
-    [0.45, 0.55, 0.9]
-    """
-    order = sorted(range(len(places)), key=lambda index: (places[index], -index))
-    groups: list[list[int]] = []
-    starts: list[float] = []
-    for index in order:
-        groups.append([index])
-        starts.append(places[index])
-        # Groups that meet become one, in the middle of where its places want to be.
-        while len(groups) > 1 and starts[-2] + gap * len(groups[-2]) > starts[-1]:
-            starts[-2:], groups[-2:] = [0.0], [groups[-2] + groups[-1]]
-            wanted = fmean(places[each] - gap * number for number, each in enumerate(groups[-1]))
-            starts[-1] = wanted
-        starts[-1] = max(0.0, min(starts[-1], 1 - gap * (len(groups[-1]) - 1)))
-    made = dict[int, float]()
-    for start, group in zip(starts, groups, strict=True):
-        made |= {index: start + gap * number for number, index in enumerate(group)}
-    return [made[index] for index in range(len(places))]
 
 
 def _draw_histogram(axes: Axes, picture: Histogram, style: _Style) -> None:
@@ -456,6 +468,8 @@ def _draw_scatter(axes: Axes, picture: Scatter, style: _Style) -> None:
     xs, ys = zip(*picture.points, strict=True) if picture.points else ((), ())
     for (x, y), (of_x, of_y) in zip(picture.points, picture.intervals, strict=bool(picture.intervals)):
         axes.plot(of_x, (y, y), (x, x), of_y, color=_GREY, linewidth=1, zorder=1)
+    for number, group in enumerate(picture.joined):
+        axes.plot([xs[n] for n in group], [ys[n] for n in group], color=COLOURS[number % len(COLOURS)], linewidth=1)
     if picture.fitted and len(set(xs)) > 1:
         ends = min(xs), max(xs)
         slope, start = linear_regression(xs, ys)
@@ -784,25 +798,58 @@ _PLOTTED = {
     "metric-pairs": _Plotted(["task"], ["better", "worse"], "difference", None, at=0.0),
 }
 """Questions whose answers are drawn as values with intervals; the others have pictures of their own."""
+_R = _Plotted(["human"], ["metric"], "pearson", ("pearson_low", "pearson_high"))
+_CORRELATED = {"systems": _R, "outputs": _R}  # Values with intervals of pages, which have no picture of every point
+_READABLE = {
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's rank correlation",
+    "kendall": "Kendall's tau",
+    "pearson_within": "Pearson's r within segments",
+    "pearson_between": "Pearson's r between segments",
+    "tau": "Kendall's tau",
+    "tau hties": "Kendall's tau, ties count",
+    "tau noties": "Kendall's tau without judges' ties",
+    "hties": "ties count",
+    "noties": "without judges' ties",
+    "f1": "F1",
+    "spa": "soft accuracy of pairs of systems (spa)",
+    "acc_eq": "accuracy of pairs of outputs (acc_eq)",
+    "systems_pearson": "Pearson's r of systems",
+    "systems_kendall": "Kendall's tau of systems",
+    "systems_accuracy": "accuracy of pairs of systems",
+}
 
 
-def _answer_panels(evaluation: MetaEvaluation) -> PictureRows:
+def readable(name: str) -> str:
+    """Return the name of a measure as readers know it, with the set after it; other names as they are.
+
+    >>> readable("acc_eq en-cs"), readable("difference")
+    ('accuracy of pairs of outputs (acc_eq), en-cs', 'difference')
+    """
+    measure, _, of = name.partition(" ")
+    known = _READABLE.get(name) or _READABLE.get(measure)
+    return name if known is None else known if name in _READABLE else f"{known}, {of}"
+
+
+def answer_panels(evaluation: MetaEvaluation) -> list[IntervalRows]:
     """Draw the rows of an answer as values with intervals, a panel for each group of rows."""
-    shown = _PLOTTED[evaluation.question]
+    shown = (_PLOTTED | _CORRELATED).get(evaluation.question)
+    if shown is None:
+        return []
     groups: dict[str, list[Cells]] = {}
     for row in evaluation.records():
         if row[shown.value] is not None:
-            groups.setdefault(", ".join(str(row[name]) for name in shown.panels), []).append(row)
+            groups.setdefault(", ".join(readable(str(row[name])) for name in shown.panels), []).append(row)
     panels = []
     for title, rows in groups.items():
         ends = [None if shown.interval is None else tuple(row[name] for name in shown.interval) for row in rows]
         at = rows[0][shown.at] if isinstance(shown.at, str) else shown.at
         names = [" – ".join(str(row[name]) for name in shown.names if row[name] not in (None, "")) for row in rows]
         known: Any = [end if end is not None and None not in end else None for end in ends]
-        word = {"pearson": "Pearson's r", "tau": "Kendall's tau", "f1": "F1"}.get(shown.value, shown.value)
-        label = word if shown.interval is None else f"{word}, 95% interval"
+        label = readable(shown.value) + ", 95% interval" * (shown.interval is not None)
+        label += f"; grey line: {shown.at}" * isinstance(shown.at, str)
         panels.append(IntervalRows(title, label, names, [row[shown.value] for row in rows], known, at=at))
-    return in_rows(panels, 2)
+    return panels
 
 
 def draw_metaeval(evaluation: MetaEvaluation, picture_format: str) -> bytes:
@@ -815,7 +862,7 @@ def draw_metaeval(evaluation: MetaEvaluation, picture_format: str) -> bytes:
     the column's by chance alone, corrected for all tests.
     """
     if evaluation.question in _PLOTTED:
-        return draw(_answer_panels(evaluation), picture_format)
+        return draw(in_rows(answer_panels(evaluation), 2), picture_format)
     if evaluation.question == "metrics":
         return draw([[_ranking(evaluation)]], picture_format)
     found = evaluation.records()
