@@ -165,8 +165,7 @@ class Formats(dict[str, Found]):
         """Find the writer of a format. UnknownNameError: the message lists these formats and `others`."""
         valid = [*self, *others]
         if name.lower() == "html" and "html" not in valid:
-            pages = "only score, compare, check, directions and rankings of metrics make pages"
-            raise InputError(f"format {name!r}: {pages}; valid here: {', '.join(valid)}")
+            raise InputError(f"format {name!r}: this table has no page; valid here: {', '.join(valid)}")
         return self[known_name("format", ALIASES.get(name.lower(), name), valid)]
 
 

@@ -159,10 +159,7 @@ def spurious(options: SpuriousOptions) -> None:
     Give aligned pairs, or a grammar to generate them from.
     """
     table = known_name("table", options.table, CREDIT_TABLES)
-    page_wanted = options.output_format in report.PAGES
-    output = options.open_output(
-        (report.PAGES if page_wanted else TABLE_WRITERS).find(options.output_format, report.PAGES)
-    )
+    output = options.open_output(pages=True)
     picture = options.open_picture(options.plot, options.input_files())
     every = (*VARIANTS, *COMBINATIONS) if options.all_variants else ()
     with options.progress("matching") as progress:
@@ -187,6 +184,8 @@ def spurious(options: SpuriousOptions) -> None:
     if all(analysis.is_empty for analysis in credit.analyses):
         note("no approximate matches at any threshold: there is no credit to judge")
     output.write(
-        report.answers.make_spurious_page(credit, table, options.title) if page_wanted else credit.table(table)
+        report.answers.make_spurious_page(credit, table, options.title)
+        if options.page_wanted
+        else credit.table(table)
     )
     picture(draw_spurious, credit.analyses)

@@ -9,6 +9,7 @@ from softbleu.analysis.credit import SHOWN_THRESHOLDS, credit_of_corpus
 from softbleu.analysis.lines import LineKind
 from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Scoring
+from softbleu.cli.options import page_format
 from softbleu.errors import InputError
 from softbleu.formats import is_for_readers
 from softbleu.meta.reading import read_marks
@@ -43,6 +44,7 @@ class ExplainOptions(
     )
     show: LineKind | Literal["pairs", "kinds"] | None = setting(None, panel="Input", common=True)
     top: int | None = setting(None, unset="20", panel="Input", common=True)
+    format: str | None = page_format()
     plot: str | None = setting(None, file="written")
 
 

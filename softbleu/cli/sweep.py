@@ -10,7 +10,6 @@ from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Scoring
 from softbleu.cli.options import page_format
 from softbleu.engine.plan import Plan
-from softbleu.formats import TABLE_WRITERS
 from softbleu.matching import MATCHERS
 from softbleu.meta import SweepPoint, sweep_corpus
 from softbleu.meta.sweep import USUAL_MATCHERS, read_points, table_of
@@ -60,9 +59,8 @@ def sweep(options: SweepOptions) -> None:
 
     With --output, an interrupted sweep goes on where it was when it is run again.
     """
-    page_wanted = options.output_format in report.PAGES
-    form = (report.PAGES if page_wanted else TABLE_WRITERS).find(options.output_format, report.PAGES)
-    output, inputs = options.open_output(form, ".sweep", always=True), options.input_files()
+    output = options.open_output(checkpoint=".sweep", always=True, pages=True)
+    inputs = options.input_files()
     plot, plot_ranks = (options.open_picture(name, inputs) for name in (options.plot, options.plot_ranks))
     outside = read_outside(options.scores, options.lower, options.encoding) if options.scores else []
     points = [SweepPoint("", metric) for metric in outside]
@@ -76,8 +74,8 @@ def sweep(options: SweepOptions) -> None:
         if options.plot_ranks is not None:
             check_ranks(corpus.systems)
         run: dict[str, Any] = {"checkpoint": output.checkpoint, "progress": progress, "jobs": options.jobs}
-        intervals = (page_wanted or options.plot is not None) and len(corpus.systems) <= MOST_SYSTEMS
+        intervals = (options.page_wanted or options.plot is not None) and len(corpus.systems) <= MOST_SYSTEMS
         rows = sweep_corpus(corpus, points, intervals=intervals, **run)
     plot(draw_sweep, rows)
     plot_ranks(draw_ranks, rows)
-    output.write(report.answers.make_sweep_page(rows, options.title) if page_wanted else table_of(rows))
+    output.write(report.answers.make_sweep_page(rows, options.title) if options.page_wanted else table_of(rows))

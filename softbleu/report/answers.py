@@ -161,6 +161,6 @@ def make_evaluation_page(evaluation: MetaEvaluation) -> AnswerPage:
         panel = f" in {times} of {len(panels)} comparisons" if len(panels) > 1 else ""
         verdict = f"{first} has the highest {panels[0].x_label.partition(',')[0]}{panel}."
     table = evaluation.as_table()
-    rows = [[readable(cell) if isinstance(cell, str) else cell for cell in row] for row in table.rows]
+    cells = [[readable(cell) if isinstance(cell, str) else cell for cell in row] for row in table.rows]
     title = f"Agreement with human judgements: {question}"
-    return AnswerPage(title, verdict, panels, {"Table": replace(table, rows=rows)}, notes=evaluation.notes)
+    return AnswerPage(title, verdict, panels, {"Table": replace(table, rows=cells)}, notes=evaluation.notes)

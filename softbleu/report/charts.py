@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import ceil, floor, log10
+from typing import Any
 
 from softbleu.report.html import visible_html
 from softbleu.report.plots import COLOURS, IntervalRows, Limits, Lines, Scatter
@@ -101,7 +102,7 @@ def _colour(number: int) -> str:
 
 
 def _lines(chart: Lines) -> tuple[list[str], float, float]:
-    drawn = chart.lines | chart.behind
+    drawn = chart.drawn
     every = [point for points in drawn.values() for point in points] or [(0.0, 0.0)]
     lows_and_highs = [end for band in chart.bands.values() for ends in band for end in ends]
     high = max(_HEIGHT, _ROW * len(drawn))
@@ -189,4 +190,8 @@ def _intervals(chart: IntervalRows) -> tuple[list[str], float, float]:
     return pieces, left + _WIDTH + 60, high + _TOP + _BELOW
 
 
-_PAINTERS = {Lines: _lines, Scatter: _scatter, IntervalRows: _intervals}
+_PAINTERS: dict[type[Any], Callable[[Any], tuple[list[str], float, float]]] = {
+    Lines: _lines,
+    Scatter: _scatter,
+    IntervalRows: _intervals,
+}

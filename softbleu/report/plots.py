@@ -88,9 +88,14 @@ class Lines:
     ticks: Sequence[str] = ()  # Names of the places 1, 2, ... on the x axis
     note: str = ""  # Written below the title
 
+    @property
+    def drawn(self) -> Mapping[str, Points]:
+        """All lines by name, those to compare with last."""
+        return {**self.lines, **self.behind}
+
     def ends(self, y_limits: Limits, gap: float) -> Iterator[tuple[str, tuple[float, float], float]]:
         """Yield each line with its last point, and where its name stands: shares of the height, a gap apart."""
-        last = {name: max(points) for name, points in (self.lines | self.behind).items() if points}
+        last = {name: max(points) for name, points in self.drawn.items() if points}
         places = spread([_share(y, y_limits) for _, y in last.values()], gap)
         yield from zip(last, last.values(), places, strict=True)
 
@@ -616,8 +621,8 @@ def _with_ends(named: Mapping[str, Sequence[SweepRow]]) -> dict[str, list[SweepR
         if name not in level:
             ends.update(same)
             last = [] if any(row.threshold == 1.0 for row in part) else [row for one in same for row in named[one]]
-            like = {"threshold": 1.0, "varied": part[0].varied, "label": part[0].label}
-            made[name] = [*part, *(replace(row, **like) for row in last)]
+            varied, label = part[0].varied, part[0].label
+            made[name] = [*part, *(replace(row, threshold=1.0, varied=varied, label=label) for row in last)]
     return made | {name: [*named[name]] for name in level if name not in ends}
 
 
