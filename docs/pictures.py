@@ -86,7 +86,7 @@ PAGES = {
 }
 """Commands that write a page, by name."""
 SHOWN: dict[str, tuple[str, Size]] = {
-    "slider": ("#threshold=0.65", (1000, 1000)),
+    "slider": ("", (1000, 1000)),
     "comparison": ("", (1000, 980)),
     "gleu": ("#segments-title", (1000, 520)),
 }

@@ -58,7 +58,7 @@ def _content(page: AnswerPage, layout: Layout) -> Iterator[str]:
 
 
 def list_names(names: Sequence[str]) -> str:
-    """Write names as a list in a sentence; of many, the first and how many others there are.
+    """Write names as a list in a sentence; of many, the first and the number of the others.
 
     >>> list_names(["bleu"]), list_names(["bleu", "ter", "chrf"]), list_names([*"abcdef"])
     ('bleu', 'bleu, ter and chrf', 'a, b, c, d and 2 others')

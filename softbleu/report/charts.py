@@ -17,7 +17,7 @@ _TOP, _BELOW, _LEFT = 14, 46, 60
 _LETTER, _ROW = 6.6, 15  # Width of a letter and height of a line, at the size of the text
 _DASHES = ("", "6 3", "2 3", "8 3 2 3")
 _MOST_TICKS = 6
-_BESIDE = [(x * step, y * step) for step, (x, y) in product((1, 2, 3), ((8, 4), (-8, 4), (0, -9), (0, 17)))]
+_BESIDE = [(x * step, y * step) for step, (x, y) in product((1, 2, 3), ((6, 16), (-6, -8), (8, 4), (-8, 4)))]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def ticks(limits: Limits) -> list[float]:
     """Return round numbers within limits, `_MOST_TICKS` steps apart at most.
 
     >>> ticks((0.13, 0.92)), ticks((24.1, 58.4))
-    ([0.2, 0.4, 0.6, 0.8], [30, 40, 50])
+    ([0.2, 0.4, 0.6, 0.8], [30.0, 40.0, 50.0])
     """
     low, high = limits
     size = 10.0 ** floor(log10((high - low) / _MOST_TICKS))
@@ -69,12 +69,13 @@ def ticks(limits: Limits) -> list[float]:
 
 def draw_chart(chart: Chart) -> Iterator[str]:
     """Draw a picture as a figure of a page, with its title as the caption."""
-    title = visible_html(chart.title or f"{chart.x_label}, {getattr(chart, 'y_label', '')}")
+    title = visible_html(chart.title)
+    axes = visible_html(", ".join(filter(None, (chart.title, getattr(chart, "y_label", ""), chart.x_label))))
     pieces, width, height = _PAINTERS[type(chart)](chart)
-    yield f"<figure><figcaption>{title}</figcaption>\n"
-    yield f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">\n'
+    yield f'<figure><figcaption class="title">{title}</figcaption>\n'
+    yield f'<div class="scroll" tabindex="0" role="region" aria-label="{axes}">\n'
     yield f'<svg class="chart" width="{width:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
-    yield f'aria-label="{title}">\n'
+    yield f'aria-label="{axes}">\n'
     yield from (f"{piece}\n" for piece in pieces)
     yield "</svg></div>\n"
     yield f'<p class="note">{visible_html(chart.note)}</p>\n' if chart.note else ""
@@ -90,7 +91,7 @@ def _longest(names: Sequence[str]) -> float:
 
 
 def _limits(values: Sequence[float]) -> Limits:
-    """Return the ends of an axis, with some room beyond the values."""
+    """Return the ends of an axis, a little beyond the values."""
     low, high = min(values), max(values)
     room = 0.04 * (high - low) or abs(high) or 1.0
     return low - room, high + room

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from softbleu import report
 from softbleu.corpora.checks import Oddities, Oddity
 from softbleu.corpora.detectors import DETECTORS
 from softbleu.errors import one_line
@@ -50,7 +51,9 @@ def write_html(page: Page, layout: Layout) -> Iterator[str]:
     Text and names are data of the page's script, which shows them as text only. A content security policy forbids
     other scripts and any loading. The same page gives the same bytes.
     """
-    return _filled("report.html", _SCRIPTS, {"data": _data(page, layout)})
+    drawn = [piece for chart in page.charts for piece in report.charts.draw_chart(chart)]
+    charts = page_section("Quality and latency", drawn) if drawn else ""
+    return _filled("report.html", _SCRIPTS, {"data": _data(page, layout), "charts": charts})
 
 
 def _data(page: Page, layout: Layout) -> Iterator[str]:

@@ -45,13 +45,13 @@ _SHOWN = ("permutations", "exchanged", "seed")
 
 
 def _verdict(evaluation: MetaEvaluation) -> str:
-    """Name the metrics that agree best with people, by the average or the only task."""
+    """Name the metrics that agree best with the judges, by the average or the only task."""
     by = evaluation.table.columns[1]
     best = [str(row["metric"]) for row in evaluation.records() if row[f"{by}{CLUSTER}"] == 1]
     over = "on average" if by == AVERAGE else f"by {readable(by)}"
     if len(best) > 1:
-        return f"{list_names(best)} agree best with people {over}, and cannot be told apart."
-    return f"{best[0]} agrees best with people {over}." if best else "No metric has a score for every task."
+        return f"{list_names(best)} agree best with the judges {over}, and cannot be told apart."
+    return f"{best[0]} agrees best with the judges {over}." if best else "No metric has a score for every task."
 
 
 def _content(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str]:

@@ -50,10 +50,10 @@ Points = Sequence[tuple[float, float]]
 Limits = tuple[float, float]  # Ends of an axis
 
 
-def spread(places: Sequence[float], gap: float) -> list[float]:
+def move_apart(places: Sequence[float], gap: float) -> list[float]:
     """Move places apart by as little as keeps a gap between them, all between 0 and 1 if they fit there.
 
-    >>> [round(place, 2) for place in spread([0.5, 0.5, 0.9], 0.1)]
+    >>> [round(place, 2) for place in move_apart([0.5, 0.5, 0.9], 0.1)]
     [0.55, 0.45, 0.9]
     """
     order = sorted(range(len(places)), key=lambda index: (places[index], -index))
@@ -96,7 +96,7 @@ class Lines:
     def ends(self, y_limits: Limits, gap: float) -> Iterator[tuple[str, tuple[float, float], float]]:
         """Yield each line with its last point, and where its name stands: shares of the height, a gap apart."""
         last = {name: max(points) for name, points in self.drawn.items() if points}
-        places = spread([_share(y, y_limits) for _, y in last.values()], gap)
+        places = move_apart([_share(y, y_limits) for _, y in last.values()], gap)
         yield from zip(last, last.values(), places, strict=True)
 
     def texts_apart(self, x_limits: Limits, y_limits: Limits) -> Iterator[tuple[tuple[float, float], str]]:
@@ -493,12 +493,16 @@ def _name_points(axes: Axes, picture: Scatter, style: _Style) -> None:
     shown = [one_line(name) for name in picture.names]
     if _is_numbered(picture):
         shown = [str(style.numbers[name] + 1) for name in picture.names]
+    joined = ([picture.points[index] for index in group] for group in picture.joined)
+    apart = [[*zip(*group, strict=True)] for group in joined]
+    lines: Keywords = {"x_lines": [x for x, _ in apart], "y_lines": [y for _, y in apart]} if apart else {}
     textalloc.allocate(
         axes,
         [x for x, _ in picture.points],
         [y for _, y in picture.points],
         shown,
         scatter_plot=axes.collections[0],
+        **lines,
         textsize=7,
         linecolor=_GREY,
         linewidth=0.6,

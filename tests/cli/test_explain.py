@@ -301,7 +301,7 @@ def test_metrics_are_ranked_over_directions(command: Any) -> None:
         assert row["average"] == pytest.approx(weighed)
     assert "acc_eq en-zh" in Path("ranks.svg").read_text(encoding="utf-8")
     assert (
-        "agree best with people on average, and cannot be told apart."
+        "agree best with the judges on average, and cannot be told apart."
         in command("metaeval", "--folders", "wmt", *options, "-f", "html").out
     )
 
