@@ -11,7 +11,7 @@ from softbleu.formats import Layout
 from softbleu.meta.sweep import rank_by_score, table_of
 from softbleu.report.charts import Chart, draw_chart
 from softbleu.report.html import page_section, page_table, static_page, visible_html
-from softbleu.report.plots import answer_panels, readable, spurious_lines, sweep_lines
+from softbleu.report.plots import answer_panels, readable_measure, spurious_lines, sweep_lines
 from softbleu.tables import SIGNIFICANT, Table
 
 if TYPE_CHECKING:
@@ -161,6 +161,6 @@ def make_evaluation_page(evaluation: MetaEvaluation) -> AnswerPage:
         panel = f" in {times} of {len(panels)} comparisons" if len(panels) > 1 else ""
         verdict = f"{first} has the highest {panels[0].x_label.partition(',')[0]}{panel}."
     table = evaluation.as_table()
-    cells = [[readable(cell) if isinstance(cell, str) else cell for cell in row] for row in table.rows]
+    cells = [[readable_measure(cell) if isinstance(cell, str) else cell for cell in row] for row in table.rows]
     title = f"Agreement with human judgements: {question}"
     return AnswerPage(title, verdict, panels, {"Table": replace(table, rows=cells)}, notes=evaluation.notes)

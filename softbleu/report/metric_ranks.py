@@ -10,7 +10,7 @@ from softbleu.formats import Layout
 from softbleu.meta.campaign import AVERAGE, CLUSTER, GREATEST_P
 from softbleu.report.answers import list_names, make_evaluation_page, write_answer
 from softbleu.report.html import explained, page_section, sortable_table, static_page, visible_html
-from softbleu.report.plots import readable
+from softbleu.report.plots import readable_measure
 from softbleu.tables import Table, TableColumn
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _verdict(evaluation: MetaEvaluation) -> str:
     """Name the metrics that agree best with the judges, by the average or the only task."""
     by = evaluation.table.columns[1]
     best = [str(row["metric"]) for row in evaluation.records() if row[f"{by}{CLUSTER}"] == 1]
-    over = "on average" if by == AVERAGE else f"by {readable(by)}"
+    over = "on average" if by == AVERAGE else f"by {readable_measure(by)}"
     if len(best) > 1:
         return f"{list_names(best)} agree best with the judges {over}, and cannot be told apart."
     return f"{best[0]} agrees best with the judges {over}." if best else "No metric has a score for every task."
@@ -57,7 +57,7 @@ def _verdict(evaluation: MetaEvaluation) -> str:
 def _content(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str]:
     yield f'<p id="verdict">{visible_html(_verdict(evaluation))}</p>\n'
     table, shown = evaluation.table, [name for name in evaluation.table.columns if not name.endswith(CLUSTER)]
-    heads = [TableColumn(name, readable(name), digits=layout.decimals()) for name in shown]
+    heads = [TableColumn(name, readable_measure(name), digits=layout.decimals()) for name in shown]
     yield from sortable_table(replace(table, shown=heads), "Metrics", _cell)
     mean = "mean over tasks, of metrics that have a score for each"
     mean += f": {table.facts[AVERAGE]}" if AVERAGE in table.facts else ""

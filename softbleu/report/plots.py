@@ -829,10 +829,10 @@ _READABLE = {
 }
 
 
-def readable(name: str) -> str:
+def readable_measure(name: str) -> str:
     """Return the name of a measure as readers know it, with the set after it; other names as they are.
 
-    >>> readable("acc_eq en-cs"), readable("difference")
+    >>> readable_measure("acc_eq en-cs"), readable_measure("difference")
     ('accuracy of pairs of outputs (acc_eq), en-cs', 'difference')
     """
     measure, _, of = name.partition(" ")
@@ -848,14 +848,14 @@ def answer_panels(evaluation: MetaEvaluation) -> list[IntervalRows]:
     groups: dict[str, list[Cells]] = {}
     for row in evaluation.records():
         if row[shown.value] is not None:
-            groups.setdefault(", ".join(readable(str(row[name])) for name in shown.panels), []).append(row)
+            groups.setdefault(", ".join(readable_measure(str(row[name])) for name in shown.panels), []).append(row)
     panels = []
     for title, rows in groups.items():
         ends = [None if shown.interval is None else tuple(row[name] for name in shown.interval) for row in rows]
         at = rows[0][shown.at] if isinstance(shown.at, str) else shown.at
         names = [" – ".join(str(row[name]) for name in shown.names if row[name] not in (None, "")) for row in rows]
         known: Any = [end if end is not None and None not in end else None for end in ends]
-        label = readable(shown.value) + ", 95% interval" * (shown.interval is not None)
+        label = readable_measure(shown.value) + ", 95% interval" * (shown.interval is not None)
         label += f"; grey line: {shown.at}" * isinstance(shown.at, str)
         panels.append(IntervalRows(title, label, names, [row[shown.value] for row in rows], known, at=at))
     return panels
