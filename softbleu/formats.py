@@ -18,6 +18,7 @@ from softbleu.tables import Table, TableColumn, Tabular, Value, decimals_of
 
 LEAST_NAME = 12  # Width that a name keeps in a table that is too wide
 GAP = "  "
+NUMBER = ' class="number"'  # Attribute of the heads of numbers in HTML, which stand above them
 _MOST_DIGITS = 15  # Decimal digits of a float
 BOLD = "1"  # Terminal code of bold print
 SCHEMA = 1
@@ -324,7 +325,7 @@ def as_html(table: Table, layout: Layout) -> Iterator[str]:
         column.is_number and any(isinstance(row.get(column.name), int | float) for row in named) for column in seen
     ]
     heads = "".join(
-        f'<th scope="col"{" class=number" * above}>{escape(head)}</th>'
+        f'<th scope="col"{NUMBER * above}>{escape(head)}</th>'
         for head, above in zip(_heads(table), numeric, strict=True)
     )
     yield f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n"

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
-from softbleu.formats import Layout
+from softbleu.formats import Layout, with_columns
+from softbleu.matching.kinds import MATCH_KINDS
 from softbleu.meta.sweep import rank_by_score, table_of
 from softbleu.report.charts import Chart, draw_chart
+from softbleu.report.credit import credit_lines
 from softbleu.report.html import page_section, page_table, static_page, visible_html
 from softbleu.report.plots import answer_panels, readable_measure, spurious_lines, sweep_lines
 from softbleu.tables import SIGNIFICANT, Table
 
 if TYPE_CHECKING:
+    from softbleu.analysis.credit import SoftCredit
     from softbleu.meta import SweepRow
     from softbleu.meta.questions import MetaEvaluation
     from softbleu.meta.spurious import SpuriousCredit
@@ -78,9 +82,10 @@ def make_sweep_page(rows: Sequence[SweepRow], title: str = "") -> AnswerPage:
     title
         Title of the page.
     """
+    varied = list(dict.fromkeys(name for row in rows for name in row.varied))
     by_setting: dict[tuple[object, ...], dict[str, SweepRow]] = {}
     for row in rows:
-        by_setting.setdefault((row.label, *row.varied.values(), row.threshold), {})[row.system] = row
+        by_setting.setdefault((row.label, *map(row.varied.get, varied), row.threshold), {})[row.system] = row
     systems = list(dict.fromkeys(row.system for row in rows))
     ranks = [rank_by_score([*scores.values()]) for scores in by_setting.values()]
     best = Counter(system for places in ranks for system, rank in places.items() if rank == 1).most_common()
@@ -90,24 +95,17 @@ def make_sweep_page(rows: Sequence[SweepRow], title: str = "") -> AnswerPage:
     elif all(places == ranks[0] for places in ranks):
         verdict = f"The order of the systems is the same at all {len(ranks)} settings: {best[0][0]} is best."
     else:
-        shown = [f"{system} is best at {times} of {len(ranks)} settings" for system, times in best]
-        always = f"{best[0][0]} is best at all {len(ranks)} settings"
-        verdict = f"{always if best[0][1] == len(ranks) else list_names(shown)}; the order of the others changes."
-    settings = [name for name in ("variant", *rows[0].varied) if name == "variant" or name in rows[0].varied]
-    cells = [
-        [*key, *(scores[name].score if name in scores else None for name in systems)]
-        for key, scores in by_setting.items()
-    ]
-    table = Table([*settings, "threshold", *systems], cells, verbatim=systems)
-    varied = [len({row[place] for row in cells}) > 1 for place in range(len(settings) + 1)]
-    keep = [place for place in range(len(table.columns)) if place >= len(varied) or varied[place]]
-    table = replace(table, columns=[table.columns[n] for n in keep], rows=[[row[n] for n in keep] for row in cells])
-    panels = [panel for row in sweep_lines(rows) for panel in row if isinstance(panel, Chart)]
-    every = replace(table_of(rows), background=())
+        often = [f"{times} of" if times < len(ranks) else "all" for _, times in best]
+        leaders = [f"{best[n][0]} is best at {at} {len(ranks)} settings" for n, at in enumerate(often)]
+        verdict = f"{list_names(leaders)}; the order of the systems changes."
+    settings = ["variant", *varied, "threshold"]
+    cells = [[*key, *(scores[name].score for name in systems)] for key, scores in by_setting.items()]
+    differ = [place for place in range(len(settings)) if len({row[place] for row in cells}) > 1]
+    shown = [*differ, *range(len(settings), len(settings) + len(systems))]
+    table = with_columns(Table([*settings, *systems], cells, verbatim=systems), shown)
+    every = {"All scores with their signatures": replace(table_of(rows), background=())}
     title = title or f"Scores of {len(systems)} system{'s' * (len(systems) > 1)} at {len(ranks)} settings"
-    return AnswerPage(
-        title, verdict, panels, {"Scores by setting": table}, {"All scores with their signatures": every}
-    )
+    return AnswerPage(title, verdict, [*chain(*sweep_lines(rows))], {"Scores by setting": table}, every)
 
 
 def _scored(row: SweepRow) -> str:
@@ -139,9 +137,32 @@ def make_spurious_page(credit: SpuriousCredit, table: str = "summary", title: st
         verdict = (
             f"Spurious share of the soft credit at threshold {at:g}: {list_names([name for _, name in shares])}."
         )
-    panels = [panel for row in spurious_lines(credit.analyses) for panel in row if isinstance(panel, Chart)]
+    title, tables = title or "Deserved and spurious credit", {table.capitalize(): credit.table(table)}
+    return AnswerPage(title, verdict, [*chain(*spurious_lines(credit.analyses))], tables)
+
+
+def make_credit_page(credit: SoftCredit, tables: Sequence[Table], title: str = "") -> AnswerPage:
+    """Make the page of soft credit: the kinds of matches that earn it, and their credit by threshold.
+
+    Parameters
+    ----------
+    credit
+        Soft credit of systems.
+    tables
+        Tables of kinds, and of pairs of n-grams.
+    title
+        Title of the page.
+    """
+    said = []
+    for system in credit.systems:
+        sums = credit.by_kind(system).sum(axis=1).tolist()
+        ranked = sorted(zip(sums, MATCH_KINDS, strict=True), key=lambda pair: -pair[0])
+        shares = [f"{kind} {value / sum(sums):.0%}" for value, kind in ranked if value]
+        said.append(f"{system}: {list_names(shares)}" if shares else f"{system}: none")
+    verdict = f"Soft credit of {'; '.join(said)}."
+    named = dict(zip(("Kinds", "Pairs"), tables, strict=False))
     return AnswerPage(
-        title or "Deserved and spurious credit", verdict, panels, {table.capitalize(): credit.table(table)}
+        title or f"Where soft credit of {credit.metric} comes from", verdict, credit_lines(credit), named
     )
 
 

@@ -13,11 +13,11 @@ from softbleu.report.plots import COLOURS, IntervalRows, Limits, Lines, Scatter
 
 Chart = Lines | Scatter | IntervalRows
 _WIDTH, _HEIGHT = 350, 240  # Of the panel, without the text around it
-_TOP, _BELOW, _LEFT = 14, 46, 60
-_LETTER, _ROW = 6.6, 15  # Width of a letter and height of a line, at the size of the text
+_TOP, _BELOW, _LEFT = 16, 50, 66
+_LETTER, _ROW = 8.0, 17  # Width of a letter and height of a line, at the size of the text
 _DASHES = ("", "6 3", "2 3", "8 3 2 3")
 _MOST_TICKS = 6
-_BESIDE = [(x * step, y * step) for step, (x, y) in product((1, 2, 3), ((6, 16), (-6, -8), (8, 4), (-8, 4)))]
+_BESIDE = [(x * step, y * step) for step, (x, y) in product((1, 2, 3), ((6, 18), (-6, -9), (9, 5), (-9, 5)))]
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class _Frame:
         for x in ticks(self.x):
             at, _ = self.at(x, 0)
             yield f'<path class="grid" d="M{at:.1f} {_TOP}v{self.height}"/>'
-            yield _text(at, _TOP + self.height + 16, f"{x:g}", "middle")
-        yield _text(self.left + _WIDTH / 2, _TOP + self.height + 36, chart.x_label, "middle")
+            yield _text(at, _TOP + self.height + 18, f"{x:g}", "middle")
+        yield _text(self.left + _WIDTH / 2, _TOP + self.height + 40, chart.x_label, "middle")
         if isinstance(chart, IntervalRows):
             return
         for y in ticks(self.y):
@@ -73,11 +73,10 @@ def draw_chart(chart: Chart) -> Iterator[str]:
     axes = visible_html(", ".join(filter(None, (chart.title, getattr(chart, "y_label", ""), chart.x_label))))
     pieces, width, height = _PAINTERS[type(chart)](chart)
     yield f'<figure><figcaption class="title">{title}</figcaption>\n'
-    yield f'<div class="scroll" tabindex="0" role="region" aria-label="{axes}">\n'
     yield f'<svg class="chart" width="{width:.0f}" viewBox="0 0 {width:.0f} {height:.0f}" role="img" '
     yield f'aria-label="{axes}">\n'
     yield from (f"{piece}\n" for piece in pieces)
-    yield "</svg></div>\n"
+    yield "</svg>\n"
     yield f'<p class="note">{visible_html(chart.note)}</p>\n' if chart.note else ""
     yield "</figure>\n"
 
@@ -92,7 +91,8 @@ def _longest(names: Sequence[str]) -> float:
 
 def _limits(values: Sequence[float]) -> Limits:
     """Return the ends of an axis, a little beyond the values."""
-    low, high = min(values), max(values)
+    known = [value for value in values if value == value] or [0.0]
+    low, high = min(known), max(known)
     room = 0.04 * (high - low) or abs(high) or 1.0
     return low - room, high + room
 
@@ -158,7 +158,7 @@ def _scatter(chart: Scatter) -> tuple[list[str], float, float]:
         for right, down in _BESIDE:
             anchor = "start" if right > 0 else "end" if right else "middle"
             start = x + right - _longest([name]) * (0 if right > 0 else 1 if right else 0.5)
-            box = (start, y + down - 11, start + _longest([name]), y + down + 3)
+            box = (start, y + down - 12, start + _longest([name]), y + down + 3)
             free = all(box[2] < a or box[0] > c or box[3] < b or box[1] > d for a, b, c, d in taken)
             if (free and box[0] > 0) or (right, down) == _BESIDE[-1]:
                 taken.append(box)

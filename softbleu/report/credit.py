@@ -24,6 +24,11 @@ def credit_view(credit: SoftCredit, show: str, top: int, *, readers: bool) -> Ta
 
 def draw_credit(credit: SoftCredit, picture_format: str) -> bytes:
     """Draw the soft credit of each kind by threshold, a panel per system."""
+    return draw(in_rows(credit_lines(credit)), picture_format)
+
+
+def credit_lines(credit: SoftCredit) -> list[Lines]:
+    """Plot the soft credit of each kind by threshold, a panel per system."""
     panels = []
     for number, system in enumerate(credit.systems):
         sums = credit.soft[number].sum(axis=1) / SCALE
@@ -33,4 +38,4 @@ def draw_credit(credit: SoftCredit, picture_format: str) -> bytes:
             if sums[:, place].any()
         }
         panels.append(Lines(system, "threshold", "soft credit, n-grams of all orders", lines))
-    return draw(in_rows(panels), picture_format)
+    return panels

@@ -23,7 +23,7 @@ from softbleu import report
 from softbleu.corpora.checks import Oddities, Oddity
 from softbleu.corpora.detectors import DETECTORS
 from softbleu.errors import one_line
-from softbleu.formats import Layout, as_html, dump
+from softbleu.formats import NUMBER, Layout, as_html, dump
 from softbleu.metrics.protocols import BleuFormula, in_percent
 from softbleu.report.verdicts import make_verdicts, overall_verdict
 from softbleu.tables import Table, TableColumn, Value
@@ -382,8 +382,7 @@ def page_table(table: Table, layout: Layout | None = None) -> Iterator[str]:
 def sortable_table(table: Table, label: str, cell: Callable[[TableColumn, Fields], tuple[str, str]]) -> Iterator[str]:
     """Make a table that is sorted by a click on a head; `cell` gives the class and the HTML of a number."""
     heads = "".join(
-        f'<th scope="col"{" class=number" * (number > 0)}>'
-        f'<button type="button">{visible_html(column.title)}</button></th>'
+        f'<th scope="col"{NUMBER * (number > 0)}><button type="button">{visible_html(column.title)}</button></th>'
         for number, column in enumerate(table.seen)
     )
     yield f'<div class="scroll wide" role="region" aria-label="{label}" tabindex="0"><table>\n'

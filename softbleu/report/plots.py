@@ -95,7 +95,9 @@ class Lines:
 
     def ends(self, y_limits: Limits, gap: float) -> Iterator[tuple[str, tuple[float, float], float]]:
         """Yield each line with its last point, and where its name stands: shares of the height, a gap apart."""
-        last = {name: max(points) for name, points in self.drawn.items() if points}
+        # Of lines that end together, the one that was higher before has its name above.
+        highest = sorted(self.drawn.items(), key=lambda line: -max((y for _, y in line[1] if y == y), default=0.0))
+        last = {name: max(points) for name, points in highest if points}
         places = move_apart([_share(y, y_limits) for _, y in last.values()], gap)
         yield from zip(last, last.values(), places, strict=True)
 
@@ -182,9 +184,10 @@ class HeatMap:
 
 Picture = Lines | Histogram | Scatter | Ranks | IntervalRows | HeatMap
 PictureRows = Sequence[Sequence[Picture]]
+Panel = TypeVar("Panel", bound=Picture)
 
 
-def in_rows(panels: Sequence[Picture], most: int = MOST_IN_ROW) -> list[Sequence[Picture]]:
+def in_rows(panels: Sequence[Panel], most: int = MOST_IN_ROW) -> list[Sequence[Panel]]:
     """Cut panels into rows of a given length.
 
     >>> panel = Histogram("", "", "", [])
@@ -596,7 +599,7 @@ def check_ranks(systems: Collection[str]) -> None:
         raise InputError(f"ranks need two systems or more, here are {len(systems)}")
 
 
-def sweep_lines(rows: Sequence[SweepRow]) -> PictureRows:
+def sweep_lines(rows: Sequence[SweepRow]) -> list[Sequence[Lines]]:
     """Plot score against threshold, with intervals if known: a panel per matcher and variant, a line per system.
 
     Lines end at the score of exact matches, if it is there. The lines of a single system are its matchers and
@@ -725,7 +728,7 @@ def draw_spurious(analyses: Sequence[Analysis], picture_format: str) -> bytes:
     return draw(spurious_lines(analyses), picture_format)
 
 
-def spurious_lines(analyses: Sequence[Analysis]) -> PictureRows:
+def spurious_lines(analyses: Sequence[Analysis]) -> list[Sequence[Lines]]:
     """Spurious share by threshold, then precision by recall: a panel per variant, a line per matcher.
 
     Where the matchers were tried as they are, too, every other panel has that in grey.
@@ -758,7 +761,7 @@ def _variant_panels(
     curves: Mapping[str, Mapping[str, Points]],
     texts: Mapping[str, Mapping[str, Sequence[str]]],
     notes: Mapping[str, str],
-) -> PictureRows:
+) -> list[Sequence[Lines]]:
     plain = {f"{matcher}, {PLAIN}": points for matcher, points in curves.get(PLAIN, {}).items()}
     return in_rows(
         [
