@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from softbleu.formats import Layout, with_columns
 from softbleu.matching.kinds import MATCH_KINDS
@@ -168,20 +168,30 @@ def make_credit_page(credit: SoftCredit, tables: Sequence[Table], title: str = "
 
 def make_evaluation_page(evaluation: MetaEvaluation) -> AnswerPage:
     """Make the page of a table of `softbleu metaeval`, with the metric that leads in most of its panels."""
-    panels, question = answer_panels(evaluation), evaluation.question
-    leaders = Counter(panel.names[panel.values.index(max(panel.values))] for panel in panels if panel.values)
-    verdict = "No value is defined."
-    if question == "differences":
-        rows = evaluation.records()
-        apart = [row for row in rows if row["corrected"] is not None and row["corrected"] < SIGNIFICANT]
-        pairs = Counter(f"{row['better']} agrees better than {row['worse']}" for row in apart)
-        shown = [f"{pair} by {times} of {len(panels)} measures" for pair, times in pairs.most_common()]
+    panels, rows = answer_panels(evaluation), evaluation.records()
+    title = f"Agreement with human judgements: {evaluation.question}"
+    if "worse" in evaluation.table.columns:
+        tests = Counter((row["better"], row["worse"]) for row in rows)
+        found = Counter(
+            (row["better"], row["worse"]) for row in rows if _is_low(row.get("corrected", row["p_value"]))
+        )
+        shown = [f"{a} agrees better than {b} in {n} of {tests[a, b]} tests" for (a, b), n in found.most_common()]
         verdict = f"{list_names(shown)}." if shown else "No two metrics can be told apart."
-    elif leaders:
-        first, times = leaders.most_common(1)[0]
-        panel = f" in {times} of {len(panels)} comparisons" if len(panels) > 1 else ""
-        verdict = f"{first} has the highest {panels[0].x_label.partition(',')[0]}{panel}."
+    elif evaluation.question == "differences":
+        ends = [
+            (name, interval) for panel in panels for name, interval in zip(panel.names, panel.intervals, strict=True)
+        ]
+        apart = list(dict.fromkeys(name for name, of in ends if of is not None and (of[0] > 0 or of[1] < 0)))
+        verdict = f"{list_names(apart) if apart else 'No two metrics'} can be told apart over all directions."
+    else:
+        leaders = Counter(panel.names[panel.values.index(max(panel.values))] for panel in panels)
+        first, times = leaders.most_common(1)[0] if leaders else ("", 0)
+        many = f" in {times} of {len(panels)} comparisons" if len(panels) > 1 else ""
+        verdict = f"{first} has the highest {panels[0].x_label.partition(',')[0]}{many}." if panels else f"{title}."
     table = evaluation.as_table()
     cells = [[readable_measure(cell) if isinstance(cell, str) else cell for cell in row] for row in table.rows]
-    title = f"Agreement with human judgements: {question}"
     return AnswerPage(title, verdict, panels, {"Table": replace(table, rows=cells)}, notes=evaluation.notes)
+
+
+def _is_low(p_value: Any) -> bool:
+    return p_value is not None and p_value < SIGNIFICANT

@@ -810,6 +810,7 @@ _PLOTTED = {
     "metric-pairs": _Plotted(["task"], ["better", "worse"], "difference", None, at=0.0),
 }
 """Questions whose answers are drawn as values with intervals; the others have pictures of their own."""
+_POOLED = ("human", "of", "variant", "measure")  # Columns that name what is pooled over directions
 _R = _Plotted(["human"], ["metric"], "pearson", ("pearson_low", "pearson_high"))
 _CORRELATED = {"systems": _R, "outputs": _R}  # Values with intervals of pages, which have no picture of every point
 _READABLE = {
@@ -824,11 +825,12 @@ _READABLE = {
     "hties": "ties count",
     "noties": "without judges' ties",
     "f1": "F1",
-    "spa": "soft accuracy of pairs of systems (spa)",
-    "acc_eq": "accuracy of pairs of outputs (acc_eq)",
+    "mean": "mean over directions",
+    "spa": "accuracy on systems (spa)",
+    "acc_eq": "accuracy on outputs (acc_eq)",
     "systems_pearson": "Pearson's r of systems",
     "systems_kendall": "Kendall's tau of systems",
-    "systems_accuracy": "accuracy of pairs of systems",
+    "systems_accuracy": "accuracy on systems",
 }
 
 
@@ -836,7 +838,7 @@ def readable_measure(name: str) -> str:
     """Return the name of a measure as readers know it, with the set after it; other names as they are.
 
     >>> readable_measure("acc_eq en-cs"), readable_measure("difference")
-    ('accuracy of pairs of outputs (acc_eq), en-cs', 'difference')
+    ('accuracy on outputs (acc_eq), en-cs', 'difference')
     """
     measure, _, of = name.partition(" ")
     known = _READABLE.get(name) or _READABLE.get(measure)
@@ -845,7 +847,10 @@ def readable_measure(name: str) -> str:
 
 def answer_panels(evaluation: MetaEvaluation) -> list[IntervalRows]:
     """Draw the rows of an answer as values with intervals, a panel for each group of rows."""
+    columns = evaluation.table.columns
     shown = (_PLOTTED | _CORRELATED).get(evaluation.question)
+    if "mean" in columns and "measure" in columns:
+        shown = _Plotted([name for name in _POOLED if name in columns], ["metric"], "mean")
     if shown is None:
         return []
     groups: dict[str, list[Cells]] = {}
