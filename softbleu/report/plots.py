@@ -446,16 +446,20 @@ def _draw_lines(axes: Axes, picture: Lines, style: _Style) -> None:
         axes.plot(xs, ys, marker=marker, markersize=4, markevery=-(-max(1, len(points)) // 12), **look)
     if picture.ticks:
         axes.set_xticks(range(1, len(picture.ticks) + 1), picture.ticks, rotation=30, ha="right", parse_math=False)
-    for text, at in picture.marked.items():
+    for at in picture.marked.values():
         axes.axvline(at, color=_GREY, linewidth=1, linestyle=":")
-        edge: Keywords = {"rotation": 90, "fontsize": "x-small", "color": "#555555", "parse_math": False}
-        axes.text(at, 0.98, text, transform=axes.get_xaxis_transform(), ha="right", va="top", **edge)
 
 
 def _name_lines(axes: Axes, picture: Lines, style: _Style) -> None:
     """Write the name of each line beside the panel, where it ends, and the texts at its points."""
     limits = axes.get_xlim(), axes.get_ylim()
     small: Keywords = {"color": "#555555", "fontsize": "x-small", "parse_math": False}
+    for text, at in picture.marked.items():
+        # At the end of the panel that is farther from the lines there.
+        near = [min(points, key=lambda point: abs(point[0] - at)) for points in picture.drawn.values() if points]
+        shares = [_share(y, limits[1]) for _, y in near] or [1.0]
+        place, side = (0.98, "top") if 1 - max(shares) > min(shares) else (0.02, "bottom")
+        axes.text(at, place, text, transform=axes.get_xaxis_transform(), rotation=90, ha="right", va=side, **small)
     for point, text in picture.texts_apart(*limits):
         axes.annotate(text, point, (4, 4), textcoords="offset points", **small)
     beside: Keywords = {"textcoords": axes.transAxes, "va": "center", "fontsize": "small", "parse_math": False}
