@@ -20,6 +20,7 @@ from softbleu.tables import Table, TableColumn, Tabular, Value, decimals_of
 LEAST_NAME = 12  # Width that a name keeps in a table that is too wide
 GAP = "  "
 _LEAST_TEXT, _WIDTH = 24, 80  # Columns of wrapped text, and of a terminal that is none
+NUMBER = ' class="number"'  # Attribute of the heads of numbers in HTML, which stand above them
 _MOST_DIGITS = 15  # Decimal digits of a float
 BOLD = "1"  # Terminal code of bold print
 SCHEMA = 1
@@ -167,8 +168,7 @@ class Formats(dict[str, Found]):
         """Find the writer of a format. UnknownNameError: the message lists these formats and `others`."""
         valid = [*self, *others]
         if name.lower() == "html" and "html" not in valid:
-            pages = "only score, compare, check, directions and rankings of metrics make pages"
-            raise InputError(f"format {name!r}: {pages}; valid here: {', '.join(valid)}")
+            raise InputError(f"format {name!r}: this table has no page; valid here: {', '.join(valid)}")
         return self[known_name("format", ALIASES.get(name.lower(), name), valid)]
 
 
@@ -335,15 +335,21 @@ def _ruled(
 
 def as_html(table: Table, layout: Layout) -> Iterator[str]:
     """Write an HTML table, the best cells bold and rows in their colours, with facts and notes below it."""
-    best, seen = table.highlighted(layout.decimals()), table.seen
-    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in _heads(table))
+    best, seen, named = table.highlighted(layout.decimals()), table.seen, [*table.named_rows()]
+    numeric = [
+        column.is_number and any(isinstance(row.get(column.name), int | float) for row in named) for column in seen
+    ]
+    heads = "".join(
+        f'<th scope="col"{NUMBER * above}>{escape(head)}</th>'
+        for head, above in zip(_heads(table), numeric, strict=True)
+    )
     yield f"<table>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n"
-    rows = zip(table.named_rows(), table.cells(layout.decimals()), strict=True)
+    rows = zip(named, table.cells(layout.decimals()), strict=True)
     for number, (row, cells) in enumerate(rows):
         colour = "" if table.colour is None else table.colour(row)
         made = []
         for place, (column, text) in enumerate(zip(seen, cells, strict=True)):
-            is_number = column.is_number and isinstance(row.get(column.name), int | float)
+            is_number = numeric[place] and not isinstance(row.get(column.name), str)
             shown = f"<b>{escape(text)}</b>" if (number, place) in best else escape(text)
             shown = f'<span style="color: {colour}">{shown}</span>' if colour and text else shown
             kind = 'class="number"' if is_number else 'dir="auto"'

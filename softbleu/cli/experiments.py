@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from softbleu import report
 from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Scoring
-from softbleu.cli.options import Common
+from softbleu.cli.options import Common, page_format
 from softbleu.cli.output import Target
 from softbleu.cli.parts import MATCHING, about_matches
 from softbleu.cli.settings import SettingOption
@@ -83,7 +84,7 @@ def run_experiment(options: ExperimentOptions) -> None:
     note(f"{len(files)} files beside {base}.manifest.json, {outcome.seconds:.0f} s")
 
 
-class SpuriousOptions(Scoring, shared="encoding output format digits jobs"):
+class SpuriousOptions(Scoring, shared="encoding output format title digits jobs"):
     """Options of `experiments spurious`.
 
     Attributes
@@ -141,6 +142,7 @@ class SpuriousOptions(Scoring, shared="encoding output format digits jobs"):
     threshold: float = setting(0.8, flags=("-t",), metavar="0..1", panel=MATCHING, common=True)
     thresholds: tuple[str, ...] = setting(("0:0.95:0.05",), metavar="LIST", unset="0:0.95:0.05", panel=MATCHING)
     table: str = setting("summary", complete=lambda: CREDIT_TABLES, common=True)
+    format: str | None = page_format()
     plot: str | None = setting(None, file="written", common=True)
     without = ("matcher", "threshold")
 
@@ -157,7 +159,7 @@ def spurious(options: SpuriousOptions) -> None:
     Give aligned pairs, or a grammar to generate them from.
     """
     table = known_name("table", options.table, CREDIT_TABLES)
-    output = options.open_output()
+    output = options.open_output(pages=True)
     picture = options.open_picture(options.plot, options.input_files())
     every = (*VARIANTS, *COMBINATIONS) if options.all_variants else ()
     with options.progress("matching") as progress:
@@ -181,5 +183,9 @@ def spurious(options: SpuriousOptions) -> None:
         note(f"no input given (see --help), so this generates pairs of the grammar {GRAMMAR}")
     if all(analysis.is_empty for analysis in credit.analyses):
         note("no approximate matches at any threshold: there is no credit to judge")
-    output.write(credit.table(table))
+    output.write(
+        report.answers.make_spurious_page(credit, table, options.title)
+        if options.page_wanted
+        else credit.table(table)
+    )
     picture(draw_spurious, credit.analyses)

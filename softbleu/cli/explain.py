@@ -9,12 +9,15 @@ from softbleu.analysis.credit import SHOWN_THRESHOLDS, credit_of_corpus
 from softbleu.analysis.lines import LineKind
 from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Scoring
+from softbleu.cli.options import page_format
 from softbleu.errors import InputError
 from softbleu.formats import is_for_readers
 from softbleu.meta.reading import read_marks
+from softbleu.report.answers import make_credit_page
 from softbleu.report.credit import credit_view, draw_credit
 from softbleu.report.explanations import EXPLAINERS
 from softbleu.results.explain import explain_corpus, parse_segments
+from softbleu.tables import Table
 
 
 class ExplainOptions(
@@ -43,6 +46,7 @@ class ExplainOptions(
     )
     show: LineKind | Literal["pairs", "kinds"] | None = setting(None, panel="Input", common=True)
     top: int | None = setting(None, unset="20", panel="Input", common=True)
+    format: str | None = page_format()
     plot: str | None = setting(None, file="written")
 
 
@@ -85,11 +89,14 @@ def _show_credit(options: ExplainOptions, show: str) -> None:
     top = 20 if options.top is None else options.top
     if top < 1:
         raise InputError(f"at least one pair must be asked for, not {top}")
-    output = options.open_output()
+    output = options.open_output(pages=True)
     picture = options.open_picture(options.plot, options.input_files())
     plan = options.plan(one=True)
+    thresholds = SHOWN_THRESHOLDS if options.plot or options.page_wanted else ()
     with options.open_corpus(plan) as corpus, options.progress() as progress:
         progress.begin(len(corpus))
-        credit = credit_of_corpus(corpus, plan, SHOWN_THRESHOLDS if options.plot else (), progress, options.language)
+        credit = credit_of_corpus(corpus, plan, thresholds, progress, options.language)
     picture(draw_credit, credit)
-    output.write(credit_view(credit, show, top, readers=is_for_readers(options.output_format)))
+    view = credit_view(credit, show, top, readers=is_for_readers(options.output_format) or options.page_wanted)
+    tables = [view] if isinstance(view, Table) else view
+    output.write(make_credit_page(credit, tables) if options.page_wanted else view)

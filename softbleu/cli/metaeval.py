@@ -9,14 +9,12 @@ from softbleu.cli.inputs import TextOptions, metric_names
 from softbleu.cli.options import page_format
 from softbleu.corpora.directions import read_directions
 from softbleu.errors import InputError, Parameter, known_name
-from softbleu.formats import TABLE_WRITERS
 from softbleu.meta.campaign import TASK_MEASURES
 from softbleu.meta.evidence import WAYS
 from softbleu.meta.metaeval import MetaevalOptions, metaeval_directions
 from softbleu.meta.metaeval import metaeval as metaeval_of
 from softbleu.meta.questions import AGREEMENT_DIGITS, OF_TASKS, QUESTIONS, MetaEvaluation
 from softbleu.meta.reading import default_question
-from softbleu.report import PAGES
 from softbleu.report.metric_ranks import reader_table
 from softbleu.report.plots import draw_metaeval
 
@@ -173,14 +171,12 @@ def metaeval(options: MetaEvaluationOptions) -> None:
     inputs = options.input_files()
     if not (inputs or options.folders):
         raise InputError("no input: give --rankings, --human or --da, and metrics by --scores or --metric")
-    ranked = question == "metrics"
-    page_wanted = ranked and options.output_format in PAGES
-    writers = PAGES if page_wanted else TABLE_WRITERS
-    output = options.open_output(writers.find(options.output_format, PAGES if ranked else ()))
+    output = options.open_output(pages=True)
     picture = options.open_picture(options.plot, inputs)
     evaluation = _evaluate(options, question)
     picture(draw_metaeval, evaluation)
-    output.write(evaluation if page_wanted else reader_table(evaluation) if ranked else evaluation.table)
+    table = reader_table(evaluation) if question == "metrics" else evaluation.table
+    output.write(evaluation if options.page_wanted else table)
 
 
 def _evaluate(options: MetaEvaluationOptions, question: str) -> MetaEvaluation:

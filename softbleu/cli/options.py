@@ -74,6 +74,11 @@ class Common(Options, shared=None):
         """Format of the output: as named, or by the suffix of the file."""
         return (self.format or format_by_suffix(self.output)).lower()
 
+    @property
+    def page_wanted(self) -> bool:
+        """Whether the output is a page."""
+        return self.output_format in PAGES
+
     def open_output(
         self,
         form: Form | None = None,
@@ -82,10 +87,11 @@ class Common(Options, shared=None):
         columns: Iterable[str] = (),
         *,
         always: bool = False,
+        pages: bool = False,
     ) -> Destination:
         """Open the output for results in a `form`, by default a table; --resume keeps a checkpoint beside it.
 
-        With `always`, runs keep one wherever that is possible.
+        With `always`, runs keep one wherever that is possible. With `pages`, the default may be a page.
 
         Raises `InputError`: it cannot be written, or is one of the inputs, `also` among them.
         """
@@ -93,7 +99,9 @@ class Common(Options, shared=None):
         written = [getattr(self, option.field) for option in options if option.file == "written"]
         check_different(written)
         target = Target.of(self.output, [*self.input_files(), *also])
-        form = form or TABLE_WRITERS.find(self.output_format)
+        if form is None:
+            writers = PAGES if pages and self.page_wanted else TABLE_WRITERS
+            form = writers.find(self.output_format, PAGES if pages else ())
         if self.output_format in BINARY_FORMATS and target.is_printed:
             raise InputError(f"{self.output_format} is not for standard output: name a file with --output")
         kept = target.beside(checkpoint) if checkpoint and (always or self.resume) else None

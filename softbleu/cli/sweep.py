@@ -5,8 +5,10 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import Any
 
+from softbleu import report
 from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Scoring
+from softbleu.cli.options import page_format
 from softbleu.engine.plan import Plan
 from softbleu.matching import MATCHERS
 from softbleu.meta import SweepPoint, sweep_corpus
@@ -20,7 +22,7 @@ GRID = "0:0.95:0.05"
 class SweepOptions(
     Scoring,
     shared="candidates references source gold metrics language preset encoding pairs input_format against scores "
-    "lower documents output format long digits jobs",
+    "lower documents output format title long digits jobs",
 ):
     """Options of `sweep`.
 
@@ -45,6 +47,7 @@ class SweepOptions(
         (), unset=GRID, flags=("-t",), metavar="LIST", panel="Matching", common=True
     )
     vary: tuple[str, ...] = setting((), metavar="NAME=V1,V2", panel="Score", common=True)
+    format: str | None = page_format()
     plot: str | None = setting(None, file="written", common=True)
     plot_ranks: str | None = setting(None, file="written", common=True)
     without = ("matcher", "threshold")
@@ -56,7 +59,8 @@ def sweep(options: SweepOptions) -> None:
 
     With --output, an interrupted sweep goes on where it was when it is run again.
     """
-    output, inputs = options.open_output(checkpoint=".sweep", always=True), options.input_files()
+    output = options.open_output(checkpoint=".sweep", always=True, pages=True)
+    inputs = options.input_files()
     plot, plot_ranks = (options.open_picture(name, inputs) for name in (options.plot, options.plot_ranks))
     outside = read_outside(options.scores, options.lower, options.encoding) if options.scores else []
     points = [SweepPoint("", metric) for metric in outside]
@@ -70,8 +74,8 @@ def sweep(options: SweepOptions) -> None:
         if options.plot_ranks is not None:
             check_ranks(corpus.systems)
         run: dict[str, Any] = {"checkpoint": output.checkpoint, "progress": progress, "jobs": options.jobs}
-        intervals = options.plot is not None and len(corpus.systems) <= MOST_SYSTEMS
+        intervals = (options.page_wanted or options.plot is not None) and len(corpus.systems) <= MOST_SYSTEMS
         rows = sweep_corpus(corpus, points, intervals=intervals, **run)
     plot(draw_sweep, rows)
     plot_ranks(draw_ranks, rows)
-    output.write(table_of(rows))
+    output.write(report.answers.make_sweep_page(rows, options.title) if options.page_wanted else table_of(rows))

@@ -1,5 +1,7 @@
 """Names of the package, and the modules that are loaded when they are first used."""
 
+from . import answers as answers
+from . import charts as charts
 from . import comparisons as comparisons
 from . import curve_page as curve_page
 from . import curves as curves

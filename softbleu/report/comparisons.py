@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -45,6 +46,7 @@ _SCORES = (
     *(*_DIFFERENCES, "corrected", *_COUNTED),
 )
 _SCHEMA = 2  # Of comparisons
+_LAST_NUMBER = re.compile(r"\d+(?=\D*$)")
 COMPARISON_COLUMNS: dict[str, Sequence[str]] = {
     "rank": ["rank"],
     "ranks": ["best_rank", "worst_rank"],
@@ -553,10 +555,15 @@ def draw_pairs(tables: Sequence[Comparison], picture_format: str) -> bytes:
 
 def draw_latencies(tables: Sequence[Sequence[Comparison]], picture_format: str) -> bytes:
     """Draw quality against latency with intervals, a panel per metric and latency; `tables` has both kinds."""
-    qualities, latencies = tables
-    return report.plots.draw(
-        [[_trade(quality, latency) for latency in latencies] for quality in qualities], picture_format
-    )
+    return report.plots.draw(trades(*tables), picture_format)
+
+
+def trades(qualities: Sequence[Comparison], latencies: Sequence[Comparison]) -> list[list[Scatter]]:
+    """Plot quality against latency: a row of panels per metric, in it one per latency.
+
+    A line joins systems whose names differ in their last number alone, such as wait3 and wait5.
+    """
+    return [[_trade(quality, latency) for latency in latencies] for quality in qualities]
 
 
 def _trade(quality: Comparison, latency: Comparison) -> Scatter:
@@ -565,7 +572,14 @@ def _trade(quality: Comparison, latency: Comparison) -> Scatter:
     points = [(x.score, y.score) for x, y in systems]
     intervals = [(x.interval, y.interval) for x, y in systems]
     names = [row.name for row, _ in systems]
-    return report.plots.Scatter("", latency.label, quality.label, points, names, intervals=intervals)
+    families: dict[str, list[tuple[int, int]]] = {}
+    for index, name in enumerate(names):
+        if number := _LAST_NUMBER.search(name):
+            families.setdefault(_LAST_NUMBER.sub("#", name), []).append((int(number[0]), index))
+    joined = [[index for _, index in sorted(family)] for family in families.values() if len(family) > 1]
+    title = f"{quality.label} by {latency.label}, 95% intervals"
+    label = f"{latency.label}, {'share of the source' if latency.label == 'AP' else 'ms of speech or source words'}"
+    return report.plots.Scatter(title, label, quality.label, points, names, intervals=intervals, joined=joined)
 
 
 def _nothing_marked(table: Comparison) -> str:

@@ -12,6 +12,23 @@ from softbleu.results.comparison import ComparedRow, Comparison
 from softbleu.tables import SIGNIFICANT
 
 _DRAWN = 20  # Kinds of a picture: those that add most
+_ERRANT = {
+    **{"M": "missing", "U": "unnecessary", "R": "wrong", "ADJ": "adjective", "ADV": "adverb", "CONJ": "conjunction"},
+    **{"CONTR": "contraction", "DET": "determiner", "INFL": "inflection", "MORPH": "word family", "NUM": "number"},
+    **{"ORTH": "case or spaces", "PART": "particle", "POSS": "possessive", "PREP": "preposition", "PRON": "pronoun"},
+    **{"PUNCT": "punctuation", "SVA": "agreement", "WO": "word order"},
+}
+"""Words for the parts of ERRANT's types; others are words already."""
+
+
+def readable_kind(kind: str) -> str:
+    """Return a type of ERRANT as words; other kinds as they are.
+
+    >>> readable_kind("M:PREP"), readable_kind("R:VERB:TENSE"), readable_kind("Vform")
+    ('missing preposition', 'wrong verb tense', 'Vform')
+    """
+    parts = kind.split(":")
+    return kind if parts[0] not in ("M", "U", "R") else " ".join(_ERRANT.get(part, part.lower()) for part in parts)
 
 
 def kind_rows(table: Comparison) -> list[dict[str, object]]:
@@ -47,7 +64,7 @@ def _panel(table: Comparison, system: str, rows: Sequence[ComparedRow]) -> repor
     return report.plots.IntervalRows(
         f"{table.label}: {system} beside {table.baseline}",
         f"points of F{rows[0]['beta']:g} that the kind adds, 95% intervals",
-        [kind for kind, _ in drawn],
+        [readable_kind(kind) for kind, _ in drawn],
         [beside.contribution for _, beside in drawn],
         [beside.contribution_interval for _, beside in drawn],
         [(beside.corrected or 1.0) < SIGNIFICANT for _, beside in drawn],

@@ -10,6 +10,7 @@ from softbleu.tables import Table
 
 if TYPE_CHECKING:
     from softbleu.analysis.credit import SoftCredit, SoftGain, SoftPair
+    from softbleu.report.plots import Lines
 
 _SMALL = 5  # Per cent of the soft credit: kinds below are one part
 _REST = "rest"
@@ -72,9 +73,16 @@ def credit_view(credit: SoftCredit, show: str, top: int, *, readers: bool) -> Ta
 
 def draw_credit(credit: SoftCredit, picture_format: str) -> bytes:
     """Draw the soft credit of each kind by threshold, a panel per system."""
+    from softbleu.report.plots import draw, in_rows
+
+    return draw(in_rows(credit_lines(credit)), picture_format)
+
+
+def credit_lines(credit: SoftCredit) -> list[Lines]:
+    """Plot the soft credit of each kind by threshold, a panel per system."""
     from softbleu.kernels import SCALE
     from softbleu.matching.kinds import MATCH_KINDS
-    from softbleu.report.plots import Lines, draw, in_rows
+    from softbleu.report.plots import Lines
 
     panels = []
     for number, system in enumerate(credit.systems):
@@ -85,4 +93,4 @@ def draw_credit(credit: SoftCredit, picture_format: str) -> bytes:
             if sums[:, place].any()
         }
         panels.append(Lines(system, "threshold", "soft credit, n-grams of all orders", lines))
-    return draw(in_rows(panels), picture_format)
+    return panels

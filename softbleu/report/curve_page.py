@@ -8,13 +8,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from softbleu.formats import Layout
+from softbleu.report.charts import draw_chart
 from softbleu.report.comparisons import slice_tables
+from softbleu.report.curves import fraction_lines
 from softbleu.report.html import page_section, page_table, static_page, visible_html
-from softbleu.report.plots import COLOURS
-from softbleu.results.comparison import ComparedRow, Comparison
+from softbleu.results.comparison import Comparison
 from softbleu.results.fractions import Parting, find_partings
 from softbleu.results.prefixes import QUARTERS
-from softbleu.tables import Table
+from softbleu.tables import SIGNIFICANT, Table
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 _MOST_LINES = 2000  # Lines of a pair of systems on the page
 _SHOWN = 8  # Tokens of each output from where they part
-_DASHES = ("", "6 3", "2 3", "8 3 2 3")
-_WIDTH, _HEIGHT, _MARGIN = 640, 300, 48
 
 
 @dataclass(frozen=True)
@@ -52,9 +51,10 @@ def write_curve_page(page: CurvePage, layout: Layout) -> Iterator[str]:
 
 def _content(page: CurvePage, layout: Layout) -> Iterator[str]:
     tests = page.tests
+    yield f'<p id="verdict">{visible_html(_verdict(page))}</p>\n'
     for own, table in zip(tests, slice_tables(tests, layout), strict=True):
-        curve = _curve(own.label, own.rows)
-        yield from page_section(f"{own.label} by fraction of the output", [*curve, *_tested(table)])
+        chart = draw_chart(fraction_lines(own))
+        yield from page_section(f"{own.label} by fraction of the output", [*chart, *_tested(table)])
     for other, partings in page.partings.items():
         yield from page_section(f"Where {other} parts from {tests.baseline}", _partings(page, other, partings))
 
@@ -64,44 +64,17 @@ def _tested(table: Table) -> Iterator[str]:
     yield from (f'<p class="note">{visible_html(note)}</p>\n' for note in table.notes)
 
 
-def _curve(label: str, rows: Sequence[ComparedRow]) -> Iterator[str]:
-    """Draw the scores of systems by fraction, with their intervals."""
-    shown = [row for row in rows if row.fraction is not None]
-    low, high = min(row.lower for row in shown), max(row.upper for row in shown)
-    span = high - low or 1.0
-    systems = list(dict.fromkeys(row.system for row in shown))
-
-    def place(fraction: float, score: float, shift: float = 0.0) -> str:
-        x = _MARGIN + fraction * (_WIDTH - 2 * _MARGIN) + shift
-        return f"{x:.1f} {_HEIGHT - _MARGIN - (score - low) / span * (_HEIGHT - 2 * _MARGIN):.1f}"
-
-    said = visible_html(f"{label} by fraction of the output: the table below has the numbers")
-    yield f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" role="img" aria-label="{said}">\n'
-    for score in (low, (low + high) / 2, high):
-        x, y = place(0, score).split()
-        yield f'<path d="M{x} {y}H{_WIDTH - _MARGIN}" stroke="currentColor" opacity="0.2"/>'
-        yield f'<text x="4" y="{y}" font-size="12" fill="currentColor">{score:.1f}</text>\n'
-    for fraction in dict.fromkeys(row.fraction for row in shown if row.fraction is not None):
-        x, _ = place(fraction, low).split()
-        text = f"{fraction * 100:.4g}%"
-        where = f'x="{x}" y="{_HEIGHT - 20}" text-anchor="middle"'
-        yield f'<text {where} font-size="12" fill="currentColor">{text}</text>\n'
-    for number, system in enumerate(systems):
-        shift = 5 * (number - (len(systems) - 1) / 2)
-        look = f'stroke="{COLOURS[number % len(COLOURS)]}" fill="none" stroke-width="2"'
-        dashes = f'stroke-dasharray="{_DASHES[number // len(COLOURS) % len(_DASHES)]}"'
-        mine = [(row.fraction or 0, row) for row in shown if row.system == system]
-        mine.sort(key=lambda pair: pair[0])
-        points = [place(share, row.score, shift) for share, row in mine]
-        bars = "".join(f"M{place(share, row.lower, shift)}L{place(share, row.upper, shift)}" for share, row in mine)
-        name = visible_html(system)
-        yield f'<path d="M{"L".join(points)}" {look} {dashes}><title>{name}</title></path>'
-        yield f'<path d="{bars}" {look} opacity="0.5"><title>{name}: 95% intervals</title></path>\n'
-    yield "</svg>\n<p>"
-    for number, system in enumerate(systems):
-        mark = f'<path d="M0 6H20" stroke="{COLOURS[number % len(COLOURS)]}" stroke-width="3"/>'
-        yield f'<svg width="20" height="12" aria-hidden="true">{mark}</svg> {visible_html(system)} '
-    yield "</p>\n"
+def _verdict(page: CurvePage) -> str:
+    """Name the systems that differ from the baseline by the first metric, and at which shares of the output."""
+    tests, found = page.tests[0], dict[str, list[str]]()
+    for row in tests.rows:
+        if row.fraction is not None and row.beside is not None and (row.beside.corrected or 1.0) < SIGNIFICANT:
+            better = (row.beside.difference > 0) == tests.higher_is_better
+            said = f"{row.system} is {'better' if better else 'worse'} than {tests.baseline}"
+            found.setdefault(said, []).append(f"{100 * row.fraction:.4g}%")
+    if found:
+        return "; ".join(f"{said} at {', '.join(shares)} of the output" for said, shares in found.items()) + "."
+    return f"No system can be told apart from {tests.baseline} before the outputs are whole." * bool(page.partings)
 
 
 def _partings(page: CurvePage, other: str, partings: Sequence[Parting]) -> Iterator[str]:

@@ -68,14 +68,16 @@ def _percent(curves: Curves, places: Iterable[float]) -> list[float]:
 
 def draw_fractions(tests: Comparison, picture_format: str) -> bytes:
     """Draw the partial scores of systems by fraction with their intervals, a panel per metric."""
-    panels = []
-    for table in tests:
-        lines: dict[str, list[tuple[float, float]]] = {}
-        bands: dict[str, list[tuple[float, float]]] = {}
-        for row in table.rows:
-            if row.fraction is not None:
-                lines.setdefault(row.system, []).append((100 * row.fraction, row.score))
-                bands.setdefault(row.system, []).append((row.lower, row.upper))
-        title = f"{table.label} of unfinished outputs, 95% intervals"
-        panels.append(report.plots.Lines(title, "% of the output", table.label, lines, bands=bands))
-    return report.plots.draw(report.plots.in_rows(panels, 2), picture_format)
+    return report.plots.draw(report.plots.in_rows([*map(fraction_lines, tests)], 2), picture_format)
+
+
+def fraction_lines(table: Comparison) -> report.plots.Lines:
+    """Plot the partial scores of systems by fraction, with their intervals."""
+    lines: dict[str, list[tuple[float, float]]] = {}
+    bands: dict[str, list[tuple[float, float]]] = {}
+    for row in sorted(table.rows, key=lambda row: row.fraction or 0):
+        if row.fraction is not None:
+            lines.setdefault(row.system, []).append((100 * row.fraction, row.score))
+            bands.setdefault(row.system, []).append((row.lower, row.upper))
+    title = f"{table.label} of unfinished outputs, 95% intervals"
+    return report.plots.Lines(title, "% of the output", table.label, lines, bands=bands)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from softbleu.errors import one_line
 from softbleu.formats import BOLD, Layout, Writers, dump, json_document, lay_out, table_writers, view_table
+from softbleu.report.html import explained, page_section, page_table, static_page, visible_html
 from softbleu.tables import ResultList, Table
 
 if TYPE_CHECKING:
@@ -44,7 +45,50 @@ def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterato
     """
     for number, explanation in enumerate(explanations):
         yield "\n" if number else ""
-        yield from (layout.styled(line, code) + "\n" for code, line in _explain(explanation, layout.decimals()))
+        for block in _explain(explanation, layout.decimals()):
+            yield layout.styled(block.title, BOLD) + "\n" if block.title else ""
+            right = [head in ("similarity", "cost") for head in block.heads]
+            for row, line in zip(block.rows, lay_out(block.rows, right) if block.rows else (), strict=True):
+                yield layout.styled(f"  {line}" if block.styles else line, block.style(row)) + "\n"
+
+
+def explain_html(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
+    """Write a page without scripts: the line with the lowest score in a sentence, and what each line matched."""
+    scored = [(one.score, one) for one in explanations if one.score is not None]
+    lines = f"{len(explanations)} explained line{'s' * (len(explanations) != 1)}"
+    score, least = min(scored, key=lambda pair: pair[0], default=(0.0, None))
+    said = least and f"Segment {least.segment} of {least.system} has the lowest score: {score:.{layout.decimals()}f}"
+    return static_page(lines, "", _page_content(explanations, layout, said or lines))
+
+
+def _page_content(explanations: Sequence[Explanation], layout: Layout, verdict: str) -> Iterator[str]:
+    yield f'<p id="verdict">{visible_html(verdict)}.</p>\n'
+    yield '<p class="note">= the same · ~ similar · - only in the output · + only in the reference</p>\n'
+    for explanation in explanations:
+        texts, *blocks = _explain(explanation, layout.decimals())
+        content = [*explained({name: text for name, text in texts.rows})]  # noqa: C416
+        for number, block in enumerate(blocks):
+            title = visible_html(block.title or "Matches")
+            content.append(f"<details{' open' * (number == 0)}><summary>{title}</summary>\n")
+            content += [*page_table(block.table()), "</details>\n"]
+        yield from page_section(texts.title, content)
+
+
+class _Block(NamedTuple):
+    """Rows of an explanation below a title."""
+
+    title: str
+    rows: Sequence[Sequence[str]]
+    heads: Sequence[str]
+    styles: Mapping[str, str] = {}  # Codes of a terminal by the match of a row, or its first cell; empty: plain
+
+    def style(self, row: Sequence[str]) -> str:
+        """Return the code of a row."""
+        return self.styles[row[self.heads.index("match") if "match" in self.heads else 0]] if self.styles else ""
+
+    def table(self) -> Table:
+        """Make the table of a page."""
+        return Table(self.heads, self.rows, verbatim=self.heads, text_columns=len(self.heads))
 
 
 def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> Table:
@@ -73,40 +117,42 @@ def explanation_records(explanations: Sequence[Explanation], layout: Layout) -> 
     return table(NgramMatch, lambda one: one.matches)
 
 
-def _explain(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
-    """Format an explanation as lines with their styles."""
+def _explain(explanation: Explanation, digits: int) -> list[_Block]:
+    """Format an explanation as blocks of rows; the first has the texts."""
     several = len(explanation.references) > 1
-    heads = [["candidate", _words(explanation.candidate)]]
+    texts = [["candidate", _words(explanation.candidate)]]
     for number, reference in enumerate(explanation.references, start=1):
         name = "path" if explanation.path else f"reference {number}" if several else "reference"
-        heads.append([name, _words(reference)])
+        texts.append([name, _words(reference)])
     if explanation.left is not None:
-        heads += _left(explanation.left)
+        texts += _left(explanation.left)
     score = "" if explanation.score is None else f": {explanation.score:.{digits}f}"
-    lines = [(BOLD, f"segment {explanation.segment}, {one_line(explanation.system)}{score}")]
-    lines += [("", line) for line in lay_out(heads, [False, False])]
-    marked = [[f"by {one.by}", one_line(str(one))] for one in explanation.marked]
-    lines += [("", line) for line in (lay_out(marked, [False, False]) if marked else ())]
+    blocks = [
+        _Block(f"segment {explanation.segment}, {one_line(explanation.system)}{score}", texts, ["name", "text"])
+    ]
+    if explanation.marked:
+        blocks.append(
+            _Block("", [[f"by {one.by}", one_line(str(one))] for one in explanation.marked], ["by", "text"])
+        )
     if explanation.numbers is not None:
-        shown = explanation.numbers.shown().items()
-        if shown:
-            lines.append(("", ", ".join(f"{short} {number:.{digits}f}" for short, number in shown)))
+        if shown := explanation.numbers.shown():
+            numbers = ", ".join(f"{short} {number:.{digits}f}" for short, number in shown.items())
+            blocks.append(_Block("", [[numbers]], ["numbers"]))
         rows = [_finding(finding, digits) for finding in explanation.findings]
-        lines += _in_columns(rows, [False] * 3, _FOUND, 0)
+        blocks.append(_Block("", rows, ["kind", "text", "note"], _FOUND))
     if explanation.path:
-        lines += _steps(explanation.path, digits)
+        blocks.append(_steps(explanation.path, digits))
     if explanation.pairs is not None:
-        lines += _aligned(explanation, digits, several)
+        blocks.append(_aligned(explanation, digits, several))
     if explanation.edits is not None:
-        lines += _edits(explanation, digits)
+        blocks.append(_edits(explanation, digits))
     for order, group in groupby(explanation.matches, key=lambda match: match.order):
         matches = list(group)
         matched = sum(match.similarity for match in matches)
-        lines.append((BOLD, f"{order}-grams: {matched:.{digits}f} of {len(matches)}"))
         rows = [_row(match, digits, several) for match in matches]
-        right = [False, False, True, False, *([False] if several else [])]
-        lines += _in_columns(rows, right, _STYLES, 1)
-    return lines
+        heads = ["candidate", "match", "similarity", "reference", *["of"] * several]
+        blocks.append(_Block(f"{order}-grams: {matched:.{digits}f} of {len(matches)}", rows, heads, _STYLES))
+    return blocks
 
 
 def _left(left: LeftReference) -> list[list[str]]:
@@ -121,20 +167,13 @@ def _left(left: LeftReference) -> list[list[str]]:
     return [["reached", ", ".join(ends)], ["left", one_line(said)]]
 
 
-def _in_columns(
-    rows: Sequence[Sequence[str]], right: Sequence[bool], styles: Mapping[str, str], column: int
-) -> list[tuple[str, str]]:
-    """Lay rows out; the cell in `column` selects the style of each row."""
-    return [(styles[row[column]], f"  {line}") for row, line in zip(rows, lay_out(rows, right), strict=True)]
-
-
 def _finding(finding: Finding, digits: int) -> list[str]:
     number = "" if finding.value is None else f"{finding.value:.{digits}f}"
     said = "  ".join(filter(None, (number, finding.message)))
     return [finding.kind, one_line(finding.text), one_line(said)]
 
 
-def _edits(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
+def _edits(explanation: Explanation, digits: int) -> _Block:
     """Format edits: source words, correction, and the same or a similar gold edit."""
     rows = []
     for pair in explanation.edit_pairs():
@@ -142,10 +181,10 @@ def _edits(explanation: Explanation, digits: int) -> list[tuple[str, str]]:
         gold = "" if pair.gold is None else f"gold: {pair.gold}"
         share = f"{pair.share:.{digits}f}" if 0 < pair.share < 1 else ""
         rows.append([pair.verdict, *(one_line(cell) for cell in (pair.kind, pair.source, become, gold)), share])
-    return _in_columns(rows, [False] * 6, _VERDICTS, 0)
+    return _Block("", rows, ["verdict", "kind", "source", "correction", "gold", "share"], _VERDICTS)
 
 
-def _aligned(explanation: Explanation, digits: int, several: bool) -> list[tuple[str, str]]:
+def _aligned(explanation: Explanation, digits: int, several: bool) -> _Block:
     """Format aligned words of candidate and reference, and the kind of match."""
     rows = []
     for pair in explanation.word_pairs():
@@ -153,17 +192,17 @@ def _aligned(explanation: Explanation, digits: int, several: bool) -> list[tuple
         number = [f"reference {pair.reference_number + 1}"] if several else []
         similarity = "" if pair.similarity is None else f"{pair.similarity:.{digits}f}"
         rows.append([one_line(pair.candidate), sign, one_line(pair.reference), pair.kind, *number, similarity])
-    return _in_columns(rows, [False] * (5 + several), _STYLES, 1)
+    return _Block("", rows, ["candidate", "match", "reference", "kind", *["of"] * several, "alike"], _STYLES)
 
 
-def _steps(path: ClosestPath, digits: int) -> Iterator[tuple[str, str]]:
+def _steps(path: ClosestPath, digits: int) -> _Block:
     kinds = ", ".join(f"{count} {kind}" for kind, count in path.kinds.items())
-    yield BOLD, f"edits: {path.edits:.{digits}f} of {path.length:.{digits}f} words (arcs: {kinds or 'none'})"
+    title = f"edits: {path.edits:.{digits}f} of {path.length:.{digits}f} words (arcs: {kinds or 'none'})"
     rows = []
     for step in path.steps:
         sign = "=" if step.candidate == step.word else "-" if not step.word else "~" if step.candidate else "+"
         rows.append([_words([step.candidate]), sign, f"{step.cost:.{digits}f}", _words([step.word]), step.kind])
-    yield from _in_columns(rows, [False, False, True, False, False], _STYLES, 1)
+    return _Block(title, rows, ["candidate", "match", "cost", "path", "arc"], _STYLES)
 
 
 def _row(match: NgramMatch, digits: int, several: bool) -> list[str]:
@@ -203,6 +242,6 @@ def _by(line: ChosenLine, digits: int) -> str:
 
 
 EXPLAINERS: Writers[Sequence[Explanation]] = table_writers(
-    explanation_records, text=explain_text, json=explain_json, jsonl=explain_jsonl
+    explanation_records, text=explain_text, json=explain_json, jsonl=explain_jsonl, html=explain_html
 )
 LINE_WRITERS: Writers[ResultList[ChosenLine]] = table_writers(view_table, text=lines_text)

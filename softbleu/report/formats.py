@@ -12,8 +12,9 @@ from softbleu.formats import Layout as Layout
 _PAGES: dict[str, Callable[[], Callable[[Any, Layout], Iterator[str]]]] = {
     "Page": lambda: report.html.write_html,
     "CurvePage": lambda: report.curve_page.write_curve_page,
+    "AnswerPage": lambda: report.answers.write_answer,
     "Oddities": lambda: report.html.write_odd_segments,
-    "MetaEvaluation": lambda: report.metric_ranks.write_ranking,
+    "MetaEvaluation": lambda: report.metric_ranks.write_evaluation,
 }
 """Writers of pages by the class of their content."""
 

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from softbleu import report
 from softbleu.corpora.checks import Oddities, Oddity
 from softbleu.corpora.detectors import DETECTORS
 from softbleu.errors import one_line
-from softbleu.formats import Layout, as_html, dump
+from softbleu.formats import NUMBER, Layout, as_html, dump
 from softbleu.metrics.protocols import BleuFormula, in_percent
 from softbleu.report.credit import shown_parts
 from softbleu.report.verdicts import make_verdicts, overall_verdict
@@ -52,7 +53,9 @@ def write_html(page: Page, layout: Layout) -> Iterator[str]:
     other scripts and any loading. The same page gives the same bytes.
     """
     data = f'{escape_json(dump(page_data(page, layout)))[:-1]}, "packed": {pack(_columns(page))}}}'
-    return _filled("report.html", _SCRIPTS, {"data": data})
+    drawn = [piece for chart in page.charts for piece in report.charts.draw_chart(chart)]
+    charts = page_section("Quality and latency", drawn) if drawn else ""
+    return _filled("report.html", _SCRIPTS, {"data": data, "charts": charts})
 
 
 def _filled(template: str, names: Sequence[str], parts: Mapping[str, str | Iterable[str]]) -> Iterator[str]:
@@ -368,8 +371,7 @@ def page_table(table: Table, layout: Layout | None = None) -> Iterator[str]:
 def sortable_table(table: Table, label: str, cell: Callable[[TableColumn, Fields], tuple[str, str]]) -> Iterator[str]:
     """Make a table that is sorted by a click on a head; `cell` gives the class and the HTML of a number."""
     heads = "".join(
-        f'<th scope="col"{" class=number" * (number > 0)}>'
-        f'<button type="button">{visible_html(column.title)}</button></th>'
+        f'<th scope="col"{NUMBER * (number > 0)}><button type="button">{visible_html(column.title)}</button></th>'
         for number, column in enumerate(table.seen)
     )
     yield f'<div class="scroll wide" role="region" aria-label="{label}" tabindex="0"><table>\n'

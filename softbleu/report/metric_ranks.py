@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from softbleu.formats import Layout
 from softbleu.meta.campaign import AVERAGE, CLUSTER, GREATEST_P
+from softbleu.report.answers import list_names, make_evaluation_page, write_answer
 from softbleu.report.html import explained, page_section, sortable_table, static_page, visible_html
+from softbleu.report.plots import readable_measure
 from softbleu.tables import Table, TableColumn
 
 if TYPE_CHECKING:
@@ -16,20 +18,25 @@ if TYPE_CHECKING:
     from softbleu.types import Fields
 
 _SHADES = 4  # Clusters with a shade of their own
+_CLUSTERS = f"a new cluster starts at the first metric significantly below one in the cluster (p ≤ {GREATEST_P})"
 
 
 def reader_table(evaluation: MetaEvaluation) -> Table:
     """Make the table with short names of the columns of clusters."""
     table = evaluation.table
     columns = [TableColumn(name, "#" if name.endswith(CLUSTER) else name) for name in table.columns]
-    note = f"#: cluster, which ends before a metric that one of it outperforms (p ≤ {GREATEST_P})"
-    return replace(table, shown=columns, notes=[note, *table.notes], text_columns=1)
+    return replace(table, shown=columns, notes=[f"#: {_CLUSTERS}", *table.notes], text_columns=1)
 
 
-def write_ranking(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str]:
-    """Write a page that needs no other file: a row per metric, sorted by a click on a head, clusters shaded."""
+def write_evaluation(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str]:
+    """Write a page that needs no other file: the answer in a sentence, and the table behind it.
+
+    A ranking of metrics is sorted by a click on a head, and its clusters are shaded.
+    """
+    if evaluation.question != "metrics":
+        return write_answer(make_evaluation_page(evaluation), layout)
     metrics, tasks = len(evaluation.table.rows), len(evaluation.tasks)
-    counted = f"{metrics} metrics, {tasks} task{'s' * (tasks != 1)}"
+    counted = f"Agreement with human judgements: {metrics} metrics, {tasks} task{'s' * (tasks != 1)}"
     facts = ", ".join(f"{name} {value}" for name, value in evaluation.table.facts.items() if name in _SHOWN)
     return static_page(counted, facts, _content(evaluation, layout), "sort.js")
 
@@ -37,17 +44,28 @@ def write_ranking(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str]:
 _SHOWN = ("permutations", "exchanged", "seed")
 
 
+def _verdict(evaluation: MetaEvaluation) -> str:
+    """Name the metrics that agree best with the judges, by the average or the only task."""
+    by = evaluation.table.columns[1]
+    best = [str(row["metric"]) for row in evaluation.records() if row[f"{by}{CLUSTER}"] == 1]
+    over = "on average" if by == AVERAGE else f"by {readable_measure(by)}"
+    if len(best) > 1:
+        return f"{list_names(best)} agree best with the judges {over}, and cannot be told apart."
+    return f"{best[0]} agrees best with the judges {over}." if best else "No metric has a score for every task."
+
+
 def _content(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str]:
-    table = evaluation.table
-    heads = [
-        TableColumn(name, name, digits=layout.decimals()) for name in table.columns if not name.endswith(CLUSTER)
-    ]
+    yield f'<p id="verdict">{visible_html(_verdict(evaluation))}</p>\n'
+    table, shown = evaluation.table, [name for name in evaluation.table.columns if not name.endswith(CLUSTER)]
+    heads = [TableColumn(name, readable_measure(name), digits=layout.decimals()) for name in shown]
     yield from sortable_table(replace(table, shown=heads), "Metrics", _cell)
-    mean = "the mean over tasks, where a metric has all; " + str(table.facts.get(AVERAGE, "of shares"))
+    mean = "mean over tasks, of metrics that have a score for each"
+    mean += f": {table.facts[AVERAGE]}" if AVERAGE in table.facts else ""
     meanings = {
         **({AVERAGE: mean} if AVERAGE in table.columns else {}),
-        "small numbers, shades": f"clusters: one ends before a metric that one of it outperforms (p ≤ {GREATEST_P})",
-        "–": "the metric has no score for the task, or gives all outputs the same",
+        "numbers": "shares from 0 to 1, or correlations from −1 to 1; greater agrees better",
+        "small numbers, shades": f"clusters: {_CLUSTERS}",
+        "–": "the metric has no score for the task, or scores all outputs the same",
     }
     yield from page_section("Columns", explained(meanings))
     weights = (f"{name}: {value:.3f}" for name, value in table.facts.items() if isinstance(value, float))

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,7 +37,7 @@ from softbleu.errors import InputError, Parameter
 from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import KernelName, choose_kernels
 from softbleu.metrics.protocols import BleuFormula, ShowsEdits, ShowsSimilarities, at_level, exact_twin
-from softbleu.report.comparisons import nested_pair
+from softbleu.report.comparisons import nested_pair, trades
 from softbleu.report.corrections import kind_rows
 from softbleu.resample import ALIKE, ends, rank_ranges
 from softbleu.results.comparison import Comparison, bootstrap_scores
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.result import Result
     from softbleu.metrics.score import Score
+    from softbleu.report.plots import Scatter
     from softbleu.types import Floats, Integers, Progress
 
 ROWS = 15_000  # Candidates on a page; the systems' scores are always of all segments
@@ -136,6 +138,7 @@ class Page:
     compared: Sequence[Comparison] = ()  # Tests by each metric, of a page that compares systems
     differences: LineDifferences | None = None
     gains: Sequence[SoftGain | None] = ()  # Soft gains, one per system; empty without soft matches
+    charts: Sequence[Scatter] = ()  # Quality against latency
 
 
 def make_page(
@@ -202,7 +205,10 @@ def make_comparison_page(
             return replace(page, tables=tables)
         pair = corpus.systems.index(baseline), corpus.systems.index(best.name)
         differences = _line_differences(statistics[0], pair[0], page.text.numbers)
-        return replace(page, pair=pair, tables=tables, compared=compared, differences=differences)
+        delays = [one.metric.requires.delays for one in statistics]
+        sides = ([*compress(compared, map(kind.__eq__, delays))] for kind in (False, True))
+        charts = [chart for row in trades(*sides) for chart in row]
+        return replace(page, pair=pair, tables=tables, compared=compared, differences=differences, charts=charts)
 
 
 _SIDE = 6  # Bars of a histogram on each side of the equal segments

@@ -41,11 +41,34 @@ Key = TypeVar("Key")
 MOST_SYSTEMS = 3  # Systems that have panels of their own; more are averaged
 MOST_LINES = 8  # Lines in a panel, if panels can separate variants
 MOST_IN_ROW = 5  # Panels side by side
-_LABELLED = 6  # Thresholds that are written at a curve
+_APART = 0.09  # Least distance between texts at curves, in shares of a panel
+_ROW = 0.16  # Height of the name of a line, in inches
 MOST_COLOURS = 7  # Names that colours can distinguish in a figure
 _UNSAFE = re.compile(r"[^\w.+-]")
 _LONGEST = 100  # Characters of a text's name in a file name
 Points = Sequence[tuple[float, float]]
+Limits = tuple[float, float]  # Ends of an axis
+
+
+def move_apart(places: Sequence[float], gap: float) -> list[float]:
+    """Move places apart by as little as keeps a gap between them, all between 0 and 1 if they fit there.
+
+    >>> [round(place, 2) for place in move_apart([0.5, 0.5, 0.9], 0.1)]
+    [0.55, 0.45, 0.9]
+    """
+    order = sorted(range(len(places)), key=lambda index: (places[index], -index))
+    groups: list[list[int]] = []
+    starts: list[float] = []
+    for index in order:
+        groups.append([index])
+        starts.append(places[index])
+        # Groups that meet become one, in the middle of where its places want to be.
+        while len(groups) > 1 and starts[-2] + gap * len(groups[-2]) > starts[-1]:
+            starts[-2:], groups[-2:] = [0.0], [groups[-2] + groups[-1]]
+            starts[-1] = fmean(places[each] - gap * number for number, each in enumerate(groups[-1]))
+        starts[-1] = max(0.0, min(starts[-1], 1 - gap * (len(groups[-1]) - 1)))
+    made = [start + gap * number for start, group in zip(starts, groups, strict=True) for number in range(len(group))]
+    return [made[order.index(index)] for index in range(len(places))]
 
 
 @dataclass(frozen=True)
@@ -57,14 +80,40 @@ class Lines:
     y_label: str
     lines: Mapping[str, Points]
     behind: Mapping[str, Points] = field(default_factory=dict)
-    """Lines to compare with, drawn in grey: each is dashed like the line of that name."""
-    behind_name: str = ""  # Name of these lines
+    """Lines to compare with, drawn in grey."""
     bands: Mapping[str, Points] = field(default_factory=dict)  # Interval of each point, by the name of the line
     marked: Mapping[str, float] = field(default_factory=dict)  # Places on the x axis, by the text at each
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Texts at the points of a line, by its name; empty for points without one."""
+    """Texts at the points of a line, by its name; those that would cover others are left out."""
     ticks: Sequence[str] = ()  # Names of the places 1, 2, ... on the x axis
     note: str = ""  # Written below the title
+
+    @property
+    def drawn(self) -> Mapping[str, Points]:
+        """All lines by name, those to compare with last."""
+        return {**self.lines, **self.behind}
+
+    def ends(self, y_limits: Limits, gap: float) -> Iterator[tuple[str, tuple[float, float], float]]:
+        """Yield each line with its last point, and where its name stands: shares of the height, a gap apart."""
+        # Of lines that end together, the one that was higher before has its name above.
+        highest = sorted(self.drawn.items(), key=lambda line: -max((y for _, y in line[1] if y == y), default=0.0))
+        last = {name: max(points) for name, points in highest if points}
+        places = move_apart([_share(y, y_limits) for _, y in last.values()], gap)
+        yield from zip(last, last.values(), places, strict=True)
+
+    def texts_apart(self, x_limits: Limits, y_limits: Limits) -> Iterator[tuple[tuple[float, float], str]]:
+        """Yield points with their texts, without texts that would cover others."""
+        taken: list[tuple[float, float]] = []
+        for name, texts in self.labels.items():
+            for point, text in zip(self.lines[name], texts, strict=True):
+                x, y = _share(point[0], x_limits), _share(point[1], y_limits)
+                if all(max(abs(x - other_x), abs(y - other_y)) > _APART for other_x, other_y in taken):
+                    taken.append((x, y))
+                    yield point, text
+
+
+def _share(value: float, limits: Limits) -> float:
+    return (value - limits[0]) / (limits[1] - limits[0])
 
 
 @dataclass(frozen=True)
@@ -91,6 +140,7 @@ class Scatter:
     note: str = ""  # Written below the title
     intervals: Sequence[tuple[tuple[float, float], tuple[float, float]]] = ()  # Of each point on both axes
     fitted: bool = False  # Whether the line of least squares is drawn
+    joined: Sequence[Sequence[int]] = ()  # Points that a line joins, such as those of one system at several settings
 
 
 @dataclass(frozen=True)
@@ -116,7 +166,7 @@ class IntervalRows:
     filled: Sequence[bool] = ()  # Whether a point is filled, or a ring; empty: all are
     coloured: Collection[str] = ()  # Names to set off
     note: str = ""  # Written below the title
-    at: float | None = None  # Place of a line across all names, such as chance
+    at: float | None = None  # Place of a line across all names
 
 
 @dataclass(frozen=True)
@@ -134,9 +184,10 @@ class HeatMap:
 
 Picture = Lines | Histogram | Scatter | Ranks | IntervalRows | HeatMap
 PictureRows = Sequence[Sequence[Picture]]
+Panel = TypeVar("Panel", bound=Picture)
 
 
-def in_rows(panels: Sequence[Picture], most: int = MOST_IN_ROW) -> list[Sequence[Picture]]:
+def in_rows(panels: Sequence[Panel], most: int = MOST_IN_ROW) -> list[Sequence[Panel]]:
     """Cut panels into rows of a given length.
 
     >>> panel = Histogram("", "", "", [])
@@ -209,9 +260,12 @@ def make_figure(rows: PictureRows) -> Iterator[Figure]:
         size = ((style.width + 4) * columns + 6, (style.height + 2) * len(rows))
         figure = figure_class(figsize=size, layout="constrained")
         grid = _add_panels(figure, rows, style)
+        for axes, panel in zip(grid, panels, strict=True):
+            if isinstance(panel, Lines):
+                _name_lines(axes, panel, style)
+        keyed = list(dict.fromkeys(name for panel in panels for name in _keyed(panel)))
         numbered = any(isinstance(panel, Scatter) for panel in panels)
-        explained = numbered or len(names) > 1
-        least = _add_legend(figure, grid, list(names), numbered=numbered) if names and explained else 0.0
+        least = _add_legend(figure, grid, keyed, style, numbered=numbered) if len(keyed) > 1 - numbered else 0.0
         _fit(figure, grid[0], rows, style, least)
         for axes in grid:
             # Names move no axes.
@@ -243,7 +297,7 @@ def _matplotlib() -> Iterator[Any]:
 class _Style:
     """Colours, dashes and sizes that the panels of a figure have in common."""
 
-    numbers: Mapping[str, int]  # Of the names that the legend explains
+    numbers: Mapping[str, int]  # Of the names that have a look of their own
     width: float
     height: float  # Of a panel, in inches
 
@@ -285,13 +339,17 @@ def _size(panel: Picture, columns: int) -> tuple[float, float]:
     if isinstance(panel, IntervalRows):
         return 4.5, max(1.2, 0.24 * len(panel.names))
     width = {1: 5.5, 2: 4.5, 3: 3.8}.get(columns, 2.4)
-    return width, width * (1.0 if isinstance(panel, Scatter) else 0.7)
+    named = _ROW * (len(panel.lines) + len(panel.behind)) if isinstance(panel, Lines) else 0.0
+    return width, max(named, width * (1.0 if isinstance(panel, Scatter) else 0.7))
 
 
 def _names(panel: Picture) -> list[str]:
-    """Names that a legend explains."""
-    if isinstance(panel, Lines):
-        return [*panel.lines, *[panel.behind_name] * bool(panel.behind)]
+    """Names that have a look of their own."""
+    return list(panel.lines) if isinstance(panel, Lines) else _keyed(panel)
+
+
+def _keyed(panel: Picture) -> list[str]:
+    """Names that a legend explains, since they do not stand in the panel."""
     if isinstance(panel, Histogram):
         return list(panel.counts)
     return list(panel.names) if isinstance(panel, Scatter) and _is_numbered(panel) else []
@@ -334,7 +392,9 @@ def _axes_of(panel: Picture) -> tuple[tuple[str, ...], tuple[str, ...]]:
     return (kind, "x", panel.x_label), (kind, "y", panel.y_label)
 
 
-def _add_legend(figure: Figure, grid: Sequence[Axes], names: Sequence[str], *, numbered: bool) -> float:
+def _add_legend(
+    figure: Figure, grid: Sequence[Axes], names: Sequence[str], style: _Style, *, numbered: bool
+) -> float:
     """Explain names beside the panels; return the height in inches."""
     from matplotlib.lines import Line2D
 
@@ -342,7 +402,7 @@ def _add_legend(figure: Figure, grid: Sequence[Axes], names: Sequence[str], *, n
     for axes in grid:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             handle_of.setdefault(label, handle)
-    labels = [str(number) for number in range(len(names))]
+    labels = [str(style.numbers[name]) for name in names]
     handles = [handle_of.get(label) or Line2D([], [], linestyle="none") for label in labels]
     columns = -(-len(names) // _LEGEND_ROWS)
     look: dict[str, object] = {"handlelength": 0, "handletextpad": 0} if numbered else {"handlelength": 3}
@@ -372,10 +432,9 @@ def _fit(figure: Figure, axes: Axes, rows: PictureRows, style: _Style, least: fl
 
 
 def _draw_lines(axes: Axes, picture: Lines, style: _Style) -> None:
-    for name, points in picture.behind.items():
+    for points in picture.behind.values():
         xs, ys = zip(*points, strict=True) if points else ((), ())
-        label = str(style.numbers[picture.behind_name])
-        axes.plot(xs, ys, color=_GREY, linewidth=1.2, linestyle=style.dashes(name), label=label)
+        axes.plot(xs, ys, color=_GREY, linewidth=1.2)
     for name, points in picture.lines.items():
         xs, ys = zip(*points, strict=True) if points else ((), ())
         look = {**style.of(name), "linestyle": style.dashes(name), "linewidth": 1.4}
@@ -385,16 +444,30 @@ def _draw_lines(axes: Axes, picture: Lines, style: _Style) -> None:
             axes.fill_between(xs, low, high, alpha=0.15, color=style.of(name)["color"])
         # Ten markers or so a line, that dense ones do not hide it.
         axes.plot(xs, ys, marker=marker, markersize=4, markevery=-(-max(1, len(points)) // 12), **look)
-        for place, text in zip(points, picture.labels.get(name, ()), strict=False):
-            if text:
-                near: Keywords = {"textcoords": "offset points", "fontsize": "x-small", "parse_math": False}
-                axes.annotate(text, place, (4, 4), color=style.of(name)["color"], **near)
     if picture.ticks:
         axes.set_xticks(range(1, len(picture.ticks) + 1), picture.ticks, rotation=30, ha="right", parse_math=False)
-    for text, at in picture.marked.items():
+    for at in picture.marked.values():
         axes.axvline(at, color=_GREY, linewidth=1, linestyle=":")
-        edge: Keywords = {"rotation": 90, "fontsize": "x-small", "color": "#555555", "parse_math": False}
-        axes.text(at, 0.02, f" {text}", transform=axes.get_xaxis_transform(), ha="right", va="bottom", **edge)
+
+
+def _name_lines(axes: Axes, picture: Lines, style: _Style) -> None:
+    """Write the name of each line beside the panel, where it ends, and the texts at its points."""
+    limits = axes.get_xlim(), axes.get_ylim()
+    small: Keywords = {"color": "#555555", "fontsize": "x-small", "parse_math": False}
+    for text, at in picture.marked.items():
+        # At the end of the panel that is farther from the lines there.
+        near = [min(points, key=lambda point: abs(point[0] - at)) for points in picture.drawn.values() if points]
+        shares = [_share(y, limits[1]) for _, y in near] or [1.0]
+        place, side = (0.98, "top") if 1 - max(shares) > min(shares) else (0.02, "bottom")
+        axes.text(at, place, text, transform=axes.get_xaxis_transform(), rotation=90, ha="right", va=side, **small)
+    for point, text in picture.texts_apart(*limits):
+        axes.annotate(text, point, (4, 4), textcoords="offset points", **small)
+    beside: Keywords = {"textcoords": axes.transAxes, "va": "center", "fontsize": "small", "parse_math": False}
+    for name, end, place in picture.ends(limits[1], _ROW / style.height):
+        colour = _GREY if name in picture.behind else style.of(name)["color"]
+        leader: Keywords = {"arrowstyle": "-", "color": colour, "relpos": (0, 0.5), "shrinkA": 0, "shrinkB": 2}
+        shown = "#555555" if name in picture.behind else "#222222"
+        axes.annotate(one_line(name), end, (1.03, place), color=shown, arrowprops=leader, **beside)
 
 
 def _draw_histogram(axes: Axes, picture: Histogram, style: _Style) -> None:
@@ -407,6 +480,8 @@ def _draw_scatter(axes: Axes, picture: Scatter, style: _Style) -> None:
     xs, ys = zip(*picture.points, strict=True) if picture.points else ((), ())
     for (x, y), (of_x, of_y) in zip(picture.points, picture.intervals, strict=bool(picture.intervals)):
         axes.plot(of_x, (y, y), (x, x), of_y, color=_GREY, linewidth=1, zorder=1)
+    for number, group in enumerate(picture.joined):
+        axes.plot([xs[n] for n in group], [ys[n] for n in group], color=COLOURS[number % len(COLOURS)], linewidth=1)
     if picture.fitted and len(set(xs)) > 1:
         ends = min(xs), max(xs)
         slope, start = linear_regression(xs, ys)
@@ -425,12 +500,16 @@ def _name_points(axes: Axes, picture: Scatter, style: _Style) -> None:
     shown = [one_line(name) for name in picture.names]
     if _is_numbered(picture):
         shown = [str(style.numbers[name] + 1) for name in picture.names]
+    joined = ([picture.points[index] for index in group] for group in picture.joined)
+    apart = [[*zip(*group, strict=True)] for group in joined]
+    lines: Keywords = {"x_lines": [x for x, _ in apart], "y_lines": [y for _, y in apart]} if apart else {}
     textalloc.allocate(
         axes,
         [x for x, _ in picture.points],
         [y for _, y in picture.points],
         shown,
         scatter_plot=axes.collections[0],
+        **lines,
         textsize=7,
         linecolor=_GREY,
         linewidth=0.6,
@@ -524,25 +603,38 @@ def check_ranks(systems: Collection[str]) -> None:
         raise InputError(f"ranks need two systems or more, here are {len(systems)}")
 
 
-def sweep_lines(rows: Sequence[SweepRow]) -> PictureRows:
-    """Plot score against threshold: a panel per system and a line per matcher and variant, with intervals if known.
+def sweep_lines(rows: Sequence[SweepRow]) -> list[Sequence[Lines]]:
+    """Plot score against threshold, with intervals if known: a panel per matcher and variant, a line per system.
 
-    Where these are too many lines, each variant has a panel of its own. What has no threshold is a level line. Many
-    systems are lines of a panel per matcher and variant; at 1 they have the score of exact matches, if it is there.
+    Lines end at the score of exact matches, if it is there. The lines of a single system are its matchers and
+    variants in one panel, or in one per variant where they are many; what has no threshold is a level line.
     """
-    systems = _split(rows, lambda row: row.system)
     several = _several_metrics(rows)
-    if len(systems) > MOST_SYSTEMS:
-        return in_rows(list(_panels_of_systems(rows, several)))
-    if len(_split(rows, lambda row: _name(row, several))) <= MOST_LINES:
-        return in_rows([_panel(system, part, lambda row: _name(row, several)) for system, part in systems.items()])
-    return in_rows(
-        [
-            _panel(", ".join(filter(None, (system, variant))), part, _matcher)
-            for system, whole in systems.items()
-            for variant, part in _split(whole, lambda row: _variant(row, several)).items()
-        ]
-    )
+    systems, named = _split(rows, lambda row: row.system), _split(rows, lambda row: _name(row, several))
+    if len(systems) == 1:
+        (system,) = systems
+        if len(named) <= MOST_LINES:
+            return [[_panel(system, rows, lambda row: _name(row, several))]]
+        variants = _split(rows, lambda row: _variant(row, several))
+        return in_rows(
+            [_panel(", ".join(filter(None, (system, name))), variants[name], _matcher) for name in variants]
+        )
+    return in_rows([_panel(name, part, lambda row: row.system) for name, part in _with_ends(named).items()])
+
+
+def _with_ends(named: Mapping[str, Sequence[SweepRow]]) -> dict[str, list[SweepRow]]:
+    """Add the scores of exact matches at 1 to the rows whose other settings they have."""
+    level = {name: part[0] for name, part in named.items() if all(row.threshold is None for row in part)}
+    made: dict[str, list[SweepRow]] = {}
+    ends: set[str] = set()
+    for name, part in named.items():
+        same = [one for one, row in level.items() if _settings(row).items() <= _settings(part[0]).items()]
+        if name not in level:
+            ends.update(same)
+            last = [] if any(row.threshold == 1.0 for row in part) else [row for one in same for row in named[one]]
+            varied, label = part[0].varied, part[0].label
+            made[name] = [*part, *(replace(row, threshold=1.0, varied=varied, label=label) for row in last)]
+    return made | {name: [*named[name]] for name in level if name not in ends}
 
 
 def sweep_ranks(rows: Sequence[SweepRow]) -> PictureRows:
@@ -575,21 +667,6 @@ def sweep_ranks(rows: Sequence[SweepRow]) -> PictureRows:
     return drawn
 
 
-def _panels_of_systems(rows: Sequence[SweepRow], several: bool) -> Iterator[Lines]:
-    """Plot a line per system for each matcher and variant; systems beyond the colours are grey."""
-    named = _split(rows, lambda row: _name(row, several))
-    soft = {name: part for name, part in named.items() if any(row.threshold is not None for row in part)}
-    level = [row for row in rows if row.threshold is None]
-    for name, part in (soft or named).items():
-        exact = [row for row in level if _settings(row).items() <= _settings(part[0]).items()] if soft else []
-        last = [replace(row, threshold=1.0) for row in exact if all(other.threshold != 1.0 for other in part)]
-        panel = _panel(name, [*part, *last], lambda row: row.system)
-        lines = dict(sorted(panel.lines.items(), key=lambda line: -line[1][-1][1]))
-        most = MOST_COLOURS - 1 if len(lines) > MOST_COLOURS else MOST_COLOURS
-        shown, others = dict(list(lines.items())[:most]), dict(list(lines.items())[most:])
-        yield replace(panel, lines=shown, behind=others, behind_name=f"{len(others)} other systems", bands={})
-
-
 def _panel(title: str, rows: Sequence[SweepRow], name: Callable[[SweepRow], str]) -> Lines:
     thresholds = sorted({row.threshold for row in rows if row.threshold is not None}) or [0.0, 1.0]
     lines, bands = {}, {}
@@ -610,7 +687,12 @@ def _panel(title: str, rows: Sequence[SweepRow], name: Callable[[SweepRow], str]
     made = {line: sorted(points) for line, points in lines.items()}
     inside = thresholds[0] < DEFAULT_THRESHOLD < thresholds[-1] and any(row.threshold is not None for row in rows)
     marked = {f"default {DEFAULT_THRESHOLD:g}": DEFAULT_THRESHOLD} if inside else {}
-    return Lines(title, "threshold", "score", made, bands=bands, marked=marked)
+    most = (
+        list(made) if len(made) <= MOST_COLOURS else sorted(made, key=lambda line: -made[line][-1][1])[:MOST_COLOURS]
+    )
+    shown, behind = ({line: made[line] for line in made if (line in most) == front} for front in (True, False))
+    bands = {line: band for line, band in bands.items() if line in shown}
+    return Lines(title, "threshold", "score", shown, behind, bands, marked)
 
 
 def _split(rows: Iterable[SweepRow], by: Callable[[SweepRow], Key]) -> dict[Key, list[SweepRow]]:
@@ -650,7 +732,7 @@ def draw_spurious(analyses: Sequence[Analysis], picture_format: str) -> bytes:
     return draw(spurious_lines(analyses), picture_format)
 
 
-def spurious_lines(analyses: Sequence[Analysis]) -> PictureRows:
+def spurious_lines(analyses: Sequence[Analysis]) -> list[Sequence[Lines]]:
     """Spurious share by threshold, then precision by recall: a panel per variant, a line per matcher.
 
     Where the matchers were tried as they are, too, every other panel has that in grey.
@@ -670,10 +752,7 @@ def spurious_lines(analyses: Sequence[Analysis]) -> PictureRows:
         both = [(at, one.recall, one.precision) for at, one in curve]
         known = [(at, 100 * x, 100 * y) for at, x, y in both if x is not None and y is not None]
         trades.setdefault(variant, {})[matcher] = [(x, y) for _, x, y in known]
-        step = -(-len(known) // _LABELLED)
-        texts.setdefault(variant, {})[matcher] = [
-            f"{at:g}" if number % step == 0 else "" for number, (at, _, _) in enumerate(known)
-        ]
+        texts.setdefault(variant, {})[matcher] = [f"{at:g}" for at, _, _ in known]
     return [
         *_variant_panels("threshold of similarity", "spurious share of soft credit, %", shares, {}, examples),
         *_variant_panels("recall of deserved credit, %", "precision of soft credit, %", trades, texts, {}),
@@ -686,13 +765,12 @@ def _variant_panels(
     curves: Mapping[str, Mapping[str, Points]],
     texts: Mapping[str, Mapping[str, Sequence[str]]],
     notes: Mapping[str, str],
-) -> PictureRows:
-    plain = curves.get(PLAIN, {})
-    behind = {variant: {} if variant == PLAIN else plain for variant in curves}
+) -> list[Sequence[Lines]]:
+    plain = {f"{matcher}, {PLAIN}": points for matcher, points in curves.get(PLAIN, {}).items()}
     return in_rows(
         [
             Lines(
-                *(name, x_label, y_label, curves[name], behind[name], PLAIN),
+                *(name, x_label, y_label, curves[name], {} if name == PLAIN else plain),
                 labels=texts.get(name, {}),
                 note=notes.get(name, ""),
             )
@@ -736,25 +814,63 @@ _PLOTTED = {
     "metric-pairs": _Plotted(["task"], ["better", "worse"], "difference", None, at=0.0),
 }
 """Questions whose answers are drawn as values with intervals; the others have pictures of their own."""
+_POOLED = ("human", "of", "variant", "measure")  # Columns that name what is pooled over directions
+_R = _Plotted(["human"], ["metric"], "pearson", ("pearson_low", "pearson_high"))
+_CORRELATED = {"systems": _R, "outputs": _R}  # Values with intervals of pages, which have no picture of every point
+_READABLE = {
+    "pearson": "Pearson's r",
+    "spearman": "Spearman's rank correlation",
+    "kendall": "Kendall's tau",
+    "pearson_within": "Pearson's r within segments",
+    "pearson_between": "Pearson's r between segments",
+    "tau": "Kendall's tau",
+    "tau hties": "Kendall's tau, ties count",
+    "tau noties": "Kendall's tau without judges' ties",
+    "hties": "ties count",
+    "noties": "without judges' ties",
+    "f1": "F1",
+    "mean": "mean over directions",
+    "spa": "accuracy on systems (spa)",
+    "acc_eq": "accuracy on outputs (acc_eq)",
+    "systems_pearson": "Pearson's r of systems",
+    "systems_kendall": "Kendall's tau of systems",
+    "systems_accuracy": "accuracy on systems",
+}
 
 
-def _answer_panels(evaluation: MetaEvaluation) -> PictureRows:
+def readable_measure(name: str) -> str:
+    """Return the name of a measure as readers know it, with the set after it; other names as they are.
+
+    >>> readable_measure("acc_eq en-cs"), readable_measure("difference")
+    ('accuracy on outputs (acc_eq), en-cs', 'difference')
+    """
+    measure, _, of = name.partition(" ")
+    known = _READABLE.get(name) or _READABLE.get(measure)
+    return name if known is None else known if name in _READABLE else f"{known}, {of}"
+
+
+def answer_panels(evaluation: MetaEvaluation) -> list[IntervalRows]:
     """Draw the rows of an answer as values with intervals, a panel for each group of rows."""
-    shown = _PLOTTED[evaluation.question]
+    columns = evaluation.table.columns
+    shown = (_PLOTTED | _CORRELATED).get(evaluation.question)
+    if "mean" in columns and "measure" in columns:
+        shown = _Plotted([name for name in _POOLED if name in columns], ["metric"], "mean")
+    if shown is None:
+        return []
     groups: dict[str, list[Cells]] = {}
     for row in evaluation.records():
         if row[shown.value] is not None:
-            groups.setdefault(", ".join(str(row[name]) for name in shown.panels), []).append(row)
+            groups.setdefault(", ".join(readable_measure(str(row[name])) for name in shown.panels), []).append(row)
     panels = []
     for title, rows in groups.items():
         ends = [None if shown.interval is None else tuple(row[name] for name in shown.interval) for row in rows]
         at = rows[0][shown.at] if isinstance(shown.at, str) else shown.at
         names = [" – ".join(str(row[name]) for name in shown.names if row[name] not in (None, "")) for row in rows]
         known: Any = [end if end is not None and None not in end else None for end in ends]
-        word = {"pearson": "Pearson's r", "tau": "Kendall's tau", "f1": "F1"}.get(shown.value, shown.value)
-        label = word if shown.interval is None else f"{word}, 95% interval"
+        label = readable_measure(shown.value) + ", 95% interval" * (shown.interval is not None)
+        label += f"; grey line: {shown.at}" * isinstance(shown.at, str)
         panels.append(IntervalRows(title, label, names, [row[shown.value] for row in rows], known, at=at))
-    return in_rows(panels, 2)
+    return panels
 
 
 def draw_metaeval(evaluation: MetaEvaluation, picture_format: str) -> bytes:
@@ -767,7 +883,7 @@ def draw_metaeval(evaluation: MetaEvaluation, picture_format: str) -> bytes:
     the column's by chance alone, corrected for all tests.
     """
     if evaluation.question in _PLOTTED:
-        return draw(_answer_panels(evaluation), picture_format)
+        return draw(in_rows(answer_panels(evaluation), 2), picture_format)
     if evaluation.question == "metrics":
         return draw([[_ranking(evaluation)]], picture_format)
     found = evaluation.records()

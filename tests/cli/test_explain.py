@@ -115,14 +115,16 @@ def test_preferences_of_a_corpus_on_the_spot(command: Any, judged: Any) -> None:
 @pytest.mark.parametrize(
     ("question", "shown"),
     [
-        ("preferences", {"bleu", "hties", "noties"}),
+        ("preferences", {"bleu", "ties count", "without judges' ties"}),
         ("accuracy", {"bleu"}),
         ("ranking", {"expected-wins", "a", "b"}),
         ("left-out", {"A", "B", "C", "D"}),
         ("windows", {"1 – 3", "2 – 4"}),
     ],
 )
-def test_every_table_of_metaeval_has_a_picture(command: Any, judged: Any, question: str, shown: set[str]) -> None:
+def test_every_table_of_metaeval_has_a_picture_and_a_page(
+    command: Any, judged: Any, question: str, shown: set[str]
+) -> None:
     pytest.importorskip("matplotlib")
     judged.write("rankings.csv", [line.replace("A", "a").replace("B", "b") for line in LINES["rankings.csv"]])
     given = ["--rankings", "rankings.csv", "-c", "a.txt", "b.txt", "-r", "reference.txt", "-m", "bleu"]
@@ -131,6 +133,9 @@ def test_every_table_of_metaeval_has_a_picture(command: Any, judged: Any, questi
     done = command("metaeval", *given, "--table", question, "--samples", "20", "--plot", "p.svg", "-f", "csv")
     assert done.code == 0
     assert shown <= set(re.findall(r">([^<>]+)</text>", Path("p.svg").read_text(encoding="utf-8")))
+    page = command("metaeval", *given, "--table", question, "--samples", "20", "-f", "html").out
+    assert re.search(r'<p id="verdict">.* has the highest .*</p>', page)
+    assert '<svg class="chart"' in page
 
 
 @pytest.mark.parametrize(("metric", "level"), [("bleu", "corpus"), ("ter", "corpus"), ("ter", "segment")])
@@ -300,7 +305,10 @@ def test_metrics_are_ranked_over_directions(command: Any) -> None:
         weighed = sum(weight * row[name] for weight, name in zip((3, 3, 1, 1), tasks, strict=True)) / 8
         assert row["average"] == pytest.approx(weighed)
     assert "acc_eq en-zh" in Path("ranks.svg").read_text(encoding="utf-8")
-    assert "<h1>2 metrics, 4 tasks</h1>" in command("metaeval", "--folders", "wmt", *options, "-f", "html").out
+    assert (
+        "agree best with the judges on average, and cannot be told apart."
+        in command("metaeval", "--folders", "wmt", *options, "-f", "html").out
+    )
 
 
 @DIRECTIONS

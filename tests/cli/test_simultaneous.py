@@ -72,7 +72,7 @@ def test_picture_shows_quality_against_latency(command, logs):
     done = command("compare", *logs, "-m", "chrf", "laal", "yaal", "--samples", 50, "--plot", "picture.svg")
     assert done.code == 0
     picture = Path("picture.svg").read_text(encoding="utf-8")
-    assert all(f">{label}</text>" in picture for label in ("LAAL", "YAAL", "chrF", "A", "B"))
+    assert all(f">{label}</text>" in picture for label in ("chrF by LAAL, 95% intervals", "chrF", "A", "B"))
 
 
 def test_pages_show_latencies(command, logs):
@@ -80,6 +80,21 @@ def test_pages_show_latencies(command, logs):
         done = command(name, *logs, "-m", "chrf", "laal", "--format", "html", "-o", f"{name}.html")
         assert done.code == 0, done.err
         assert "laal" in Path(f"{name}.html").read_text(encoding="utf-8").lower()
+    assert "<figcaption" in Path("compare.html").read_text(encoding="utf-8")
+
+
+def test_a_line_joins_systems_whose_names_differ_in_their_last_number(command, logs):
+    given = [
+        f"{name}={log}" for name, log in zip(("w9-en", "w10-en", "whole", "b7"), [*logs[1:], *logs[1:]], strict=True)
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        drawn = []
+        patch.setattr("softbleu.report.charts.draw_chart", lambda chart: drawn.append(chart) or iter(()))
+        done = command("compare", "--log", *given, "-m", "chrf", "laal", "-f", "html", "-o", "page.html")
+    assert done.code == 0, done.err
+    (chart,) = drawn
+    assert chart.names == ["w9-en", "w10-en", "whole", "b7"]
+    assert chart.joined == [[0, 1]]
 
 
 def test_folder_of_simuleval_stands_for_its_log(command, logs):

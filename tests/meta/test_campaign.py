@@ -26,7 +26,7 @@ from softbleu.meta.measures import JudgedPairs, soft_accuracy
 from softbleu.meta.metaeval import metaeval_directions
 from softbleu.meta.reading import Inputs, JudgementInputs, ScoreInputs, TextInputs, read_evidence
 from softbleu.report import Layout
-from softbleu.report.metric_ranks import write_ranking
+from softbleu.report.metric_ranks import write_evaluation
 from softbleu.report.plots import draw_metaeval
 
 GRID = st.lists(st.integers(0, 6), min_size=12, max_size=12)
@@ -311,7 +311,7 @@ def test_the_page_shades_clusters_and_shows_names_as_text() -> None:
     assessed, tables = made_up()
     named = [replace(table, name=f"<b>{table.name}") for table in tables]
     found = softbleu.metaeval("metrics", assessments=assessed, scores=named, samples=50)
-    page = "".join(write_ranking(found, Layout(3)))
+    page = "".join(write_evaluation(found, Layout(3)))
     (body,) = re.findall("<tbody>(.*)</tbody>", page, re.DOTALL)
     cells = re.findall(r'class="number(?: cluster-(\d))?" data-value="([\d.]+)">([\d.]+) <small>(\d)</small>', body)
     expected = [

@@ -216,7 +216,8 @@ def test_tables_have_their_columns() -> None:
     assert [list(panel.lines) for panel in lines] == [["vleu"]] * 4
     assert lines[0].lines["vleu"][GRID.index(0.8)] == (0.8, plain["spurious"])
     # What to compare with stands behind the remedy's lines.
-    assert [panel.behind for panel in lines] == [{}, lines[0].lines, {}, lines[2].lines]
+    plain = [{f"{name}, plain": points for name, points in lines[n].lines.items()} for n in (0, 2)]
+    assert [panel.behind for panel in lines] == [{}, plain[0], {}, plain[1]]
 
 
 def test_the_picture_has_the_words_that_earn_most_without_deserving() -> None:

@@ -66,7 +66,8 @@ class Report:
         browser.get_log("browser")
         browser.get("about:blank")  # A page that is there already is only scrolled to the part after "#"
         browser.get(path.as_uri() + at)
-        self.wait(lambda: self.ask("return document.documentElement.dataset.ready") == "yes")
+        ready = "return !document.getElementById('data') || document.documentElement.dataset.ready === 'yes'"
+        self.wait(lambda: self.ask(ready))
         if not folded:
             self.ask("for (const fold of document.querySelectorAll('.fold')) fold.open = true")
 
@@ -110,6 +111,12 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     folder = tmp_path_factory.mktemp("corpus")
     texts = {"A.txt": CANDIDATE, "B.txt": OTHER, "reference.txt": REFERENCE, "second.txt": SECOND}
     paths = [write(folder, name, lines) for name, lines in texts.items()]
+    for delay in (3, 5):
+        segment = {"prediction": REFERENCE[0], "delays": [delay] * 6, "reference": SECOND[0], "source_length": 6}
+        write(folder, f"wait{delay}.log", [json.dumps(segment | {"index": index}) for index in range(3)])
+    for name, scores in {"judged": (9, 8, 7, 5, 2, 1), "near": (8, 9, 7, 5, 1, 2), "far": (1, 8, 3, 9, 2, 2)}.items():
+        rows = [f"{'ABC'[place // 2]} {place % 2 + 1} {score}" for place, score in enumerate(scores)]
+        write(folder, f"{name}.tsv", ["system segment score", *rows])
     return [part for option, path in zip(("-c", "-c", "-r", "-r"), paths, strict=True) for part in (option, path)]
 
 
@@ -182,16 +189,30 @@ def axe() -> str:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("command", ["score --matcher vleu", "compare -m softbleu bleu", "compare -m ter vleu"])
-def test_axe_finds_no_barrier(browser, make_page, inputs, axe, command, width, scheme):
+@pytest.mark.parametrize(
+    "command",
+    [
+        "score INPUTS --matcher vleu",
+        "compare INPUTS -m softbleu bleu",
+        "compare INPUTS -m ter vleu",
+        "compare --log wait3.log wait5.log -m chrf laal",
+        "score INPUTS -m chrf --level prefix",
+        "sweep INPUTS --matcher exact vleu -t 0.5 0.8",
+        "explain INPUTS -m vleu",
+        "experiments spurious --count 20",
+        "metaeval --da judged.tsv --scores near.tsv far.tsv --table metrics --samples 20",
+        "metaeval --da judged.tsv --scores near.tsv far.tsv --table differences --samples 20",
+    ],
+)
+def test_axe_finds_no_barrier(browser, make_page, inputs, axe, command, width, scheme, monkeypatch):
     """Rules of WCAG that a program can check."""
     screen = {"width": width, "height": 1000, "deviceScaleFactor": 1, "mobile": width < 800}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     try:
-        name, *options = command.split()
-        report = make_page(name, *inputs, *options)
+        monkeypatch.chdir(Path(inputs[1]).parent)
+        report = make_page(*command.replace("INPUTS", " ".join(inputs)).split())
         report.ask(axe)
         found = browser.execute_async_script("axe.run(document).then(arguments[0])")
     finally:

@@ -77,8 +77,9 @@ def test_a_page_of_unfinished_outputs_has_curves_tests_and_places_where_outputs_
         return "".join(write_curve_page(page, Layout()))
 
     plain, hostile = made("B", ["a cat lay", "it is"]), made(HOSTILE, [HOSTILE, "it is"])
-    assert Elements(plain).names == Elements(hostile).names
-    assert Elements(plain).names.count("svg") == 3  # A curve, and the colours of two systems
+    assert {*Elements(plain).names} == {*Elements(hostile).names}  # Axes may have other ticks
+    assert Elements(plain).names.count("svg") == 1
+    assert '<p id="verdict">No system can be told apart from A before the outputs are whole.</p>' in plain
     ((policy,), (style,)) = Elements(plain).policies, Elements(plain).digests
     assert f"default-src 'none'; style-src {style}" in policy
     assert "<p>1 of 2 outputs are the same.</p>" in plain
