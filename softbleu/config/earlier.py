@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from softbleu import version
 from softbleu.errors import InputError
@@ -61,7 +61,7 @@ def also_named(**second: str) -> Callable[[_Function], _Function]:
     return decorate
 
 
-def moved_methods(since: str, moved: Mapping[str, str]) -> Callable[[object, str], Any]:
+def moved_methods(since: str, moved: Mapping[str, str]) -> Callable[[object, str], object]:
     """Make the `__getattr__` of a class for methods that are functions since a release, each given with its place."""
 
     def find(value: object, name: str) -> object:
@@ -75,7 +75,7 @@ def moved_methods(since: str, moved: Mapping[str, str]) -> Callable[[object, str
     return find
 
 
-def moved_names(since: str, module: str, moved: Mapping[str, str]) -> Callable[[str], Any]:
+def moved_names(since: str, module: str, moved: Mapping[str, str]) -> Callable[[str], object]:
     """Make the `__getattr__` of a module for names that have moved elsewhere in a release, each given with its place.
 
     It raises `ImportError` in later releases, so that the message is shown for an import as well.

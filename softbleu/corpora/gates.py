@@ -151,14 +151,14 @@ class Gate:
         return [opened.passed(text, entry, known) for text, entry, known in lines]
 
 
-def _texts(what: str, entry: Any) -> list[str]:
+def _texts(what: str, entry: object) -> list[str]:
     """Return a text, or several, as a list; InputError for anything else."""
     texts = [entry] if isinstance(entry, str) else [*listed(what, entry)]
     check_texts(what, texts)
     return texts
 
 
-def _sources(given: Any, count: int) -> list[str]:
+def _sources(given: object, count: int) -> list[str]:
     sources = [*listed("source texts", given)]
     check_texts("source texts", sources)
     if len(sources) != count:

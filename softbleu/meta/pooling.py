@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -287,7 +287,7 @@ def _estimates(table: Table) -> Iterator[tuple[tuple[Value, ...], _Estimate]]:
         if "worse" in row:
             names = [row["human"], f"{row['better']} − {row['worse']}"]
         for name, low, high in zip(columns, columns[1:], columns[2:], strict=False):
-            ends: Any = (row[name], row[low], row[high])
+            ends = (row[name], row[low], row[high])
             if low.endswith("low") and high.endswith("high") and None not in ends:
                 chance = row.get("chance")
                 yield (*names, row.get("measure", name)), _Estimate(ends[0], (ends[2] - ends[1]) / 2 / _HALF, chance)

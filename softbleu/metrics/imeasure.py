@@ -141,7 +141,7 @@ class IMeasure(WholeMetric):
         return _BestAccuracy(self)
 
 
-def _column_marks(columns: Sequence[Any], shift: int) -> Iterator[Mark]:
+def _column_marks(columns: Sequence[AlignedColumn], shift: int) -> Iterator[Mark]:
     verdicts = {
         FALSE_POSITIVE: ("wrong", "changed wrongly"),
         TRUE_POSITIVE: ("right", "changed as in the reference"),
@@ -222,7 +222,7 @@ def align_columns(triple: Triple) -> list[AlignedColumn]:
     moved = [
         (tuple(None if index is None else prefix + index for index in indices), kinds) for indices, kinds in middle
     ]
-    before: list[Any] = [((index,) * 3, (TRUE_NEGATIVE,)) for index in range(prefix)]
+    before = [((index,) * 3, (TRUE_NEGATIVE,)) for index in range(prefix)]
     after = [(tuple(len(text) - suffix + index for text in triple), (TRUE_NEGATIVE,)) for index in range(suffix)]
     return [*before, *moved[::-1], *after]
 
