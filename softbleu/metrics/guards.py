@@ -14,8 +14,8 @@ from softbleu.matching.partial import begun
 from softbleu.metrics.score import Score, ScoreColumns
 
 if TYPE_CHECKING:
+    from softbleu.config.declare import Declared
     from softbleu.kernels import Kernels
-    from softbleu.metrics.base import Metric
     from softbleu.text.coded import Tokens
     from softbleu.types import Floats, Integers
 
@@ -28,7 +28,7 @@ def is_ours(kind: type) -> bool:
     return kind.__module__.startswith("softbleu.")
 
 
-def failure_of(metric: Metric, wrong: str, where: str = "") -> InputError:
+def failure_of(metric: Declared, wrong: str, where: str = "") -> InputError:
     """Make the error of a metric of another package that breaks its contract."""
     return InputError(f"metric {metric.name!r} of {type(metric).__module__} fails{where}: {wrong}")
 
