@@ -233,7 +233,7 @@ def gated(corpus: AnyCorpus, rules: GivenGate | None) -> AnyCorpus:
     with_source = corpus.source is not None or corpus.gold is not None
     found: dict[str, dict[int, tuple[str, ...]]] = {system: {} for system in corpus.systems}
     outputs = _pass_all(corpus, OpenGate(gate, foreign), found)
-    made: Any = corpus
+    made = corpus
     if isinstance(corpus, Segments):
         passed = list(outputs)
         texts_of = {system: [row[place] for row in passed] for place, system in enumerate(corpus.systems)}

@@ -251,7 +251,7 @@ def _is_time(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LONGEST
 
 
-_KINDS: Mapping[str, Callable[[Any], bool]] = {
+_KINDS: Mapping[str, Callable[[object], bool]] = {
     "a text": lambda value: isinstance(value, str),
     "a number": _is_time,
     "a list of numbers": lambda value: isinstance(value, list) and all(map(_is_time, value)),

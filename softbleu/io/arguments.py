@@ -101,7 +101,7 @@ def by_text(what: str, values: Mapping[Any, _V]) -> dict[str, _V]:
     >>> by_text("systems", {1: "a", 2.5: "b"})
     {'1': 'a', '2.5': 'b'}
     """
-    names: dict[str, Any] = {}
+    names: dict[str, object] = {}
     for name in values:
         other = names.setdefault(str(name), name)
         if other is not name:
