@@ -23,7 +23,7 @@ from softbleu.text.tokens import token_places
 if TYPE_CHECKING:
     from softbleu.metrics.base import Metric
     from softbleu.metrics.keywords import Settings
-    from softbleu.types import Floats
+    from softbleu.types import Floats, Integers, Json
 
 _PER_COMPLETION = "a list with an entry per completion"
 _COLUMN = "references"  # Keyword of the references, unless another column is named
@@ -152,9 +152,9 @@ class Reward:
 
     def __call__(
         self,
-        completions: Sequence[Any],
-        references: Sequence[Any] | None = None,
-        source: Sequence[Any] | None = None,
+        completions: Sequence[object],
+        references: Sequence[object] | None = None,
+        source: Sequence[object] | None = None,
         *,
         offsets: Sequence[TokenSpans] | None = None,
         **others: Any,
@@ -221,7 +221,7 @@ class Reward:
         texts: Sequence[str],
         references: Sequence[tuple[str, ...]],
         source: Sequence[str] | None,
-        log: Any,
+        log: object,
     ) -> list[Any]:
         """Score what a gate leaves of checked texts, and count those that its rules changed."""
         passed: list[Passed] = []
@@ -265,7 +265,7 @@ class Reward:
         share = score / 100 if self.metric.higher_is_better else 1 - score / 100
         return min(max(share, 0.0), 1.0) if share == share else 0.0
 
-    def _references(self, given: Any, count: int, others: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    def _references(self, given: object, count: int, others: Mapping[str, object]) -> list[tuple[str, ...]]:
         """Check references: one or more texts for each completion."""
         requires = self.metric.requires
         if not (requires.references or requires.edits):
@@ -280,7 +280,7 @@ class Reward:
         _check_count("references", len(entries), count)
         return [_references_of(entry, place) for place, entry in enumerate(entries, start=1)]
 
-    def _source(self, given: Any, count: int) -> list[str] | None:
+    def _source(self, given: object, count: int) -> list[str] | None:
         if given is None and self.metric.requires.source:
             raise InputError(f"metric {self.metric.name!r} needs the source: give source=[…], a text per completion")
         if given is None or not (self.metric.requires.source or self.gate):
@@ -290,7 +290,7 @@ class Reward:
         return texts
 
 
-def _listed(what: str, values: Any) -> Sequence[Any]:
+def _listed(what: str, values: object) -> Sequence[Any]:
     return listed(what, values, _PER_COMPLETION)
 
 
@@ -299,7 +299,7 @@ def _check_count(what: str, count: int, wanted: int) -> None:
         raise InputError(f"{counted(wanted, 'completion')} but {what} for {count}: give an entry per completion")
 
 
-def text_of(given: Any, place: int, what: str = "completion") -> str:
+def text_of(given: object, place: int, what: str = "completion") -> str:
     """Return the text of a completion, of messages that of the last one of an assistant.
 
     `place` is its number, from 1, and `what` its name in errors. Raises InputError for anything but text.
@@ -326,7 +326,7 @@ def _is_message(value: object) -> bool:
     return isinstance(value, Mapping) and ("role" in value or "content" in value)
 
 
-def _content_of(content: Any, where: str) -> str:
+def _content_of(content: Json, where: str) -> str:
     """Return the text of a message."""
     if isinstance(content, str):
         return content
@@ -336,7 +336,7 @@ def _content_of(content: Any, where: str) -> str:
     return "".join(part.get("text", "") for part in parts)
 
 
-def _references_of(entry: Any, place: int) -> tuple[str, ...]:
+def _references_of(entry: Json, place: int) -> tuple[str, ...]:
     """Return the references of a completion: of one text, of messages, or of a list of these."""
     what = "the reference of completion"
     if isinstance(entry, str | Mapping) or not hasattr(entry, "__len__"):
@@ -350,18 +350,18 @@ def _references_of(entry: Any, place: int) -> tuple[str, ...]:
     return texts
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     return "None" if value is None else f"{value!r:.40} ({type(value).__name__})"
 
 
-def token_ends(text: str, metric: Metric) -> Any:
+def token_ends(text: str, metric: Metric) -> Integers:
     """Return where the tokens of a metric end in a text, in characters; (tokens,), or one 0 for no tokens."""
     tokenizer = metric.tokenizer
     ends = [end for _, end in token_places(tokenizer.split(text), text)]
     return np.array(ends or [0], np.int64)
 
 
-def _by_character(text: str, ends: Any, scores: Sequence[float], total: float) -> Floats:
+def _by_character(text: str, ends: Integers, scores: Sequence[float], total: float) -> Floats:
     """Place the differences of the scores of prefixes, which end at `ends`, and what is left to the end."""
     rewards = np.zeros(len(text) + 1)
     # A token's reward is due with its last character.
@@ -393,7 +393,7 @@ def _in_given(rewards: Floats, passed: Passed, given: str) -> Floats:
     return placed
 
 
-def _by_token(texts: Sequence[str], rewards: Sequence[Any], offsets: Any) -> list[Floats]:
+def _by_token(texts: Sequence[str], rewards: Sequence[Floats], offsets: Sequence[TokenSpans]) -> list[Floats]:
     """Add up rewards by character to rewards by token."""
     spans = _listed("offsets", offsets)
     _check_count("offsets", len(spans), len(texts))
@@ -403,7 +403,7 @@ def _by_token(texts: Sequence[str], rewards: Sequence[Any], offsets: Any) -> lis
     ]
 
 
-def _of_tokens(text: str, rewards: Floats, spans: Any, place: int) -> Floats:
+def _of_tokens(text: str, rewards: Floats, spans: TokenSpans, place: int) -> Floats:
     try:
         starts, ends = np.array(list(spans), np.int64).reshape(-1, 2).T
     except (TypeError, ValueError):

@@ -19,7 +19,7 @@ from softbleu.io.reading import parse_json
 from softbleu.types import DelayUnit
 
 if TYPE_CHECKING:
-    from softbleu.types import Fields, Floats
+    from softbleu.types import Fields, Floats, Json
 
 _Entry = Mapping[str, object]
 _LONGEST = 1e12  # Milliseconds of 30 years
@@ -261,7 +261,7 @@ _KINDS: Mapping[str, Callable[[object], bool]] = {
 }
 
 
-def _field(where: str, entry: _Entry, name: str, kind: str) -> Any:
+def _field(where: str, entry: _Entry, name: str, kind: str) -> Json:
     """Return a field, None without one. InputError: it is of another of `_KINDS`."""
     value = entry.get(name)
     if value is not None and not _KINDS[kind](value):

@@ -40,13 +40,15 @@ if TYPE_CHECKING:
 
     from softbleu.types import Array, Json, JsonObject, Keywords
 
+    Buffered = io.BufferedReader[Any]  # Over a raw file of any kind
+
 MOST_BYTES = 64 << 20  # Of a file that is read whole
 LONGEST_LINE = "SOFTBLEU_LONGEST_LINE"  # Environment variable with the greatest number of bytes in a line of text
 _LONGEST_LINE, _MOST_LINE = 100_000_000, 1 << 40
 BLOCK_SIZE = 1 << 20  # Bytes per read
 UTF8 = ("utf-8", "ascii")
 STDIN = "-"
-_UNPACKERS: dict[str, tuple[re.Pattern[bytes], Callable[[io.BufferedReader[Any]], object]]] = {
+_UNPACKERS: dict[str, tuple[re.Pattern[bytes], Callable[[Buffered], object]]] = {
     ".gz": (re.compile(rb"\x1f\x8b"), lambda packed: gzip.GzipFile(fileobj=packed)),
     # Text may begin with BZh: the first block, or the end of an empty file, has digits of pi or of its root.
     ".bz2": (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.BZ2File),
@@ -114,7 +116,7 @@ def _refuse_size(where: str) -> NoReturn:
     raise InputError(f"{where}: larger than {MOST_BYTES >> 20} MiB: give a smaller file")
 
 
-def _zstd(packed: io.BufferedReader[Any]) -> object:
+def _zstd(packed: Buffered) -> object:
     try:
         import pyarrow
     except ImportError:
@@ -126,7 +128,7 @@ def _zstd(packed: io.BufferedReader[Any]) -> object:
 class _Borrowed(io.RawIOBase):
     """A stream that stays open when pyarrow closes its reader."""
 
-    def __init__(self, stream: io.BufferedReader[Any]) -> None:
+    def __init__(self, stream: Buffered) -> None:
         self._stream = stream
 
     def readable(self) -> bool:
@@ -136,7 +138,7 @@ class _Borrowed(io.RawIOBase):
         return self._stream.readinto(buffer)
 
 
-def unpacker_of(stream: io.BufferedReader[Any]) -> Callable[[io.BufferedReader[Any]], object] | None:
+def unpacker_of(stream: Buffered) -> Callable[[Buffered], object] | None:
     """Find the unpacker of a file (gzip, bzip2, xz or zstd) by its first bytes; None if it is not packed."""
     head = stream.peek(_LONGEST_MAGIC)
     return next((unpack for magic, unpack in _UNPACKERS.values() if magic.match(head)), None)
@@ -155,7 +157,7 @@ def unpacking(name: object, kind: type[InputError | VectorError] = InputError) -
 
 
 @contextmanager
-def open_source(name: str) -> Iterator[tuple[io.BufferedReader[Any], Path | None]]:
+def open_source(name: str) -> Iterator[tuple[Buffered, Path | None]]:
     """Open a file, URL, pipe or standard input, unpacked; also return the path where it can be reread, if any."""
     path, remote = Path(name), is_url(name)
     plain = not remote and name != STDIN and path.is_file()

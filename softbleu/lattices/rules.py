@@ -27,6 +27,7 @@ from softbleu.text.tokens import ChangedTokenizer, Tokenizer, data_setting
 from softbleu.thesaurus.resources import open_tables, stem
 
 if TYPE_CHECKING:
+    from softbleu.embeddings.vectors import VectorSource
     from softbleu.types import Array
 
 Notation = Literal["text", "brackets", "network"]
@@ -196,7 +197,7 @@ class Expander:
             yield _spell_like(word, other), round(cost, 2), kind
 
     @cached_property
-    def _source(self) -> Any:
+    def _source(self) -> VectorSource:
         vectors: Any = self._rules.network_vectors
         return open_vectors(vectors.location)
 

@@ -437,7 +437,7 @@ def read_metrics(metrics: Metrics, language: str | None = None, signed: Signed |
     >>> list(read), read["soft"].threshold
     (['gleu', 'soft', 'bleu xleu'], 0.8)
     """
-    pairs: Iterable[Any] = (split_name(m) if isinstance(m, str) else (None, m) for m in metrics)
+    pairs = (split_name(m) if isinstance(m, str) else (None, m) for m in metrics)
     named_metrics: dict[str, Metric] = {}
     settings: Keywords = {} if language is None else {"language": language}
     for label, text in metrics.items() if isinstance(metrics, Mapping) else pairs:

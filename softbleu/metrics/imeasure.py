@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -394,7 +394,7 @@ def _rest_costs_near(one: Words, other: Words, stray: int) -> list[list[int]]:
 
 if TYPE_CHECKING:
     Codes = NDArray[np.int32]
-    Costs = NDArray[np.signedinteger[Any]]
+    Costs = NDArray[np.signedinteger]
 
 _LIMIT = Limit(  # Of 2 or 4 bytes each
     "imeasure", "cells of a table", 1 << 29, "three texts of 250 words that have nothing in common: 16,000,000"
