@@ -211,9 +211,10 @@ def setting(
     return field(default=default, default_factory=factory, metadata=metadata, kw_only=kw_only, compare=compare)
 
 
-class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is abstract
+class Declared(metaclass=ABCMeta):
     """Base of frozen dataclasses whose fields are settings: they are checked when a value is made."""
 
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     kind: ClassVar[str] = ""  # What such values are, which is their key in signatures: `metric`, `matcher`
     name: ClassVar[str] = ""
 
@@ -282,7 +283,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
                 if ":" in wanted:
                     settings = {kind.argument: wanted.partition(":")[2], **settings}
             changes[setting.field] = present.revised(settings)
-        return replace(self, **changes) if changes else self  # type: ignore[type-var]
+        return replace(self, **changes) if changes else self
 
 
 def check_given(setting: Setting, value: object) -> None:
@@ -299,7 +300,7 @@ def check_given(setting: Setting, value: object) -> None:
 @cache
 def own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
     """Return the settings of a class, which are made once, parts not spread; a field its repr leaves out is none."""
-    chosen = [field for field in fields(kind) if field.repr]  # type: ignore[arg-type]
+    chosen = [field for field in fields(kind) if field.repr]
     return tuple(_setting_of(kind, field) for field in sorted(chosen, key=lambda field: field.kw_only is True))
 
 

@@ -695,17 +695,17 @@ def _failure(url: str, error: Exception, done: str) -> InputError:
     return InputError(f"{url}: cannot be {done} ({_reason(_cause(error))})")
 
 
-def _cause(error: Exception) -> Exception:
+def _cause(error: Exception) -> BaseException:
     """Find the cause of an error: over HTTP a failing server also raises FileNotFoundError."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, _NO_ANSWER) or getattr(cause, "status", 0) >= _SERVER_FAILS:
-            return cast("Exception", cause)
+            return cause
         cause = cause.__cause__
     return error
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     if isinstance(error, _NO_ANSWER):
         return "nothing answers there"
     if isinstance(error, FileNotFoundError):
