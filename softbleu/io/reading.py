@@ -48,7 +48,7 @@ _LONGEST_LINE, _MOST_LINE = 100_000_000, 1 << 40
 BLOCK_SIZE = 1 << 20  # Bytes per read
 UTF8 = ("utf-8", "ascii")
 STDIN = "-"
-_UNPACKERS: dict[str, tuple[re.Pattern[bytes], Callable[[Buffered], object]]] = {
+_UNPACKERS: dict[str, tuple[re.Pattern[bytes], Callable[[Buffered], io.BufferedIOBase]]] = {
     ".gz": (re.compile(rb"\x1f\x8b"), lambda packed: gzip.GzipFile(fileobj=packed)),
     # Text may begin with BZh: the first block, or the end of an empty file, has digits of pi or of its root.
     ".bz2": (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.BZ2File),
@@ -116,13 +116,14 @@ def _refuse_size(where: str) -> NoReturn:
     raise InputError(f"{where}: larger than {MOST_BYTES >> 20} MiB: give a smaller file")
 
 
-def _zstd(packed: Buffered) -> object:
+def _zstd(packed: Buffered) -> io.BufferedIOBase:
     try:
         import pyarrow
     except ImportError:
         said = "zstd needs another package: pip install 'softbleu[parquet]', or unpack the file first (zstd -d)"
         raise MissingExtraError(said) from None
-    return pyarrow.input_stream(_Borrowed(packed), compression="zstd")
+    unpacked: io.BufferedIOBase = pyarrow.input_stream(_Borrowed(packed), compression="zstd")
+    return unpacked
 
 
 class _Borrowed(io.RawIOBase):
@@ -138,7 +139,7 @@ class _Borrowed(io.RawIOBase):
         return self._stream.readinto(buffer)
 
 
-def unpacker_of(stream: Buffered) -> Callable[[Buffered], object] | None:
+def unpacker_of(stream: Buffered) -> Callable[[Buffered], io.BufferedIOBase] | None:
     """Find the unpacker of a file (gzip, bzip2, xz or zstd) by its first bytes; None if it is not packed."""
     head = stream.peek(_LONGEST_MAGIC)
     return next((unpack for magic, unpack in _UNPACKERS.values() if magic.match(head)), None)
@@ -175,7 +176,7 @@ def open_source(name: str) -> Iterator[tuple[Buffered, Path | None]]:
                 stream = stack.enter_context(open_url(name) if remote else path.open("rb"))
             if unpack := unpacker_of(stream):
                 stack.enter_context(unpacking(name))
-                unpacked = stack.enter_context(cast("io.RawIOBase", unpack(stream)))
+                unpacked = stack.enter_context(unpack(stream))
                 yield io.BufferedReader(unpacked, BLOCK_SIZE), None
             else:
                 yield stream, path if plain else None
@@ -270,7 +271,7 @@ def open_stream(path: Path) -> Iterator[Stream]:
         reader = _HashingReader(path, handle)
         packed = io.BufferedReader(reader, BLOCK_SIZE)
         unpack = unpacker_of(packed)
-        content = io.BufferedReader(cast("io.RawIOBase", unpack(packed)), BLOCK_SIZE) if unpack else packed
+        content = io.BufferedReader(unpack(packed), BLOCK_SIZE) if unpack else packed
         yield Stream(content, os.fstat(handle.fileno()).st_size, reader, packed)
 
 
