@@ -336,7 +336,7 @@ def _recording(
             if [token.text for token in lost] != [blank + text for text in deleted]:
                 raise InputError(f"{where}: tokens are taken back that are not the last: {' '.join(deleted)[:40]!r}")
             del tokens[len(tokens) - len(deleted) :]
-            if unit == "word" and tokens and not _begins(lost[0].text):
+            if unit == "word" and tokens and lost[0].text[:1] not in (_PIECE, " "):
                 tokens[-1] = _Token(tokens[-1].text, processed, processed + computed)
         tokens += [_Token(blank + text, processed, processed + computed) for text in given]
     texts = [token.text.replace(_PIECE, " ") for token in tokens]
@@ -352,8 +352,3 @@ def _recording(
     screen = Screen(np.unique(moments), partial(_recording, name, steps, unit, blank)) if lossy else None
     length = processed * _MILLISECONDS or None
     return Emission(text, delays, elapsed, length, source=name, where=steps[0][0], screen=screen)
-
-
-def _begins(token: str) -> bool:
-    """Whether a token begins a word."""
-    return token[:1] in (_PIECE, " ")
