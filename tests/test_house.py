@@ -237,7 +237,8 @@ def test_each_sentence_of_promises_has_a_test() -> None:
         assert len([start for start in places if sentence.startswith(start)]) == 1, sentence
     assert len(sentences) == len(places)
     for file, _, name in (place.partition("::") for place in places.values()):
-        assert re.search(rf"^def {name}\(", (TESTS / file).read_text(encoding="utf-8"), re.MULTILINE), f"{file}::{name}"
+        written = (TESTS / file).read_text(encoding="utf-8")
+        assert re.search(rf"^def {name}\(", written, re.MULTILINE), f"{file}::{name}"
 
 
 def test_names_of_tests_say_the_behaviour() -> None:
