@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import TypeVar
 from unicodedata import bidirectional, category, combining
 
 _VIRAMA = 9  # Canonical combining class
@@ -15,6 +16,7 @@ _SCHEME = r"((?<![\w+.-])[A-Za-z][\w+.-]+:/{1,2})"  # Paths have one slash less
 _USER = re.compile(_SCHEME + r"(?:[^\s/?#:@]*:(?!\d*(?:[/?#\s]|$))\S*@|[^\s/?#]*@)")
 _QUERY = re.compile(_SCHEME + r"([^\s?]*\?)(\S*?)(?=[:,'\")\]]*(?:\s|$))")
 _VALUE = re.compile(r"(^|[&;])([^=&;]*=)?[^&;]+")
+_Name = TypeVar("_Name", bound=str)
 _LONGEST = 2000  # Characters of a message; a list of all settings has half as many
 
 
@@ -259,7 +261,7 @@ def keys_named(place: Callable[[SoftbleuError], str]) -> Iterator[None]:
         raise type(error)(f"{place(error)}: {error}") from error
 
 
-def known_name(kind: str, name: str, valid: Iterable[str]) -> str:
+def known_name(kind: str, name: str, valid: Iterable[_Name]) -> _Name:
     """Find a name among the valid ones, in upper or lower case.
 
     Raises `UnknownNameError`: it is none of them.
@@ -269,7 +271,7 @@ def known_name(kind: str, name: str, valid: Iterable[str]) -> str:
     """
     choices = list(valid)
     if name in choices:
-        return name
+        return choices[choices.index(name)]
     for choice in choices if isinstance(name, str) else ():
         if choice.lower() == name.lower():
             return choice

@@ -24,7 +24,7 @@ from softbleu.text.tokens import token_places
 if TYPE_CHECKING:
     from softbleu.metrics.base import Metric
     from softbleu.metrics.keywords import Settings
-    from softbleu.types import Floats
+    from softbleu.types import Floats, Integers, Json
 
 _PER_COMPLETION = "a list with an entry per completion"
 _COLUMN = "references"  # Keyword of the references, unless another column is named
@@ -160,9 +160,9 @@ class Reward:
 
     def __call__(
         self,
-        completions: Sequence[Any],
-        references: Sequence[Any] | None = None,
-        source: Sequence[Any] | None = None,
+        completions: Sequence[object],
+        references: Sequence[object] | None = None,
+        source: Sequence[object] | None = None,
         *,
         offsets: Sequence[TokenSpans] | None = None,
         **others: Any,
@@ -239,7 +239,7 @@ class Reward:
         texts: Sequence[str],
         references: Sequence[tuple[str, ...]],
         source: Sequence[str] | None,
-        log: Any,
+        log: object,
     ) -> list[Any]:
         """Score what a gate leaves of checked texts, and count those that its rules changed."""
         passed: list[Passed] = []
@@ -283,7 +283,9 @@ class Reward:
         share = score / 100 if self.metric.higher_is_better else 1 - score / 100
         return min(max(share, 0.0), 1.0) if share == share else 0.0
 
-    def _references(self, given: Any, count: int, others: Mapping[str, Any]) -> Sequence[tuple[str, ...] | None]:
+    def _references(
+        self, given: object, count: int, others: Mapping[str, object]
+    ) -> Sequence[tuple[str, ...] | None]:
         """Check references: one or more texts for each completion, or None where it is skipped."""
         requires = self.metric.requires
         if not (requires.references or requires.edits):
@@ -307,7 +309,7 @@ class Reward:
                 )
         return [models or None for models in references]
 
-    def _source(self, given: Any, count: int) -> list[str] | None:
+    def _source(self, given: object, count: int) -> list[str] | None:
         if given is None and self.metric.requires.source:
             raise InputError(f"metric {self.metric.name!r} needs the source: give source=[…], a text per completion")
         if given is None or not (self.metric.requires.source or self.gate):
@@ -317,7 +319,7 @@ class Reward:
         return texts
 
 
-def _listed(what: str, values: Any) -> Sequence[Any]:
+def _listed(what: str, values: object) -> Sequence[Any]:
     return listed(what, values, _PER_COMPLETION)
 
 
@@ -326,7 +328,7 @@ def _check_count(what: str, count: int, wanted: int) -> None:
         raise InputError(f"{counted(wanted, 'completion')} but {what} for {count}: give an entry per completion")
 
 
-def text_of(given: Any, place: int, what: str = "completion") -> str:
+def text_of(given: object, place: int, what: str = "completion") -> str:
     """Return the text of a completion, of messages that of the last one of an assistant.
 
     `place` is its number, from 1, and `what` its name in errors. Raises InputError for anything but text.
@@ -351,7 +353,7 @@ def _is_message(value: object) -> bool:
     return isinstance(value, Mapping) and ("role" in value or "content" in value)
 
 
-def _content_of(content: Any, where: str) -> str:
+def _content_of(content: Json, where: str) -> str:
     """Return the text of a message."""
     if isinstance(content, str):
         return content
@@ -361,7 +363,7 @@ def _content_of(content: Any, where: str) -> str:
     return "".join(part.get("text", "") for part in parts)
 
 
-def _references_of(entry: Any, place: int) -> tuple[str, ...]:
+def _references_of(entry: Json, place: int) -> tuple[str, ...]:
     """Return the references of a completion that are not missing: of a text, of messages, or of a list of these."""
     if isinstance(entry, str | Mapping) or not hasattr(entry, "__len__"):
         several = [entry]
@@ -376,7 +378,7 @@ def _references_of(entry: Any, place: int) -> tuple[str, ...]:
     )
 
 
-def _without_content(given: Any) -> bool:
+def _without_content(given: object) -> bool:
     """Whether these are messages of which the last has no text."""
     last = given[-1] if isinstance(given, list | tuple) and given else given
     return isinstance(last, Mapping) and last.get("content", "") is None
@@ -393,18 +395,18 @@ def _is_list(text: str) -> bool:
     return bool(values) and all(isinstance(value, str) for value in values)
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     return "None" if value is None else f"{value!r:.40} ({type(value).__name__})"
 
 
-def token_ends(text: str, metric: Metric) -> Any:
+def token_ends(text: str, metric: Metric) -> Integers:
     """Return where the tokens of a metric end in a text, in characters; (tokens,), or one 0 for no tokens."""
     tokenizer = metric.tokenizer
     ends = [end for _, end in token_places(tokenizer.split(text), text)]
     return np.array(ends or [0], np.int64)
 
 
-def _by_character(text: str, ends: Any, scores: Sequence[float], total: float) -> Floats:
+def _by_character(text: str, ends: Integers, scores: Sequence[float], total: float) -> Floats:
     """Place the differences of the scores of prefixes, which end at `ends`, and what is left to the end."""
     rewards = np.zeros(len(text) + 1)
     # A token's reward is due with its last character.

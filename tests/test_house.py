@@ -237,16 +237,15 @@ def test_each_sentence_of_promises_has_a_test() -> None:
         assert len([start for start in places if sentence.startswith(start)]) == 1, sentence
     assert len(sentences) == len(places)
     for file, _, name in (place.partition("::") for place in places.values()):
-        tree = ast.parse((TESTS / file).read_text(encoding="utf-8"))
-        assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, f"{file}::{name}"
+        written = (TESTS / file).read_text(encoding="utf-8")
+        assert re.search(rf"^def {name}\(", written, re.MULTILINE), f"{file}::{name}"
 
 
 def test_names_of_tests_say_the_behaviour() -> None:
     """Names have three words or more, such as `test_resume_continues_after_kill`."""
     names = []
     for path in sorted(TESTS.rglob("test_*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
-        names += [f"{path.relative_to(TESTS)}::{each.name}" for each in functions if each.name.startswith("test_")]
+        functions = re.findall(r"^ *def (test_\w*)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        names += [f"{path.relative_to(TESTS)}::{name}" for name in functions]
     vague = re.compile(r"::test_(what_|those_|told_|\w*_(told|such|so)$)|::test(_[^_]+){1,2}$")
     assert [name for name in names if vague.search(name)] == []

@@ -48,6 +48,9 @@ def in_shell(line: str, stdin: bytes = b"", folder: Path | None = None, **more: 
 
 def printed(line: str, command: Any) -> str:
     """What a line of a shell prints: softbleu runs in this process, what is behind a pipe and all else in a shell."""
+    if loop := re.fullmatch(r"for (\w+) in (.*); do (softbleu .*); done", line):
+        name, values, inner = loop.groups()
+        return "".join(printed(inner.replace(f"${name}", value), command) for value in values.split())
     if not line.startswith("softbleu "):
         return in_shell(line)
     scoring, _, rest = line.partition(" | ")

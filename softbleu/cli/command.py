@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import ExitStack, contextmanager
 from dataclasses import MISSING, dataclass, field, fields
 from functools import cache, partial
-from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform, get_type_hints
+from typing import ClassVar, Generic, TypeVar, dataclass_transform, get_type_hints
 
 from softbleu.cli.settings import SettingOption
 from softbleu.cli.words import OptionValues
@@ -62,7 +62,7 @@ class Options(Declared):
             cls.offered = tuple(dict.fromkeys([*shared.split(), *cls.offered, *own]))
         dataclass(frozen=True, kw_only=True, init=False, repr=False, eq=False)(cls)
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, **values: object) -> None:
         # One for all, as dataclasses would compile one for each class.
         for each in fields(self):
             default = each.default if each.default_factory is MISSING else each.default_factory()
@@ -157,7 +157,7 @@ class Command(Generic[_Given]):
     options: type[_Given]
 
     def run(
-        self, given: Mapping[str, Any], chosen: Sequence[tuple[SettingOption, object]], notes: Iterable[str]
+        self, given: Mapping[str, object], chosen: Sequence[tuple[SettingOption, object]], notes: Iterable[str]
     ) -> None:
         """Do the work with the options that are given and the settings that are chosen; show notes at its end."""
         with spelt_for(self.options, chosen), ExitStack() as resources:

@@ -89,7 +89,7 @@ def _parameter(option: Setting) -> inspect.Parameter:
     """Declare an option by typer's means."""
     required = option.default is MISSING
     kind: Any = bool if option.types == (bool,) else str
-    made: Any = typer.Argument(metavar=metavar_of(option), help=_describe(option))
+    made = typer.Argument(metavar=metavar_of(option), help=_describe(option))
     if not option.argument:
         complete = option.complete
         made = typer.Option(
@@ -145,7 +145,7 @@ def _typer_command(
     With `about`, help has this behind the first sentences of the docstring.
     """
 
-    def call(**_: Any) -> None:
+    def call(**_: object) -> None:
         raise AssertionError
 
     # Typer reads the parameters of a function: these are the options.
@@ -173,7 +173,7 @@ class Group(TyperGroup):
         """Return the name of a command with that of its group."""
         return name if self.name == PROGRAM else f"{self.name} {name}"
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: object) -> list[str]:
         """Return the names of the commands, in the order of the help."""
         if self.name == PROGRAM:
             return [name for names in PANELS.values() for name in names]
@@ -208,7 +208,7 @@ class Group(TyperGroup):
         return name, _command_for_help(whole, words), [HELP[0]]
 
 
-def _in_panel(command: Any, panel: str | None) -> Any:
+def _in_panel(command: Any, panel: str | None) -> object:
     """Return a command after saying where lists have it."""
     command.rich_help_panel = panel
     return command

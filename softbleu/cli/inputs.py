@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from typing import Any, ClassVar, cast
+from typing import ClassVar, cast
 
 from softbleu.cli.options import Common, page_format
 from softbleu.cli.parts import options_named, options_of, setting_options
@@ -32,7 +32,7 @@ from softbleu.metrics.protocols import ReadsRows, matcher_of
 from softbleu.metrics.reading import ReadMetric, read_settings
 from softbleu.metrics.signatures import metric_from_signature, read_signature
 from softbleu.text.tokens import TOKENIZERS, Tokenizer, make_tokenizer
-from softbleu.types import DelayUnit, OfAnnotators
+from softbleu.types import DelayUnit, Keywords, OfAnnotators
 
 
 def metric_names() -> list[str]:
@@ -215,7 +215,7 @@ class Scoring(TextOptions, shared=None):
         names = (value for option, value in self.chosen if not option.plug_in and option.setting.name == setting)
         return cast("str | None", next(names, None))
 
-    def settings_of(self, names: Iterable[str | None]) -> dict[str, Any]:
+    def settings_of(self, names: Iterable[str | None]) -> Keywords:
         """Return the settings given to metrics and parts with these names; a plug-in's own are for it alone."""
         owners = {"", self.chosen_name("tokenize"), *names}
         given = {option.setting.name: value for option, value in self.chosen if option.plug_in in owners}
@@ -313,7 +313,7 @@ class Scoring(TextOptions, shared=None):
             documents=self.documents and not (by_document or in_context),
         )
 
-    def _named_corpus(self, measures: Sequence[Metric]) -> AbstractContextManager[Any]:
+    def _named_corpus(self, measures: Sequence[Metric]) -> AbstractContextManager[Corpus]:
         """Return the corpus that the options name, to be opened."""
         blank, absent = self.blank_references, self.absent_annotators
         if self.signature:
@@ -370,7 +370,7 @@ class Scoring(TextOptions, shared=None):
             raise InputError("recordings are cut by --resegment and --segmentation together: give both, or neither")
         named = name_systems(self.logs, self.references, naming=name_logs, encoding=self.encoding)
         unit = self.unit or cast("DelayUnit | None", self.signed.get("unit"))
-        files: dict[str, Any] = {"segmentation": self.segmentation, "unit": unit, "encoding": self.encoding}
+        files: Keywords = {"segmentation": self.segmentation, "unit": unit, "encoding": self.encoding}
         corpus = read_logs(named, self.references, self.source, **files)
         return at_moments(corpus, self.moments)
 

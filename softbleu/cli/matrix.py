@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import ExitStack
-from typing import Any, Literal
+from typing import Literal
 
 from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import Scoring
@@ -14,6 +14,7 @@ from softbleu.engine.notes import note_corpus, note_threshold
 from softbleu.errors import InputError
 from softbleu.report.scores import matrix_records, text_pair_records
 from softbleu.results.pairs import PairScores, pair_systems, score_pairs, score_systems, score_with_source
+from softbleu.types import Keywords
 
 
 class MatrixOptions(
@@ -52,7 +53,7 @@ def matrix(options: MatrixOptions) -> None:
     names = [list(systems), list(systems)]
     with ExitStack() as stack:
         progress = stack.enter_context(options.progress())
-        run: Any = {"jobs": options.jobs, "progress": progress}
+        run: Keywords = {"jobs": options.jobs, "progress": progress}
         if lists:
             scored: Iterable[PairScores] = score_pairs(read_lists(lists, options.encoding), plan, **run)
         else:

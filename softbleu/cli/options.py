@@ -57,7 +57,7 @@ class Common(Options, shared=None):
 
     def open_picture(
         self, name: str | None, inputs: Iterable[str]
-    ) -> Callable[[Callable[[Any, str], bytes], Any], None]:
+    ) -> Callable[[Callable[[Any, str], bytes], object], None]:
         """Return a function that draws a subject into a file, if one is named; its suffix says the format."""
         if name is None:
             return lambda draw, subject: None

@@ -164,7 +164,7 @@ def _value_of(option: Setting, spelling: str, word: str, see: str) -> object:
 
 def option_values(
     declared: Collection[Setting], read: Iterable[tuple[str, Setting | None, str]], see: str
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Make values of options by field, words without an option being the arguments.
 
     Raises `InputError`: a value is no number, or an option or argument is missing; `see` says where help is.

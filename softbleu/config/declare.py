@@ -20,7 +20,19 @@ from functools import cache
 from importlib import import_module
 from numbers import Integral, Real
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, Union, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Literal,
+    Self,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    overload,
+)
 from urllib.parse import quote, unquote
 
 from softbleu.errors import REMOVED, InputError, Parameter, UnknownNameError, known_name
@@ -31,6 +43,7 @@ from softbleu.version import __version__
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+_Default = TypeVar("_Default")
 _KEY = "setting"
 _KINDS: dict[object, str] = {bool: "yes or no", int: "a whole number", float: "a number", str: "text"}
 _ESCAPE = re.compile(r"(?:%[0-9A-F]{2})+")
@@ -105,7 +118,7 @@ class Setting:
         choices = tuple(dict.fromkeys(other.choices + self.choices)) if self.choices and other.choices else ()
         return replace(self, least=least, most=most, choices=choices)
 
-    def check(self, value: Any) -> Any:
+    def check(self, value: object) -> object:
         """Return a value in the kind of the setting, read from text if necessary; raise InputError if invalid."""
         as_text = bool(self.choices) or str not in self.types
         if self.read is not None and self.types and isinstance(value, str) and as_text:
@@ -147,7 +160,7 @@ class Setting:
             kind = " or ".join(dict.fromkeys(_KINDS.get(each, each.__name__) for each in self.types))
         return InputError(Parameter(self.name), f" must be {kind}, not {value!r}")
 
-    def parse(self, text: str) -> Any:
+    def parse(self, text: str) -> object:
         """Read the value from text."""
         if self.read is not None:
             return self.read(text)
@@ -162,7 +175,7 @@ class Setting:
         except (KeyError, ValueError):
             raise InputError(f"{self.name} must be {self.kind}, not {text!r}") from None
 
-    def parse_signed(self, text: str) -> Any:
+    def parse_signed(self, text: str) -> object:
         """Read the value from a signature, which knows of a file its name and content, not where it lies."""
         if not self.hashed:
             return self.parse(text)
@@ -174,27 +187,32 @@ class Setting:
             raise InputError(*error.args, "; where it lies elsewhere, name it with ", Parameter(self.name)) from None
 
 
+@overload
+def setting(default: _Default, help: str = ..., **more: object) -> _Default: ...
+@overload
+def setting(*, factory: Callable[[], _Default] = ..., help: str = ..., **more: object) -> _Default: ...
 def setting(
-    default: Any = MISSING,
+    default: object = MISSING,
     help: str = "",
     *,
     factory: Any = MISSING,
     kw_only: Any = MISSING,
-    **more: Any,
-) -> Any:
+    **more: object,
+) -> object:
     """Declare a field of a declared value; `more` are fields of `Setting`, its `name` if not that of the field.
 
     Keyword-only fields stand last.
     """
     metadata = {_KEY: {"help": help, **more}}
     # Values that give the same numbers are equal.
-    compare = more.get("signed", True)
+    compare = bool(more.get("signed", True))
     return field(default=default, default_factory=factory, metadata=metadata, kw_only=kw_only, compare=compare)
 
 
-class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is abstract
+class Declared(metaclass=ABCMeta):
     """Base of frozen dataclasses whose fields are settings: they are checked when a value is made."""
 
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     kind: ClassVar[str] = ""  # What such values are, which is their key in signatures: `metric`, `matcher`
     name: ClassVar[str] = ""
 
@@ -219,12 +237,12 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
     def check(self) -> None:  # noqa: B027
         """Raise an InputError if settings do not go together."""
 
-    def settings(self, without: str = "") -> list[tuple[Setting, Any]]:
+    def settings(self, without: str = "") -> list[tuple[Setting, object]]:
         """List all settings and their values, with the settings of parts in their place.
 
         `without` names a field to leave out.
         """
-        found: list[tuple[Setting, Any]] = []
+        found: list[tuple[Setting, object]] = []
         for setting in own_settings(type(self)):
             value = getattr(self, setting.field)
             if setting.name == without:
@@ -263,7 +281,7 @@ class Declared(metaclass=ABCMeta):  # noqa: B024  # subclasses declare what is a
                 if ":" in wanted:
                     settings = {kind.argument: wanted.partition(":")[2], **settings}
             changes[setting.field] = present.revised(settings)
-        return replace(self, **changes) if changes else self  # type: ignore[type-var]
+        return replace(self, **changes) if changes else self
 
 
 def check_given(setting: Setting, value: object) -> None:
@@ -280,7 +298,7 @@ def check_given(setting: Setting, value: object) -> None:
 @cache
 def own_settings(kind: type[Declared]) -> tuple[Setting, ...]:
     """Return the settings of a class, which are made once, parts not spread; a field its repr leaves out is none."""
-    chosen = [field for field in fields(kind) if field.repr]  # type: ignore[arg-type]
+    chosen = [field for field in fields(kind) if field.repr]
     return tuple(_setting_of(kind, field) for field in sorted(chosen, key=lambda field: field.kw_only is True))
 
 

@@ -10,12 +10,13 @@ import warnings
 from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import ParamSpec, TypeVar
 
 from softbleu import version
 from softbleu.errors import InputError
 
-_Function = TypeVar("_Function", bound=Callable[..., object])
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 def is_accepted(since: str) -> bool:
@@ -37,7 +38,7 @@ def warn_unused(function: str, **parameters: object) -> None:
             warnings.warn(said, DeprecationWarning, 3)
 
 
-def also_named(**second: str) -> Callable[[_Function], _Function]:
+def also_named(**second: str) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
     """Let a function be called with second names of its parameters: `second="first"`.
 
     >>> @also_named(metric="metrics")
@@ -47,21 +48,21 @@ def also_named(**second: str) -> Callable[[_Function], _Function]:
     ('chrf', 'ter')
     """
 
-    def decorate(function: _Function) -> _Function:
+    def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
         @wraps(function)
-        def call(*given: object, **named: object) -> object:
+        def call(*given: _P.args, **named: _P.kwargs) -> _R:
             for name in second.keys() & named.keys():
                 if second[name] in named:
                     raise InputError(f"{name} and {second[name]} are one parameter: leave out {name}")
                 named[second[name]] = named.pop(name)
             return function(*given, **named)
 
-        return call  # type: ignore[return-value]
+        return call
 
     return decorate
 
 
-def moved_methods(since: str, moved: Mapping[str, str]) -> Callable[[object, str], Any]:
+def moved_methods(since: str, moved: Mapping[str, str]) -> Callable[[object, str], object]:
     """Make the `__getattr__` of a class for methods that are functions since a release, each given with its place."""
 
     def find(value: object, name: str) -> object:
@@ -75,7 +76,7 @@ def moved_methods(since: str, moved: Mapping[str, str]) -> Callable[[object, str
     return find
 
 
-def moved_names(since: str, module: str, moved: Mapping[str, str]) -> Callable[[str], Any]:
+def moved_names(since: str, module: str, moved: Mapping[str, str]) -> Callable[[str], object]:
     """Make the `__getattr__` of a module for names that have moved elsewhere in a release, each given with its place.
 
     It raises `ImportError` in later releases, so that the message is shown for an import as well.

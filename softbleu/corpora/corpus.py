@@ -205,7 +205,7 @@ in sacrebleu; pass the references segment by segment, e.g. list(zip(*references)
     def block(self, start: int, count: int = 1) -> Segments:
         """Return at most so many consecutive blocks as one, from segment `start` on, which begins a block."""
         part = self.part(start, min(start + count * BLOCK, len(self)))
-        return part if self.documents is None else _in_documents(self, part, start)
+        return _in_documents(self, part, start)
 
     def part(self, start: int, stop: int) -> Segments:
         """Return the segments from `start` up to `stop`."""
@@ -248,8 +248,10 @@ in sacrebleu; pass the references segment by segment, e.g. list(zip(*references)
 
 
 def _in_documents(corpus: Corpus, block: AnyBlock, start: int) -> AnyBlock:
-    """Add the context of a block that begins at `start`, in a corpus with documents."""
-    lines = cast("Documents", corpus.documents).lines_before(start, start + len(block))
+    """Add the context of a block that begins at `start`, if the corpus has documents."""
+    if corpus.documents is None:
+        return block
+    lines = corpus.documents.lines_before(start, start + len(block))
     goes_on = any(before > place for place, before in enumerate(lines))
     alone: Any = replace(corpus, documents=None)
     return replace(block, before=Preceding(alone.block(start - BLOCK) if goes_on else None, lines))
@@ -493,7 +495,7 @@ class ParallelFiles:
         edits = {name: segments[part] for name, segments in self.edits.items()}
         of_block = self.systems, candidates, references, source, stop - start, gold, edits
         block = FileBlock(*of_block, self.blank, self.blank_references)
-        return block if self.documents is None else _in_documents(self, block, start)
+        return _in_documents(self, block, start)
 
 
 Corpus = Segments | ParallelFiles

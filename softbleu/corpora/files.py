@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -66,7 +66,7 @@ class Look:
     form: str | None = None
     """Result of `form_of`, empty for text; None if the file is not looked at before it is read: a pipe, or a URL."""
 
-    def within(self, stream: io.BufferedReader[Any]) -> Look:
+    def within(self, stream: io.BufferedReader) -> Look:
         """Look at the file, which is open."""
         return replace(self, form=form_of(stream.peek(HEAD), self.name) or "")
 
@@ -280,7 +280,7 @@ def open_text(name: str, encoding: str = "utf-8", role: str | None = None) -> Ge
             yield from text_lines(stream, name, encoding)
 
 
-def _test_sets(look: Look, stream: io.BufferedReader[Any] | None, encoding: str) -> TestSets:
+def _test_sets(look: Look, stream: io.BufferedReader | None, encoding: str) -> TestSets:
     """Read the texts of a file with markup; the last two local files are cached until they change."""
     if stream is not None and (is_url(look.path) or not Path(look.path).is_file()):
         return _parse_sets(stream, look, encoding)
@@ -294,7 +294,7 @@ def _kept_sets(look: Look, encoding: str, *_state: int) -> TestSets:
         return _parse_sets(stream, look, encoding)
 
 
-def _parse_sets(stream: io.BufferedReader[Any], look: Look, encoding: str) -> TestSets:
+def _parse_sets(stream: io.BufferedReader, look: Look, encoding: str) -> TestSets:
     if stream.peek(2)[:2] in (BOM_UTF16_LE, BOM_UTF16_BE) and encoding in UTF8:
         encoding = "utf-16"  # As spreadsheets write tables
     parse = parse_markup if look.form == "markup" else partial(parse_rows, form=look.form or "")

@@ -186,14 +186,14 @@ class Gate:
         return [opened.passed(text, entry, known) for text, entry, known in lines]
 
 
-def _texts(what: str, entry: Any) -> list[str]:
+def _texts(what: str, entry: object) -> list[str]:
     """Return a text, or several, as a list; InputError for anything else."""
     texts = [entry] if isinstance(entry, str) else [*listed(what, entry)]
     check_texts(what, texts)
     return texts
 
 
-def _sources(given: Any, count: int) -> list[str]:
+def _sources(given: object, count: int) -> list[str]:
     sources = [*listed("source texts", given)]
     check_texts("source texts", sources)
     if len(sources) != count:
@@ -269,7 +269,7 @@ def gated(corpus: AnyCorpus, rules: GivenGate | None) -> AnyCorpus:
     with_source = corpus.source is not None or corpus.gold is not None
     found: dict[str, dict[int, tuple[str, ...]]] = {system: {} for system in corpus.systems}
     outputs = _pass_all(corpus, OpenGate(gate, ordinary), found)
-    made: Any = corpus
+    made = corpus
     if isinstance(corpus, Segments):
         passed = list(outputs)
         texts_of = {system: [row[place] for row in passed] for place, system in enumerate(corpus.systems)}

@@ -431,7 +431,7 @@ class Paraphraser:
 
     def _write_words(self, number: int, reference: list[str]) -> list[Token]:
         words, start = self._words[number], len(reference)
-        reference += words  # type: ignore[arg-type]  # no symbols, so no None
+        reference += filter(None, words)
         others, mates = self._others[number], self._mates[number]
         if len(others[0]) > 1:
             if len(mates[0]) > 1 and self._chance.next() < self._settings.synonyms:

@@ -677,7 +677,7 @@ class Derivations:
     def _write(self, derivation: Derivation, words: list[str]) -> None:
         number, inner = derivation
         if not inner:
-            words += self.words[number]  # type: ignore[arg-type]  # no symbols, so no None
+            words += filter(None, self.words[number])
             return
         ahead = iter(inner)
         for word in self.words[number]:

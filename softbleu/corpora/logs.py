@@ -19,7 +19,7 @@ from softbleu.io.reading import parse_json
 from softbleu.types import DelayUnit
 
 if TYPE_CHECKING:
-    from softbleu.types import Fields, Floats
+    from softbleu.types import Fields, Floats, Json
 
 _Entry = Mapping[str, object]
 _LONGEST = 1e12  # Milliseconds of 30 years
@@ -251,7 +251,7 @@ def _is_time(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LONGEST
 
 
-_KINDS: Mapping[str, Callable[[Any], bool]] = {
+_KINDS: Mapping[str, Callable[[object], bool]] = {
     "a text": lambda value: isinstance(value, str),
     "a number": _is_time,
     "a list of numbers": lambda value: isinstance(value, list) and all(map(_is_time, value)),
@@ -261,7 +261,7 @@ _KINDS: Mapping[str, Callable[[Any], bool]] = {
 }
 
 
-def _field(where: str, entry: _Entry, name: str, kind: str) -> Any:
+def _field(where: str, entry: _Entry, name: str, kind: str) -> Json:
     """Return a field, None without one. InputError: it is of another of `_KINDS`."""
     value = entry.get(name)
     if value is not None and not _KINDS[kind](value):
@@ -336,7 +336,7 @@ def _recording(
             if [token.text for token in lost] != [blank + text for text in deleted]:
                 raise InputError(f"{where}: tokens are taken back that are not the last: {' '.join(deleted)[:40]!r}")
             del tokens[len(tokens) - len(deleted) :]
-            if unit == "word" and tokens and not _begins(lost[0].text):
+            if unit == "word" and tokens and lost[0].text[:1] not in (_PIECE, " "):
                 tokens[-1] = _Token(tokens[-1].text, processed, processed + computed)
         tokens += [_Token(blank + text, processed, processed + computed) for text in given]
     texts = [token.text.replace(_PIECE, " ") for token in tokens]
@@ -352,8 +352,3 @@ def _recording(
     screen = Screen(np.unique(moments), partial(_recording, name, steps, unit, blank)) if lossy else None
     length = processed * _MILLISECONDS or None
     return Emission(text, delays, elapsed, length, source=name, where=steps[0][0], screen=screen)
-
-
-def _begins(token: str) -> bool:
-    """Whether a token begins a word."""
-    return token[:1] in (_PIECE, " ")

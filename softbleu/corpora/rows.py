@@ -9,7 +9,6 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import count
-from typing import Any
 
 from softbleu.corpora.markup import SegmentKey, TestSets, begins_markup
 from softbleu.errors import InputError, counted
@@ -238,7 +237,7 @@ def _json_rows(lines: list[str], name: str) -> tuple[list[str], list[_Row]]:
 
 def _turned(columns: Mapping[str, Json]) -> list[Json]:
     """Make rows of the columns of an object, lists or objects by number as pandas writes; or of objects by id."""
-    parts: list[Any] = [*columns.values()]
+    parts: list[Json] = [*columns.values()]
     if not parts:
         return []
     if all(isinstance(part, dict) and part.keys() == parts[0].keys() for part in parts):

@@ -19,7 +19,7 @@ missing. Fewer are sentences that an annotator deleted, as one of 1,312 in CoNLL
 _LARGEST_SQUARE = 30  # No real corpus has more references per segment
 
 
-def in_one_order(candidates: Any, *others: Any) -> tuple[Any, ...]:
+def in_one_order(candidates: object, *others: object) -> tuple[Any, ...]:
     """Bring columns of data frames into the order of the first one's index.
 
     They are candidates, references, source and documents; columns without an index stay as they are.

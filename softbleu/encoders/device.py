@@ -43,7 +43,7 @@ class Device:
             raise InputError(Parameter("precision", precision), f" is for cuda, not {known}: leave it out")
         if package_folder("torch") is None:
             raise MissingExtraError(f"device {known!r} needs another package: pip install '.[gpu]' in a clone")
-        return cls(known, precision)  # type: ignore[arg-type]  # it is among these names
+        return cls(known, precision)
 
     @property
     def arithmetic(self) -> str:

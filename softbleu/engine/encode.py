@@ -7,7 +7,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import chain, count, repeat
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from softbleu.types import Array, Integers
 
     Split = Callable[[str], Sequence[str]]
+
+_Made = TypeVar("_Made")
 
 MOST_KEPT = 1 << 18  # Tokens of distinct lines that are known at once; beyond it they are forgotten
 MOST_WORDS = 1 << 18  # The same of words
@@ -222,12 +224,13 @@ class Coder:
             found |= {part: parts.codes, f"{part}_bounds": parts.bounds}
         return WordTable(TokenVectors(np.zeros((0, 0), np.float32), np.zeros(0)), found)
 
-    def once(self, text: str, make: Callable[[str], Any]) -> Any:
+    def once(self, text: str, make: Callable[[str], _Made]) -> _Made:
         """Return the result of `make` for a text, such as a network, made once for as long as lines are known."""
         made = self._lines.made
         if text not in made:
             made[text] = make(text)
-        return made[text]
+        found: _Made = made[text]
+        return found
 
     def words(self, text: str) -> tuple[int, ...]:
         """Codes of the words of a short text that is no line."""

@@ -150,7 +150,7 @@ def make_plan(metrics: GivenMetrics, /, **settings: object) -> Plan:
     """Make metrics with these settings, see `make_metrics`, and resolve them; a plan stays as it is."""
     if isinstance(metrics, Plan):
         return metrics
-    known: dict[object, Any] = {}
+    known: dict[object, object] = {}
     wanted = make_metrics(metrics, **settings)
     ready = tuple(resolve_metric(metric, known) for metric in wanted)
     names = [metric.called for metric in ready if metric.called]
@@ -161,7 +161,7 @@ def make_plan(metrics: GivenMetrics, /, **settings: object) -> Plan:
     return Plan(ready, tuple(recommended))
 
 
-def resolve_metric(metric: Metric, known: dict[object, Any] | None = None) -> Metric:
+def resolve_metric(metric: Metric, known: dict[object, object] | None = None) -> Metric:
     """Resolve a metric: a threshold that is a quantile, or not given, becomes a number; layers and data get names.
 
     Known properties of vectors are not looked up again, and new entries are added to it.

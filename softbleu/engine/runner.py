@@ -283,19 +283,20 @@ def running(
     slowness = 4 if any(metric.requires.vectors for metric in metrics) else 1
     name = choose_kernels(options.kernels, slowness * corpus.bytes).NAME
     threads = name == "numba" and all(metric.tokenizer.by_word and not metric.requires.table for metric in metrics)
-    tasks = len(corpus) if lists else -(-len(corpus) // segments_at_once(metrics, cast("Corpus", corpus)))
+    at_once = 1 if isinstance(corpus, ListCorpus) else segments_at_once(metrics, corpus)
+    tasks = -(-len(corpus) // at_once)
     with ExitStack() as stack:
         chosen = stack.enter_context(chosen_executor(options.executor, options.jobs, tasks, threads=threads))
         whole = cast("Corpus", corpus)  # lists have no systems to take one of
         if plan.context and whole.documents is None:
-            whole = replace(cast("Any", whole), documents=Documents.of([""] * len(whole)))
+            whole = replace(whole, documents=Documents.of([""] * len(whole)))
         checkpoint = None if options.checkpoint is None else Checkpoint(options.checkpoint, whole)
         asked = None if lists else whole.blank_references
         runner = Runner(whole, plan, chosen, name, checkpoint, options.progress, stack, asked)
         if whole.blank:
             runner.decide_blank()
         if not lists and options.notes:
-            note_corpus(cast("Corpus", corpus), plan)
+            note_corpus(whole, plan)
         if any(metric.requires.vectors and metric.vector_choice.in_context for metric in metrics):
             stack.callback(note_memory)
         yield runner

@@ -77,7 +77,7 @@ class SegmentScorer:
         as_lines = type(tokenizer).coded_references is Tokenizer.coded_references
         self._counts = bool(counts and self.metric.counts_texts and as_lines)
         self._scores_rows = counts or self._aggregation.sum_is_enough  # A single row is the sum of all
-        self._known: dict[object, Any] = {}
+        self._known: dict[object, object] = {}
         self._size = 0  # Characters of what is known
 
     def score(

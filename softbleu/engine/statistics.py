@@ -193,8 +193,6 @@ class SegmentScores(Sequence[Score]):
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and all(map(Score.__eq__, self, other))
 
-    __hash__ = None  # type: ignore[assignment]
-
     def _from(self, first: int) -> Iterator[Score]:
         for start, rows, counts in self._rows.blocks(first):
             offsets = np.concatenate(([0], np.cumsum(counts)))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -60,7 +60,7 @@ class Totals:
         self._zero_words: set[str] = set()
         self._scorer: SegmentScorer | None = None
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         """Leave out the metric, which the owner has, and what is open, such as vectors."""
         return {**vars(self), "metric": None, "_scorer": None}
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, MappingView, Sequence, 
 from dataclasses import dataclass
 from math import prod
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeGuard, TypeVar
 
 from softbleu.errors import InputError, Parameter
 
@@ -35,14 +35,14 @@ def read_number(kind: Callable[[Any], _V], text: object) -> _V:
     return kind(text)
 
 
-def is_whole_number(value: object) -> bool:
+def is_whole_number(value: object) -> TypeGuard[int]:
     """Whether a value is a whole number, of Python or numpy, and no truth value."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def check_run(jobs: object, executor: object, progress: object) -> None:
     """Check the number of jobs, the executor and the progress function."""
-    if not is_whole_number(jobs) or not 1 <= jobs <= MOST_JOBS:  # type: ignore[operator]
+    if not is_whole_number(jobs) or not 1 <= jobs <= MOST_JOBS:
         raise InputError(Parameter("jobs"), f" must be a whole number from 1 to {MOST_JOBS}, not {jobs!r}")
     if executor is not None and (isinstance(executor, type) or not callable(getattr(executor, "submit", None))):
         said = "executor must have submit and map, as those of concurrent.futures have, not be"
@@ -101,7 +101,7 @@ def by_text(what: str, values: Mapping[Any, _V]) -> dict[str, _V]:
     >>> by_text("systems", {1: "a", 2.5: "b"})
     {'1': 'a', '2.5': 'b'}
     """
-    names: dict[str, Any] = {}
+    names: dict[str, object] = {}
     for name in values:
         other = names.setdefault(str(name), name)
         if other is not name:

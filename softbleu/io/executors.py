@@ -16,7 +16,7 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future,
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Generic, TypeVar, cast
 
 from softbleu.errors import WorkerError
 from softbleu.io.arguments import check_run
@@ -255,8 +255,8 @@ def run_in_order(work: Callable[[_Task], Done], tasks: Iterable[_Task], executor
 
 def _in_progress(work: Callable[[_Task], Done], tasks: Iterable[_Task], executor: Executor) -> Iterator[Done]:
     """Do tasks, of which several are in progress; yield their results in order."""
-    waiting: deque[tuple[_Task, Future[Any]]] = deque()
-    sent: Callable[..., Any] = work if shares_memory(executor) else _RemoteTask(work)
+    waiting: deque[tuple[_Task, Future[Done | _MissingError]]] = deque()
+    sent: Callable[..., Done | _MissingError] = work if shares_memory(executor) else _RemoteTask(work)
     most = 2 * count_workers(executor)
     try:
         for task in tasks:
@@ -278,7 +278,11 @@ def _in_progress(work: Callable[[_Task], Done], tasks: Iterable[_Task], executor
                 future.cancel()
 
 
-def _first(waiting: deque[tuple[_Task, Future[Any]]], executor: Executor, work: Callable[..., Any]) -> Any:
+def _first(
+    waiting: deque[tuple[_Task, Future[Done | _MissingError]]],
+    executor: Executor,
+    work: Callable[..., Done | _MissingError],
+) -> Done:
     """Wait for the result of the first of the tasks that are waited for, and take it off."""
     while isinstance(result := _result(executor, waiting[0][1]), _MissingError):
         # What else is held may be missing, too, and other tasks may miss the same.
@@ -290,7 +294,7 @@ def _first(waiting: deque[tuple[_Task, Future[Any]]], executor: Executor, work: 
     return result
 
 
-def _result(executor: Executor, future: Future[Any]) -> Any:
+def _result(executor: Executor, future: Future[_Value]) -> _Value:
     """Wait for a result; raise BrokenExecutor if a process has ended before it gave one."""
     while processes := processes_of(executor):
         with suppress(TimeoutError):

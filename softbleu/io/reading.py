@@ -40,13 +40,15 @@ if TYPE_CHECKING:
 
     from softbleu.types import Array, Json, JsonObject, Keywords
 
+    Buffered = io.BufferedReader[Any]  # Over a raw file of any kind
+
 MOST_BYTES = 64 << 20  # Of a file that is read whole
 LONGEST_LINE = "SOFTBLEU_LONGEST_LINE"  # Environment variable with the greatest number of bytes in a line of text
 _LONGEST_LINE, _MOST_LINE = 100_000_000, 1 << 40
 BLOCK_SIZE = 1 << 20  # Bytes per read
 UTF8 = ("utf-8", "ascii")
 STDIN = "-"
-_UNPACKERS: dict[str, tuple[re.Pattern[bytes], Callable[[io.BufferedReader[Any]], object]]] = {
+_UNPACKERS: dict[str, tuple[re.Pattern[bytes], Callable[[Buffered], io.BufferedIOBase]]] = {
     ".gz": (re.compile(rb"\x1f\x8b"), lambda packed: gzip.GzipFile(fileobj=packed)),
     # Text may begin with BZh: the first block, or the end of an empty file, has digits of pi or of its root.
     ".bz2": (re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), bz2.BZ2File),
@@ -114,19 +116,20 @@ def _refuse_size(where: str) -> NoReturn:
     raise InputError(f"{where}: larger than {MOST_BYTES >> 20} MiB: give a smaller file")
 
 
-def _zstd(packed: io.BufferedReader[Any]) -> object:
+def _zstd(packed: Buffered) -> io.BufferedIOBase:
     try:
         import pyarrow
     except ImportError:
         said = "zstd needs another package: pip install '.[parquet]' in a clone, or unpack the file first (zstd -d)"
         raise MissingExtraError(said) from None
-    return pyarrow.input_stream(_Borrowed(packed), compression="zstd")
+    unpacked: io.BufferedIOBase = pyarrow.input_stream(_Borrowed(packed), compression="zstd")
+    return unpacked
 
 
 class _Borrowed(io.RawIOBase):
     """A stream that stays open when pyarrow closes its reader."""
 
-    def __init__(self, stream: io.BufferedReader[Any]) -> None:
+    def __init__(self, stream: Buffered) -> None:
         self._stream = stream
 
     def readable(self) -> bool:
@@ -136,7 +139,7 @@ class _Borrowed(io.RawIOBase):
         return self._stream.readinto(buffer)
 
 
-def unpacker_of(stream: io.BufferedReader[Any]) -> Callable[[io.BufferedReader[Any]], object] | None:
+def unpacker_of(stream: Buffered) -> Callable[[Buffered], io.BufferedIOBase] | None:
     """Find the unpacker of a file (gzip, bzip2, xz or zstd) by its first bytes; None if it is not packed."""
     head = stream.peek(_LONGEST_MAGIC)
     return next((unpack for magic, unpack in _UNPACKERS.values() if magic.match(head)), None)
@@ -155,7 +158,7 @@ def unpacking(name: object, kind: type[InputError | VectorError] = InputError) -
 
 
 @contextmanager
-def open_source(name: str) -> Iterator[tuple[io.BufferedReader[Any], Path | None]]:
+def open_source(name: str) -> Iterator[tuple[Buffered, Path | None]]:
     """Open a file, URL, pipe or standard input, unpacked; also return the path where it can be reread, if any."""
     path, remote = Path(name), is_url(name)
     plain = not remote and name != STDIN and path.is_file()
@@ -173,7 +176,7 @@ def open_source(name: str) -> Iterator[tuple[io.BufferedReader[Any], Path | None
                 stream = stack.enter_context(open_url(name) if remote else path.open("rb"))
             if unpack := unpacker_of(stream):
                 stack.enter_context(unpacking(name))
-                unpacked = stack.enter_context(cast("io.RawIOBase", unpack(stream)))
+                unpacked = stack.enter_context(unpack(stream))
                 yield io.BufferedReader(unpacked, BLOCK_SIZE), None
             else:
                 yield stream, path if plain else None
@@ -268,7 +271,7 @@ def open_stream(path: Path) -> Iterator[Stream]:
         reader = _HashingReader(path, handle)
         packed = io.BufferedReader(reader, BLOCK_SIZE)
         unpack = unpacker_of(packed)
-        content = io.BufferedReader(cast("io.RawIOBase", unpack(packed)), BLOCK_SIZE) if unpack else packed
+        content = io.BufferedReader(unpack(packed), BLOCK_SIZE) if unpack else packed
         yield Stream(content, os.fstat(handle.fileno()).st_size, reader, packed)
 
 
@@ -693,17 +696,17 @@ def _failure(url: str, error: Exception, done: str) -> InputError:
     return InputError(f"{url}: cannot be {done} ({_reason(_cause(error))})")
 
 
-def _cause(error: Exception) -> Exception:
+def _cause(error: Exception) -> BaseException:
     """Find the cause of an error: over HTTP a failing server also raises FileNotFoundError."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, _NO_ANSWER) or getattr(cause, "status", 0) >= _SERVER_FAILS:
-            return cast("Exception", cause)
+            return cause
         cause = cause.__cause__
     return error
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     if isinstance(error, _NO_ANSWER):
         return "nothing answers there"
     if isinstance(error, FileNotFoundError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import inf
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +18,8 @@ _CHUNK = 1 << 40
 _WORD = 1 << 72
 _rank = itemgetter(0)
 
-Path = tuple[int, int, int, int, Any]
+_Trail = tuple[int, "_Trail"] | None
+Path = tuple[int, int, int, int, _Trail]
 """Rank, covered words of the candidate (bits), end of the last match in the candidate and in the reference (-1 after
 a gap), and the chosen matches as a linked list, the last first."""
 _Costs = list[tuple[int, int]]  # Ascending increases of the rank, and numbers of matches

@@ -27,6 +27,7 @@ from softbleu.text.tokens import ChangedTokenizer, Tokenizer, data_setting
 from softbleu.thesaurus.resources import open_tables, stem
 
 if TYPE_CHECKING:
+    from softbleu.embeddings.vectors import VectorSource
     from softbleu.types import Array
 
 Notation = Literal["text", "brackets", "network"]
@@ -50,7 +51,7 @@ class NetworkVectors(Content):
         return f"{self.location}#{self.fingerprint[:12]}"
 
 
-def _cost(change: str) -> Any:
+def _cost(change: str) -> float | None:
     help_text = f"Networks of references: cost of {change}, in words"
     return setting(None, help_text, least=0, most=10, unset="no such paths")
 
@@ -196,7 +197,7 @@ class Expander:
             yield _spell_like(word, other), round(cost, 2), kind
 
     @cached_property
-    def _source(self) -> Any:
+    def _source(self) -> VectorSource:
         vectors: Any = self._rules.network_vectors
         return open_vectors(vectors.location)
 
@@ -403,8 +404,8 @@ class LatticeLines(Tokens):
         """Return the lines from `start` up to `stop`."""
         return self.chosen(np.arange(start, stop))
 
-    def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: NDArray[np.int64]) -> Self:
-        lattices, arcs = self.lattices.chosen(lines)
+    def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: slice | NDArray[np.int64]) -> Self:
+        lattices, arcs = self.lattices.chosen(np.arange(len(self.lengths))[lines])
         return type(self)(codes, offsets, lattices, self.arc_words[arcs])
 
 

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
@@ -114,7 +114,7 @@ def read_threshold(text: str) -> float | str | None:
         return text
 
 
-def threshold_setting(help: str, unset: str) -> Any:
+def threshold_setting(help: str, unset: str) -> float | str | None:
     """Declare a threshold of similarities: a number, a quantile, or None, whose meaning is described by `unset`."""
     kinds: dict[str, object] = {"read": read_threshold, "unset": unset, "always_signed": True, "common": True}
     return setting(None, help, least=0, most=1, metavar="0..1|pX", flags=("-t",), **kinds)

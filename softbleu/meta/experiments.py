@@ -310,7 +310,7 @@ def _run_sweep(definition: Definition, **run: Any) -> dict[str, list[SweepRow]]:
         return {"sweep": sweep_corpus(corpus, points, **run)}
 
 
-def _run_spurious(definition: Definition, **run: Any) -> dict[str, dict[str, list[Analysis]]]:
+def _run_spurious(definition: Definition, **run: object) -> dict[str, dict[str, list[Analysis]]]:
     table = definition.table("spurious", {"matchers", "variants", "thresholds", "at"}, {"matchers", "thresholds"})
     asked = {"variants": [*VARIANTS, *COMBINATIONS], **table, **definition.settings(), **run}
     return {"analyses": {name: spurious(**text, **asked).analyses for name, text in definition.texts()}}

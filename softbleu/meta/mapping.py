@@ -36,7 +36,9 @@ from softbleu.tables import Table
 from softbleu.text.tokens import Tokenizer, Whitespace
 
 if TYPE_CHECKING:
-    from softbleu.types import Floats, Integers, Progress
+    from numpy.typing import NDArray
+
+    from softbleu.types import Flags, Floats, Integers, JsonObject, Progress
 
 _COLUMNS = {
     "candidate": ("candidate", "translation", "mt", "hypothesis"),
@@ -118,7 +120,7 @@ def judged_states(
 
 def _pieces(
     lines: Sequence[PlacedLine], choice: VectorChoice, path: Path, progress: Progress | None
-) -> tuple[Any, Any, Integers]:
+) -> tuple[NDArray[np.float16], Flags, Integers]:
     """Write the directions of the pieces of lines to a file: its rows, which pieces count, and where lines start."""
     encoded = encoded_lines(choice.encoder, parse_layers(choice.layers or ""))
     inner, lengths = [np.zeros(0, bool)], [np.zeros(1, np.int64)]
@@ -222,7 +224,7 @@ def learn_map(
     return LearnedMap(replace(made, facts={**facts, "held_out": figures}), table)
 
 
-def finish_map(parameters: MapParameters, facts: dict[str, Any]) -> VectorMap:
+def finish_map(parameters: MapParameters, facts: JsonObject) -> VectorMap:
     """Make a map of learned parameters: of low rank, with prices of agreement that add up to 1, and of lengths."""
     total = float(parameters.prices.sum())
     if total <= 0:

@@ -31,9 +31,11 @@ from softbleu.tables import Table
 from softbleu.types import Keywords, Progress
 
 if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
     from softbleu.corpora.directions import Direction
 
-_Group = TypeVar("_Group")
+_Group = TypeVar("_Group", bound="DataclassInstance")
 
 
 class MetaevalOptions(TypedDict, total=False):
@@ -211,7 +213,7 @@ def _answered(question: str | None, run: RunOptions, **options: Unpack[MetaevalO
 
 def _taken(kind: type[_Group], given: dict[str, object]) -> _Group:
     """Make a dataclass of its fields in `given`, which are removed there."""
-    names = [one.name for one in fields(kind) if one.name in given]  # type: ignore[arg-type]  # a dataclass
+    names = [one.name for one in fields(kind) if one.name in given]
     return kind(**{name: given.pop(name) for name in names})
 
 

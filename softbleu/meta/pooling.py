@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -245,7 +245,8 @@ def pooled_table(question: str, tables: Mapping[str, Table]) -> Table:
     estimates: dict[tuple[Value, ...], dict[str, _Estimate]] = {}
     for direction, table in tables.items():
         for key, one in _estimates(table):
-            turned = (*key[:-2], _turned(key[-2]), key[-1])
+            first, minus, second = str(key[-2]).partition(" − ")  # Metrics, where it is the difference of two
+            turned = (*key[:-2], f"{second} − {first}" if minus else key[-2], key[-1])
             opposite = turned != key and turned in estimates
             row = estimates.setdefault(turned if opposite else key, {})
             row[direction] = one._replace(value=-one.value) if opposite else one
@@ -287,13 +288,7 @@ def _estimates(table: Table) -> Iterator[tuple[tuple[Value, ...], _Estimate]]:
         if "worse" in row:
             names = [row["human"], f"{row['better']} − {row['worse']}"]
         for name, low, high in zip(columns, columns[1:], columns[2:], strict=False):
-            ends: Any = (row[name], row[low], row[high])
+            ends = (row[name], row[low], row[high])
             if low.endswith("low") and high.endswith("high") and None not in ends:
                 chance = row.get("chance")
                 yield (*names, row.get("measure", name)), _Estimate(ends[0], (ends[2] - ends[1]) / 2 / _HALF, chance)
-
-
-def _turned(name: Value) -> Value:
-    """Reverse the name of a difference of two metrics; other names are unchanged."""
-    one, minus, other = str(name).partition(" − ")
-    return f"{other} − {one}" if minus else name

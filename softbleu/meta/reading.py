@@ -8,13 +8,13 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from softbleu.config.declare import parse_signature, split_name
 from softbleu.corpora import ParallelFiles, Segments, name_files, name_systems, split_file
-from softbleu.corpora.corpus import Corpus, compared_with, make_corpus
+from softbleu.corpora.corpus import Against, Corpus, compared_with, make_corpus
 from softbleu.corpora.judgements import (
     Assessments,
     Comparisons,
@@ -159,7 +159,7 @@ class JudgedUnits:
     """Rows that are read, and the units that are judged."""
 
     direction: str | None = None  # Direction of translation such as ``cs-en`` (column `lp`); None: all rows
-    level: str = "segment"  # `segment` or `document`
+    level: Literal["segment", "document"] = "segment"  # `segment` or `document`
     documents: str | Sequence[str] | None = None  # Label of each segment, or a file, also ``FILE:COLUMN``
 
     def __post_init__(self) -> None:
@@ -297,7 +297,7 @@ def _with_computed(
         return evidence, []
     assessed = None if assessments is None or texts.candidates else assessments.texts
     by_output = assessed is not None or scores.aggregate or evidence.asks_of_outputs(question)
-    level: Any = inputs.units.level if by_output else "corpus"
+    level: Level = inputs.units.level if by_output else "corpus"
     with texts.open(documents) if assessed is None else nullcontext(assessed) as corpus:
         for table in evidence.metrics:
             table.check_texts(corpus)
@@ -401,7 +401,7 @@ def make_score_tables(
         Executor and progress.
     """
     tables, firsts, coverages = [], {}, list[tuple[str, str, Coverage | None]]()
-    groups: dict[Any, list[str]] = {}
+    groups: dict[Against, list[str]] = {}
     for name in metrics:
         groups.setdefault(_against(signed or {}, name), []).append(name)
     statistics: dict[str, Statistics] = {}
@@ -437,7 +437,7 @@ def read_metrics(metrics: Metrics, language: str | None = None, signed: Signed |
     >>> list(read), read["soft"].threshold
     (['gleu', 'soft', 'bleu xleu'], 0.8)
     """
-    pairs: Iterable[Any] = (split_name(m) if isinstance(m, str) else (None, m) for m in metrics)
+    pairs = (split_name(m) if isinstance(m, str) else (None, m) for m in metrics)
     named_metrics: dict[str, Metric] = {}
     settings: Keywords = {} if language is None else {"language": language}
     for label, text in metrics.items() if isinstance(metrics, Mapping) else pairs:

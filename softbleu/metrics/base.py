@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypedDict, Unpack, cast, overload
+from typing import TYPE_CHECKING, ClassVar, Literal, Self, TypedDict, Unpack, cast, overload
 
 import numpy as np
 
@@ -98,7 +98,11 @@ class Metric(DeclaredMetric):
     ) -> Result: ...
 
     def corpus_score(
-        self, candidates: Texts, references: References | None = None, source: Iterable[str] | None = None, **run: Any
+        self,
+        candidates: Texts,
+        references: References | None = None,
+        source: Iterable[str] | None = None,
+        **run: Unpack[_Run],
     ) -> Result | Results:
         """Score candidates against references.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 from softbleu.errors import InputError, Parameter, known_name
 
@@ -24,7 +24,7 @@ def merging_of(merging: Merging | None, language: str) -> Merging | None:
     ('cherrant', 'errant', None)
     """
     if merging is not None:
-        merging = cast("Merging", known_name("merging", merging, get_args(Merging)))
+        merging = known_name("merging", merging, get_args(Merging))
     if merging is None and language == "zh":
         return "cherrant"
     if merging == "cherrant" and language != "zh":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -149,7 +149,7 @@ class Gleu(MatcherMetric):
         usual = {"penalty": None} if self.penalty == self.usual_penalty else {}
         return super().revised({**usual, **settings})
 
-    def settings(self, without: str = "") -> list[tuple[Setting, Any]]:
+    def settings(self, without: str = "") -> list[tuple[Setting, object]]:
         """List all settings; signatures name the penalty of soft matchers, which had another one in version 0.3."""
         usual, found = self.usual_penalty, []
         for declared, value in super().settings(without):

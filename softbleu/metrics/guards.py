@@ -14,6 +14,7 @@ from softbleu.matching.partial import begun
 from softbleu.metrics.score import Score, ScoreColumns
 
 if TYPE_CHECKING:
+    from softbleu.config.declare import Declared
     from softbleu.kernels import Kernels
     from softbleu.text.coded import Tokens
     from softbleu.types import Floats, Integers
@@ -27,21 +28,21 @@ def is_ours(kind: type) -> bool:
     return kind.__module__.startswith("softbleu.")
 
 
-def failure_of(metric: Any, wrong: str, where: str = "") -> InputError:
+def failure_of(metric: Declared, wrong: str, where: str = "") -> InputError:
     """Make the error of a metric of another package that breaks its contract."""
     return InputError(f"metric {metric.name!r} of {type(metric).__module__} fails{where}: {wrong}")
 
 
-def scored_by_row(score: Callable[[Any, Any], Score]) -> Callable[..., ScoreColumns[Score]]:
+def scored_by_row(score: Callable[..., Score]) -> Callable[..., ScoreColumns[Score]]:
     """Make the method `columns` of a metric that has a method `score` of single rows."""
     return lambda metric, rows: ScoreColumns.of([score(metric, row) for row in rows])
 
 
-def checked(method: Callable[[Any, Any], _Made]) -> Callable[[Any, Any], _Made]:
+def checked(method: Callable[..., _Made]) -> Callable[..., _Made]:
     """Make a method of rows whose errors name the metric."""
 
     @wraps(method)
-    def compute(metric: Any, rows: Integers | Floats) -> _Made:
+    def compute(metric: Declared, rows: Integers | Floats) -> _Made:
         try:
             return method(metric, rows)
         except (SoftbleuError, MemoryError, KeyboardInterrupt):

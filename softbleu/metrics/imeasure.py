@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -141,7 +141,7 @@ class IMeasure(WholeMetric):
         return _BestAccuracy(self)
 
 
-def _column_marks(columns: Sequence[Any], shift: int) -> Iterator[Mark]:
+def _column_marks(columns: Sequence[AlignedColumn], shift: int) -> Iterator[Mark]:
     verdicts = {
         FALSE_POSITIVE: ("wrong", "changed wrongly"),
         TRUE_POSITIVE: ("right", "changed as in the reference"),
@@ -222,7 +222,7 @@ def align_columns(triple: Triple) -> list[AlignedColumn]:
     moved = [
         (tuple(None if index is None else prefix + index for index in indices), kinds) for indices, kinds in middle
     ]
-    before: list[Any] = [((index,) * 3, (TRUE_NEGATIVE,)) for index in range(prefix)]
+    before = [((index,) * 3, (TRUE_NEGATIVE,)) for index in range(prefix)]
     after = [(tuple(len(text) - suffix + index for text in triple), (TRUE_NEGATIVE,)) for index in range(suffix)]
     return [*before, *moved[::-1], *after]
 
@@ -394,7 +394,7 @@ def _rest_costs_near(one: Words, other: Words, stray: int) -> list[list[int]]:
 
 if TYPE_CHECKING:
     Codes = NDArray[np.int32]
-    Costs = NDArray[np.signedinteger[Any]]
+    Costs = NDArray[np.signedinteger]
 
 _LIMIT = Limit(  # Of 2 or 4 bytes each
     "imeasure", "cells of a table", 1 << 29, "three texts of 250 words that have nothing in common: 16,000,000"

@@ -139,7 +139,8 @@ def find_matches(
     positions, come last, where they match by no other stage.
     """
     left, right = _Side.of(candidates, words), _Side.of(references, words)
-    differ = ~equal_lines(Tokens(left.same, candidates.offsets), Tokens(right.same, references.offsets))  # type: ignore[arg-type]
+    one, other = (side.same.astype(np.int32) for side in (left, right))
+    differ = ~equal_lines(Tokens(one, candidates.offsets), Tokens(other, references.offsets))
     by_stage: list[WordMatches] = []
     orders: list[tuple[Integers, Integers, Integers, Integers]] = []
 
@@ -214,7 +215,7 @@ def _pairs(stage: str, left: _Side, right: _Side, words: WordTable) -> tuple[Int
         parts = words.parts("meteor_synsets")
         sides = []
         for side in (left, right):
-            spread = Tokens(side.codes, np.arange(len(side.codes) + 1)).spread(parts)  # type: ignore[arg-type]
+            spread = Tokens(side.codes.astype(np.int32), np.arange(len(side.codes) + 1)).spread(parts)
             position = np.repeat(np.arange(len(side.codes)), spread.lengths)
             sides.append((side.line[position], spread.codes.astype(np.int64), position))
         ours, theirs = _joined(*sides[0][:2], *sides[1][:2])

@@ -211,7 +211,7 @@ Aggregate = Literal["mean", "share"]
 Matched = Literal["stems", "meteor"]
 
 
-def _weight(criterion: str, index: int) -> Any:
+def _weight(criterion: str, index: int) -> float | None:
     small, other, earlier = (str(weights[index]) for weights in (_SMALL_WEIGHTS, _WEIGHTS, _EARLIER_WEIGHTS))
     unset = f"{small} with {DEFAULT_LANGUAGE}, {earlier} there with least_meaning 0, {other} with other models"
     return setting(None, f"Weight of {criterion}", least=0, most=1, unset=unset)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, SupportsIndex, overload
 
 from softbleu.config.earlier import moved_names
 from softbleu.errors import UnknownNameError
@@ -175,7 +175,11 @@ class Results(ResultList[Result]):
     ``results["A"]`` is the (first) result of system A.
     """
 
-    def __getitem__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: str | SupportsIndex) -> Result: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[Result]: ...
+    def __getitem__(self, key: str | SupportsIndex | slice) -> Result | list[Result]:
         if not isinstance(key, str):
             return super().__getitem__(key)
         for result in self:

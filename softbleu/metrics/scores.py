@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.metrics.result import Results
-    from softbleu.types import Flags, Floats, Integers, OfAnnotators
+    from softbleu.types import Flags, Floats, Integers, Keywords, OfAnnotators
 
 Statistic = Literal["mean", "median", "sum"]
 Missing = Literal["refuse", "leave-out"]
@@ -238,7 +238,7 @@ class Scores(WholeMetric):
         gaps = np.isnan(scores)
         if gaps.any():
             self._tell(where, systems, gaps)
-        there: Any = ~gaps.any(axis=0)
+        there = ~gaps.any(axis=0)
         if not there.any():
             few = int(np.argmax(gaps.sum(axis=1)))
             said = f"the fewest, {segments - int(gaps[few].sum()):,}, are of {systems[few]}"
@@ -505,7 +505,7 @@ def read_outside(
         `mean` of several annotators of an output, or a metric of each, `apart`.
     """
     labelled = map(split_file, files)
-    how: Any = {"encoding": encoding, "direction": direction, "annotators": annotators}
+    how: Keywords = {"encoding": encoding, "direction": direction, "annotators": annotators}
     tables = merge_scores(table for label, file in labelled for table in read_scores(file, label=label, **how))
     dated = next((table for table in tables if table.documents), None)
     tables = tables if dated is None else [in_order_of(dated, table) for table in tables]

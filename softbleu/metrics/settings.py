@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from softbleu.config.declare import setting
 from softbleu.io.files import Content
 
 if TYPE_CHECKING:
+    from softbleu.metrics.chinese import Merging
     from softbleu.text.tokens import Tokenizer
     from softbleu.types import Floats, Integers
 
@@ -20,23 +21,23 @@ MAX_ORDER = 16
 UNCORRECTED = "in corrections, the source left as it is"
 
 
-def order_setting(default: int) -> Any:
+def order_setting(default: int) -> int:
     """Declare the greatest n."""
     return setting(default, "Greatest n-gram order", least=1, most=MAX_ORDER, flags=("-n",))
 
 
-def tokenizer_setting(tokenizer: Tokenizer) -> Any:
+def tokenizer_setting(tokenizer: Tokenizer) -> Tokenizer:
     """Declare the tokenizer that a metric has unless another is given; settings name it in `tokenize`."""
     more: dict[str, object] = {"earlier": ("tok",), "always_signed": True, "common": True, "kw_only": True}
     return setting(tokenizer, "How lines are split into tokens (see `softbleu tokenizers`)", name="tokenize", **more)
 
 
-def edit_language() -> Any:
+def edit_language() -> str | None:
     """Declare the language of a metric of edits."""
     return setting(None, "Language by whose rules edits are found", unset="English", signed_if_set=True)
 
 
-def edit_merging() -> Any:
+def edit_merging() -> Merging | None:
     """Declare how a metric of edits merges steps of an alignment."""
     unset = "cherrant in Chinese, else errant"
     return setting(None, "Rules by which changes in a row are one edit", unset=unset, signed_if_set=True)
@@ -51,7 +52,7 @@ def read_idf(text: str) -> IdfCorpus | Literal["references"]:
     return "references" if text == "references" else IdfCorpus.of(text)
 
 
-def idf_setting(weighed: str) -> Any:
+def idf_setting(weighed: str) -> IdfCorpus | Literal["references"] | None:
     """Declare the source of the rarity of words or pieces: none by default, the references, or a text."""
     return setting(
         None,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, islice, pairwise
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +78,7 @@ class Tokens:
         codes = self.codes[within < np.repeat(sizes, self.lengths)]
         return self._with(codes, np.concatenate(([0], np.cumsum(sizes))), slice(None))
 
-    def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: Any) -> Self:
+    def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: slice | NDArray[np.int64]) -> Self:
         """Return a value of the same class for `lines`, whose codes are given."""
         return type(self)(codes, offsets)
 
@@ -94,7 +94,7 @@ class TextLines(Tokens):
 
     texts: Array
 
-    def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: Any) -> Self:
+    def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: slice | NDArray[np.int64]) -> Self:
         return type(self)(codes, offsets, self.texts[lines])
 
 
@@ -110,7 +110,7 @@ class LinesInText(Tokens):
     before: NDArray[np.int64]  # (lines, most): line numbers in `text`, nearest last; -1: no line
     texts: Array | None = None  # The lines as they are written, if `text` has them, too
 
-    def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: Any) -> Self:
+    def _with(self, codes: NDArray[np.int32], offsets: NDArray[np.int64], lines: slice | NDArray[np.int64]) -> Self:
         texts = None if self.texts is None else self.texts[lines]
         return type(self)(codes, offsets, self.text, self.before[lines], texts)
 

@@ -6,12 +6,11 @@ Normalised text is in lower case, with punctuation split off. The rules were fou
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from softbleu.config.languages import language_of_data
 from softbleu.errors import InputError, MissingExtraError, Parameter
@@ -120,7 +119,8 @@ _LETTERS = "A-Za-zÀ-ÖØ-öø-žЀ-ԧᴀ-ᵿꙀ-ꙮ꙾-ꚗ"
 _CONTROLS = "".join(map(chr, range(33)))
 _DOTS = "\0"  # Placeholder for each full stop of an ellipsis
 # Applied in this order. Of two matches that overlap only the first is replaced.
-_STEPS = (
+_Step = tuple[str, str | Callable[[re.Match[str]], str]]  # What to find, and what to put there
+_STEPS: tuple[_Step, ...] = (
     ("[\t\n\f\r]", " "),
     ("[“”]", '"'),
     ("[‘’`]", "'"),
@@ -135,7 +135,7 @@ _STEPS = (
     (f"([{_LETTERS}0-9.])-([{_LETTERS}0-9])", r"\1 \2"),
 )
 _NO_LETTERS_BESIDE, _NO_LETTER_AFTER = f"([^{_LETTERS}])'([^{_LETTERS}])", f"([{_LETTERS}])'([^{_LETTERS}])"
-_APOSTROPHES = {
+_APOSTROPHES: dict[str, tuple[_Step, ...]] = {
     "en": (
         (_NO_LETTERS_BESIDE, r"\1 ' \2"),
         (f"([^{_LETTERS}0-9])'([{_LETTERS}])", r"\1 ' \2"),
@@ -176,7 +176,7 @@ def kept_stops(data: MeteorData, language: str) -> KeptStops:
 
 
 @cache
-def _compiled(language: str) -> list[tuple[re.Pattern[str], Any]]:
+def _compiled(language: str) -> list[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]]]:
     """Compile the steps when they are first needed; that takes some milliseconds."""
     steps = (*_STEPS, *_APOSTROPHES.get(language, (("'", " ' "),)))
     return [(re.compile(pattern), made) for pattern, made in steps]

@@ -12,7 +12,7 @@ from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from string import punctuation
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 from unicodedata import normalize
 
 from softbleu.config.declare import Declared, Registry, Setting, setting
@@ -228,18 +228,14 @@ class AllCharacters(Tokenizer):
     tokens = staticmethod(list)  # type: ignore[assignment,var-annotated]
 
 
-def _code_of(tag: str) -> str:
-    return find_language(tag).code
-
-
-def meteor_language() -> Any:
+def meteor_language() -> str:
     """Declare the setting for the language of METEOR and of its tokenizer."""
     choices = ("en", "cs", "de", "es", "fr", "ru")
     said = "Language of METEOR's stems, parameters and -norm"
-    return setting("en", said, choices=choices, read=_code_of, signed_if_set=True)
+    return setting("en", said, choices=choices, read=lambda tag: find_language(tag).code, signed_if_set=True)
 
 
-def data_setting(*, signed_if_set: bool = False) -> Any:
+def data_setting(*, signed_if_set: bool = False) -> MeteorData | None:
     """Declare the setting for the folder of METEOR's data."""
     return setting(
         None,
@@ -484,7 +480,7 @@ class ChangedTokenizer(Tokenizer):
         """Split one line."""
         return self.inner.tokens(line)
 
-    def settings(self, without: str = "") -> list[tuple[Setting, Any]]:
+    def settings(self, without: str = "") -> list[tuple[Setting, object]]:
         """List the settings of the inner tokenizer."""
         return self.inner.settings(without)
 

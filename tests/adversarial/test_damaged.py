@@ -56,37 +56,29 @@ def made(before: dict[str, bytes], folder: Path) -> list[str]:
     return [name for name in after if name not in before]
 
 
-each_reader = each_row("adversarial/readers.toml", "file", "run")
-
-
-@each_reader
-def test_samples_are_valid(command: Any, place: Path, file: str, run: str) -> None:
+@each_row("adversarial/readers.toml", "file", "run")
+def test_a_damaged_file_is_read_or_refused_in_one_line(
+    command: Any, place: Path, samples: Path, file: str, run: str
+) -> None:
     before, arguments = contents(place), run.split()
     done = command(*arguments)
     assert done.code == 0, done.err
     found = made(before, place)
     assert "-o" not in arguments or any(name.startswith(arguments[-1]) for name in found)
-    assert any(place.glob(file))
-
-
-@each_reader
-def test_a_damaged_file_is_read_or_refused_in_one_line(
-    command: Any, place: Path, samples: Path, file: str, run: str
-) -> None:
+    target = next(place.glob(file))
     for seed in SEEDS:
-        copy(samples, place)
-        target = next(place.glob(file))
-        target.write_bytes(damaged(target.read_bytes(), random.Random(f"{seed} {file} {run}")))
+        for name in found:
+            (place / name).unlink()
+        sample = samples / target.relative_to(place)
+        target.write_bytes(damaged(sample.read_bytes(), random.Random(f"{seed} {file} {run}")))
         before = contents(place)
         # Encoders are known by their places.
         _OPEN.clear()
-        done = run_quietly(command, *run.split())
+        done = run_quietly(command, *arguments)
         said = f"seed {seed}: {done}"
         assert mishandled(done) is None, said
-        left = made(before, place)
-        assert done.code == 0 or left == [], said
-        for name in left:
-            (place / name).unlink()
+        found = made(before, place)
+        assert done.code == 0 or found == [], said
 
 
 def forget() -> None:

@@ -119,7 +119,9 @@ def read_spans(
     outputs: dict[str, dict[int, list[MarkedOutput]]] = {}
     missing = 0
     for (system, segment), (where, row) in zip(places, judged, strict=True):
-        read = _spans(where, row["spans"])
+        if not isinstance(row["spans"], list):
+            raise InputError(f"{where}: spans are a list, not {row['spans']!r}")
+        read = [_span(where, span) for span in row["spans"]]
         missing += read.count(None)
         marks = outputs.setdefault(names[system], {}).setdefault(segment, [])
         marks.append(MarkedOutput(where, tuple(span for span in read if span is not None)))
@@ -162,13 +164,6 @@ def _span_rows(name: str, text: LinesOrRows) -> Iterator[TableRow]:
         if not isinstance(row, dict) or not {*_PLACED} <= row.keys():
             raise InputError(f"{where}: no spans: objects with {', '.join(_PLACED)} are needed")
         yield where, row
-
-
-def _spans(where: str, marked: Json) -> list[MarkedSpan | None]:
-    """Read the spans of an output; None for omissions. Raises InputError for other values."""
-    if not isinstance(marked, list):
-        raise InputError(f"{where}: spans are a list, not {marked!r}")
-    return [_span(where, span) for span in marked]
 
 
 def _span(where: str, marked: Json) -> MarkedSpan | None:

@@ -305,13 +305,12 @@ def _without_merged_same(
 
 def _chained(arcs: Sequence[Arc], same: set[Arc], words: int) -> tuple[bool, bool]:
     """Whether the first, and whether the last so many arcs are the only way through unchanged words."""
-    ends = arcs[:words], arcs[len(arcs) - min(words, len(arcs)) :]
-    return tuple(  # type: ignore[return-value]
-        len(some) == words
-        and all(arc in same for arc in some)
-        and all(one[1] == other[0] for one, other in pairwise(some))
-        for some in ends
-    )
+
+    def is_chain(some: Sequence[Arc]) -> bool:
+        joined = all(one[1] == other[0] for one, other in pairwise(some))
+        return joined and len(some) == words and all(arc in same for arc in some)
+
+    return is_chain(arcs[:words]), is_chain(arcs[len(arcs) - min(words, len(arcs)) :])
 
 
 @dataclass(frozen=True)
