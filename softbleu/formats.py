@@ -19,7 +19,7 @@ from softbleu.tables import Table, TableColumn, Tabular, Value, decimals_of
 LEAST_NAME = 12  # Width that a name keeps in a table that is too wide
 GAP = "  "
 _MOST_DIGITS = 15  # Decimal digits of a float
-BOLD = "1"  # Terminal code of bold print
+BOLD, DIM = "1", "2"  # Terminal codes of print
 SCHEMA = 1
 FACTS = ("name", "fact")  # Columns of a table of facts alone, which has no heads
 Written = Iterator[str] | bytes  # Pieces of text that make whole lines, or the bytes of a file
@@ -46,6 +46,7 @@ class Layout:
 
     digits: int | None = None  # Decimals of scores in text and tables; None: by their scale
     colour: bool = False
+    signatures: bool = True  # Whether notes have the signatures
     long_signature: bool = False  # Whether signatures include settings at their defaults
     spreadsheet: bool = False
     """Whether CSV text that begins with `=`, `+`, `-` or `@` gets an apostrophe that stops spreadsheets."""
@@ -196,7 +197,8 @@ def json_document(facts: Mapping[str, object], **lists: Iterable[Mapping[str, ob
 
 
 def as_text(table: Table, layout: Layout) -> Iterator[str]:
-    """Write the facts, one per line, and a table; columns that do not fit a terminal continue below."""
+    """Write what was found, the facts, one per line, and a table; columns that do not fit a terminal continue below."""
+    yield f"{layout.styled(one_line(table.lead), BOLD)}\n\n" if table.lead else ""
     facts = [list(map(one_line, fact)) for fact in _facts(table, layout)]
     yield from (f"{line}\n" for line in lay_out(facts, [False, False]))
     if facts and table.columns:
@@ -215,7 +217,7 @@ def as_text(table: Table, layout: Layout) -> Iterator[str]:
     notes = _notes(table, layout)
     if notes:
         yield "\n"
-    yield from (f"{one_line(note)}\n" for note in notes)
+    yield from (f"{layout.styled(one_line(note), DIM)}\n" for note in notes)
 
 
 def with_columns(table: Table, places: Sequence[int]) -> Table:
@@ -265,8 +267,9 @@ def as_csv(table: Table, layout: Layout) -> Iterator[str]:
 
 
 def as_markdown(table: Table, layout: Layout) -> Iterator[str]:
-    """Write the facts as a list, and a Markdown table."""
+    """Write what was found, the facts as a list, and a Markdown table."""
     facts = _facts(table, layout)
+    yield f"{_escape_markdown(table.lead)}\n\n" if table.lead else ""
     yield from (f"- {name}: {_escape_markdown(value)}\n" for name, value in facts)
     if table.columns:
         yield "\n" if facts else ""
@@ -282,7 +285,8 @@ def as_latex(table: Table, layout: Layout) -> Iterator[str]:
     from tabulate import DataRow, Line, TableFormat
 
     facts = _facts(table, layout, blanks=False)
-    yield from (f"% {one_line(note)}\n" for note in _notes(table, layout))
+    said = [*[table.lead] * bool(table.lead), *_notes(table, layout)]
+    yield from (f"% {one_line(note)}\n" for note in said)
     if table.columns:
         yield from (f"% {name}: {one_line(fact)}\n" for name, fact in facts)
     else:

@@ -36,7 +36,7 @@ from softbleu.report.pages import make_comparison_page
 from softbleu.resample import Correction
 from softbleu.results.api import compare_corpus
 from softbleu.results.comparison import Comparison
-from softbleu.results.significance import SignificanceSettings, Test
+from softbleu.results.significance import SignificanceSettings, Test, few_lines
 from softbleu.results.slices import compare_runs
 
 _PARTS = ("length", "rarity", "coverage", "order", "document", "runs", *get_args(By))
@@ -180,8 +180,8 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
         raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
     compared: Any
     with options.open_corpus(plan, by_document=True) as corpus, options.progress() as progress:
-        note_few(how, len(corpus.systems), name)
-        _check_gate(options, how.settled(len(corpus.systems)), len(corpus.systems))
+        note_few(how, len(corpus.systems), len(corpus), name)
+        _check_gate(options, how.settled(len(corpus.systems)), len(corpus.systems), len(corpus))
         progress.begin(len(corpus), slow=plan.compares_words)
         if page_wanted:
             run |= {"title": options.title, "spans": read_marks(options.spans, corpus, options.encoding)}
@@ -199,7 +199,7 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
     _fail_if_worse(options, compared.compared if page_wanted else compared)
 
 
-def _check_gate(options: CompareOptions, how: SignificanceSettings, systems: int) -> None:
+def _check_gate(options: CompareOptions, how: SignificanceSettings, systems: int, lines: int) -> None:
     """Refuse a gate that nothing could fail."""
     if not options.fail_if_worse:
         if options.margin is not None:
@@ -207,8 +207,12 @@ def _check_gate(options: CompareOptions, how: SignificanceSettings, systems: int
         return
     if systems < 2:
         raise InputError("--fail-if-worse compares systems with the first: give the baseline and another to -c")
-    if options.margin is None and (few := how.too_few(comb(systems, 2) if options.all_pairs else systems - 1)):
-        raise InputError(f"--fail-if-worse: {few[0]}")
+    if options.margin is not None:
+        return
+    if few := few_lines(lines):
+        raise InputError(f"--fail-if-worse: {few}; --margin POINTS asks the interval of the difference instead")
+    if none := how.too_few(comb(systems, 2) if options.all_pairs else systems - 1):
+        raise InputError(f"--fail-if-worse: {none[0]}")
 
 
 def _fail_if_worse(options: CompareOptions, compared: Comparison) -> None:

@@ -379,7 +379,7 @@ class SystemScores(
     Scoring,
     shared="candidates references source gold metrics language preset encoding pairs input_format against "
     "absent_annotators blank_references gate logs segmentation unit moments resegment scores annotators "
-    "lower direction signature documents output format title spans long digits jobs resume",
+    "lower direction signature documents output format title spans signatures long digits jobs resume",
 ):
     """Options of commands that score systems, and show tables or pages of them."""
 

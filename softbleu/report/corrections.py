@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from softbleu import report
 from softbleu.analysis.corrections import ALL
 from softbleu.errors import InputError
-from softbleu.report.comparisons import corrected_text
+from softbleu.report.verdicts import corrected_text
 from softbleu.results.comparison import ComparedRow, Comparison
 from softbleu.tables import SIGNIFICANT
 

@@ -24,7 +24,7 @@ from softbleu.corpora.detectors import DETECTORS
 from softbleu.errors import one_line
 from softbleu.formats import Layout, as_html, dump
 from softbleu.metrics.protocols import BleuFormula, in_percent
-from softbleu.report.verdicts import make_verdicts, overall_verdict
+from softbleu.report.verdicts import headline, make_verdicts
 from softbleu.tables import Table, TableColumn, Value
 from softbleu.version import __version__
 
@@ -129,15 +129,14 @@ def _verdict_data(page: Page, layout: Layout) -> dict[str, object] | None:
     """Return what a comparison found, by number of the system; None for pages without tests."""
     if not page.compared:
         return None
-    verdicts, names = make_verdicts(page.compared, layout), [result.name for result in page.scores.results]
-    shown = [
-        None if verdict is None else {**asdict(verdict), "agreement": verdict.agreement}
-        for verdict in map(verdicts.get, names)
-    ]
+    swept, names = page.matches.thresholds, [result.name for result in page.scores.results]
+    at = _name(swept.values[swept.run]) if swept.values else ""
+    verdicts = make_verdicts(page.compared, layout, at)
+    shown = [None if verdict is None else asdict(verdict) for verdict in map(verdicts.get, names)]
     first, lines = page.compared[0], page.differences
     return {
         "baseline": names.index(first.baseline),
-        "overall": overall_verdict(first),
+        "headline": headline(page.compared, layout, at),
         "systems": shown,
         "step": None if lines is None else lines.step,
         "counts": [] if lines is None else lines.counts.tolist(),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from softbleu.errors import counted, one_line
 from softbleu.formats import (
     BOLD,
+    DIM,
     SCHEMA,
     TABLE_FORMATS,
     Layout,
@@ -18,6 +19,7 @@ from softbleu.formats import (
     lay_out,
     table_writers,
 )
+from softbleu.report.verdicts import best_scores_text
 from softbleu.tables import CELL_FORMS, Table, TableColumn, Value, spread
 
 if TYPE_CHECKING:
@@ -53,7 +55,7 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
             yield "\nAll segments together:\n\n"
         if len(group) == 1:
             yield from _card(group[0], layout)
-            yield f"\n{one_line(signature_note(group[0], layout))}\n"
+            yield from _signed_below(group[0], layout)
         else:
             yield from _table_text(_system_table(group, layout), layout)
 
@@ -91,7 +93,11 @@ def write_soft_text(scores: SoftScores, layout: Layout) -> Iterator[str]:
             for ngram, partner, credit in sample.pairs
         ]
         yield from (f"{line}\n" for line in lay_out(pairs, [False, False, False, True]))
-    yield f"\n{one_line(signature_note(result, layout))}\n"
+    yield from _signed_below(result, layout)
+
+
+def _signed_below(result: Result, layout: Layout) -> Iterator[str]:
+    yield from (f"\n{layout.styled(one_line(note), DIM)}\n" for note in signature_notes([("", result)], layout))
 
 
 def _table_text(table: Table, layout: Layout) -> Iterator[str]:
@@ -172,7 +178,7 @@ def score_tables(results: Sequence[Result], layout: Layout) -> list[Table]:
     if len(groups) > 1 and not any(result.parts_of for result in results):
         return [_metric_table(groups, layout)]
     made = ((group[0], (_part_table if group[0].parts_of else _system_table)(group, layout)) for group in groups)
-    return [replace(table, notes=[signature_note(first, layout)]) for first, table in made]
+    return [replace(table, notes=signature_notes([("", first)], layout)) for first, table in made]
 
 
 def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Table:
@@ -190,10 +196,11 @@ def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Table:
         [systems[0].name, *(result.score for result in systems), *(cells[place] for cells in columns.values())]
         for place, systems in enumerate(zip(*groups, strict=True))
     ]
-    notes += [f"{name} {signature_note(group[0], layout)}" for name, group in by_name.items()]
+    notes += signature_notes([(name, group[0]) for name, group in by_name.items()], layout)
     shown = [TableColumn("system"), *(_score_column(name, group, layout) for name, group in by_name.items())]
     shown += [TableColumn(name, name) for name in columns]
-    return Table(["system", *names, *columns], rows, notes=notes, text_columns=1, shown=shown)
+    lead = best_scores_text(groups)
+    return Table(["system", *names, *columns], rows, notes=notes, text_columns=1, shown=shown, lead=lead)
 
 
 def coverage_columns(covered: Mapping[str, Sequence[Coverage | None]]) -> tuple[dict[str, list[str]], list[str]]:
@@ -253,8 +260,8 @@ def _system_table(results: Sequence[Result], layout: Layout) -> Table:
         covered |= {"empty": f"{result.empty:,}"} if result.empty else {}
         rows.append(({"system": result.name}, result.numbers, covered))
     _, notes = coverage_columns({"": [results[0].coverage]})
-    notes = [*notes, signature_note(results[0], layout)]
-    return replace(_laid_out(rows, results, layout), notes=notes, also="system")
+    notes = [*notes, *signature_notes([("", results[0])], layout)]
+    return replace(_laid_out(rows, results, layout), notes=notes, also="system", lead=best_scores_text([results]))
 
 
 def _laid_out(
@@ -336,9 +343,12 @@ def _show(value: object, unit: Unit, digits: int) -> str:
     return CELL_FORMS[unit](value, digits, {})
 
 
-def signature_note(result: Result | Comparison, layout: Layout) -> str:
-    """Format the short or the long signature."""
-    return f"signature: {result.signature if layout.long_signature else result.short_signature}"
+def signature_notes(named: Iterable[tuple[str, Result | Comparison]], layout: Layout) -> list[str]:
+    """Format the short or the long signature of each result behind its name, or say how to see them."""
+    if not layout.signatures:
+        return ["signatures: --signatures"]
+    signed = ((name, one.signature if layout.long_signature else one.short_signature) for name, one in named)
+    return [f"{name} signature: {signature}".lstrip() for name, signature in signed]
 
 
 def _reference_coverage(coverage: Coverage) -> str:

@@ -162,7 +162,9 @@ def compare_corpus(
     options = RunOptions(jobs, executor, checkpoint=checkpoint, progress=progress)
     statistics = collect_statistics(corpus, replace(make_plan(metrics), small_rows=True), options, keep_rows=True)
     first = corpus.systems[0] if baseline is None else str(baseline)
-    tables = library.slices.compare_systems(statistics, first, settings, progress, early_moments(corpus))
+    tables = library.slices.compare_systems(
+        statistics, first, settings, progress, early_moments(corpus), with_best=baseline is None
+    )
     paired = zip(statistics, tables, strict=True)
     note_impossible((row.name, each.metric, row.score) for each, table in paired for row in table.comparisons)
     note_coverage((row.name, table.label, row.coverage) for table in tables for row in table.comparisons)

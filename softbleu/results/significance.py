@@ -22,7 +22,17 @@ Program = Literal["none", "sacrebleu"]
 SAMPLES, TRIALS = 1000, 10_000  # Bootstrap samples and trials, unless there are so many tests that they need more
 MOST_UNASKED = 100_000  # More than these must be asked for: after Holm they are enough for all pairs of 100 systems
 PAIRED_UNASKED = 14  # Systems whose pairs are all tested unasked: 10,000 trials are enough for them
+LEAST_LINES = 30  # Fewer lines are not tested
 _FOR_A_TEST = 100  # Samples (or trials) a test: the least p of the first of them is 0.01 then
+
+
+def few_lines(lines: int) -> str:
+    """Say that so many lines are too few for a test; empty if they are enough.
+
+    >>> few_lines(10), few_lines(30)
+    ('too few lines to test (10, of at least 30)', '')
+    """
+    return f"too few lines to test ({lines}, of at least {LEAST_LINES})" if lines < LEAST_LINES else ""
 
 
 @dataclass(frozen=True)

@@ -31,13 +31,13 @@ function drawAnswer() {
   const tested = testedSystem();
   const found = tested < 0 ? null : data.verdict.systems[tested];
   if (found) {
-    at("verdict").textContent = `${found.sentence}.`;
-    const agreement = found.agreement ? [found.agreement] : [];
-    at("facts").textContent = [...found.facts, ...agreement].join(" · ");
+    const several = data.systems.length > 2;
+    at("verdict").textContent = several ? data.verdict.headline : `${found.sentence}.`;
+    at("facts").textContent = [...(several ? [found.sentence] : []), ...found.facts, ...(found.agreement ? [found.agreement] : [])].join(" · ");
     drawBoxes(found, tested);
   } else if (data.verdict) {
-    at("verdict").textContent = paired() ? `${nameOf(state.system)} beside ${nameOf(state.beside)}` : (data.verdict.overall || data.label);
-    at("facts").textContent = `Tests on this page are against ${nameOf(data.verdict.baseline)}.`;
+    at("verdict").textContent = data.verdict.headline;
+    at("facts").textContent = paired() ? `${nameOf(state.system)} and ${nameOf(state.beside)} are not tested here: tests are against ${nameOf(data.verdict.baseline)}.` : "";
   } else {
     drawScore();
   }
@@ -72,7 +72,7 @@ function drawBoxes(found, tested) {
   ];
   if (order) {
     const lengthOf = (number) => `${fixed((100 * systems[number].candidate_length) / Math.max(systems[number].reference_length, 1), 1)}%`;
-    boxes.push(["output per reference word", `${lengthOf(tested)} against ${lengthOf(data.verdict.baseline)}`, ""]);
+    boxes.push(["length / reference", `${nameOf(tested)} ${lengthOf(tested)}, ${nameOf(data.verdict.baseline)} ${lengthOf(data.verdict.baseline)}`, ""]);
   }
   const made = boxes.map(([name, value, look]) => {
     const box = element("div");

@@ -256,7 +256,7 @@ function setUpNotes() {
   const { samples, seed } = data.significance;
   const where = sliding ? `, at threshold ${data.thresholds[data.run]} only` : "";
   const bars = `Bars: 95% intervals, ${many(samples, "bootstrap sample")} (seed ${seed})${where}.`;
-  at("interval-note").textContent = `${bars} Ranks: of each system in 95% of the samples.${data.verdict?.overall ? ` ${data.verdict.overall}` : ""}`;
+  at("interval-note").textContent = `${bars} Ranks: 95% range over bootstrap samples.`;
   at("interval-note").hidden = data.systems[0].interval === null;
   at("overview").hidden = data.systems.length < 2;
   if (data.verdict) at("overview").after(at("slider"), at("curve"));
