@@ -100,6 +100,7 @@ _JOINED = {
 }
 """Columns that join the one before, and what its head then says, too."""
 _IF_CHOSEN = ("mean", "margin")  # Columns that tables show only by their names
+_NARROW = "intervals of so few lines may be too narrow"
 _MARGIN = "±: half the width of the 95% interval"
 _FRACTIONS = [
     "outputs cut after these shares of their tokens, against the beginnings of references that they have come to",
@@ -385,6 +386,7 @@ def _baseline_notes(table: Comparison, chosen: Sequence[str]) -> list[str]:
     return [
         *[f"* p < {SIGNIFICANT} against {_base(table)}"] * ("p" in chosen and not few),
         *filter(None, [" · ".join(text for name, text in short.items() if name in chosen)]),
+        *[_NARROW] * bool(few),
         *[_DISAGREE] * ("effect" in chosen and _turns(table)),
         *table.significance.too_few(tests) * ("p" in chosen and not few),
     ]
@@ -510,7 +512,10 @@ def compare_json(tables: Comparison, layout: Layout) -> Iterator[str]:
             ]
         )
         pairs += ({**named, **pair} for pair in beside)
-    best = [{"metric": row["metric"], **{name: row[name] for name in ("system", "other", *_OF_PAIRS)}} for row in tables.best]
+    best = [
+        {"metric": row["metric"], **{name: row[name] for name in ("system", "other", *_OF_PAIRS)}}
+        for row in tables.best
+    ]
     more = {"best": best} if best else {}
     yield from json_document({"schema": _SCHEMA, **signature, **how}, rows=rows, systems=systems, pairs=pairs, **more)
 

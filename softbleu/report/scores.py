@@ -46,7 +46,7 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     """Write one system as a card, several systems or metrics as one table; first a row per segment at that level."""
     groups = _by_metric(results)
     if len(groups) > 1 and not any(result.parts_of for result in results):
-        yield from _table_text(_metric_table(groups, layout), layout)
+        yield from _table_text(replace(_metric_table(groups, layout), lead=best_scores_text(groups)), layout)
         return
     for number, group in enumerate(groups):
         yield "\n" if number else ""
@@ -57,7 +57,7 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
             yield from _card(group[0], layout)
             yield from _signed_below(group[0], layout)
         else:
-            yield from _table_text(_system_table(group, layout), layout)
+            yield from _table_text(replace(_system_table(group, layout), lead=best_scores_text([group])), layout)
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,9 @@ def write_soft_text(scores: SoftScores, layout: Layout) -> Iterator[str]:
         beside = TableColumn(name, first.label, "score", _decimals(scores.exact, layout))
         rows = [[*row, result.score] for row, result in zip(table.rows, scores.exact, strict=True)]
         shown = [*table.shown[:2], beside, *table.shown[2:]]
-        yield from _table_text(replace(table, columns=[*table.columns, name], rows=rows, shown=shown), layout)
+        lead = best_scores_text([scores.results])
+        table = replace(table, columns=[*table.columns, name], rows=rows, shown=shown, lead=lead)
+        yield from _table_text(table, layout)
         return
     (result,), (exact,) = scores.results, scores.exact
     digits = layout.decimals([exact.score], in_percent=exact.in_percent)
@@ -199,8 +201,7 @@ def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Table:
     notes += signature_notes([(name, group[0]) for name, group in by_name.items()], layout)
     shown = [TableColumn("system"), *(_score_column(name, group, layout) for name, group in by_name.items())]
     shown += [TableColumn(name, name) for name in columns]
-    lead = best_scores_text(groups)
-    return Table(["system", *names, *columns], rows, notes=notes, text_columns=1, shown=shown, lead=lead)
+    return Table(["system", *names, *columns], rows, notes=notes, text_columns=1, shown=shown)
 
 
 def coverage_columns(covered: Mapping[str, Sequence[Coverage | None]]) -> tuple[dict[str, list[str]], list[str]]:
@@ -261,7 +262,7 @@ def _system_table(results: Sequence[Result], layout: Layout) -> Table:
         rows.append(({"system": result.name}, result.numbers, covered))
     _, notes = coverage_columns({"": [results[0].coverage]})
     notes = [*notes, *signature_notes([("", results[0])], layout)]
-    return replace(_laid_out(rows, results, layout), notes=notes, also="system", lead=best_scores_text([results]))
+    return replace(_laid_out(rows, results, layout), notes=notes, also="system")
 
 
 def _laid_out(

@@ -81,9 +81,9 @@ def headline(tables: Sequence[Comparison], layout: Layout, at: str = "") -> str:
         (row,), digits = first.rows, _digits(first, layout)
         low, high = (f"{end:.{digits}f}" for end in row.interval)
         return f"{row['system']} has {row['score']:.{digits}f} {label}, 95% interval {low} to {high}."
-    verdict = make_verdicts(tables, layout, at)[pair.name]
-    sure = f"{verdict.sentence}" + f" ({_difference(first, pair, layout)}, {_p(pair)})" * (not first.untested)
-    return f"{'; '.join(filter(None, [sure, verdict.agreement]))}."
+    verdict = make_verdicts(found, layout, at)[pair.name]
+    said = [verdict.sentence + ("" if first.untested else f" ({_sure(first, pair, layout)})"), verdict.agreement]
+    return f"{'; '.join(filter(None, said))}."
 
 
 def make_verdicts(tables: Sequence[Comparison], layout: Layout, at: str = "") -> dict[str, SystemVerdict]:
@@ -154,7 +154,9 @@ def _first_by_others(found: Sequence[Comparison]) -> list[str]:
         row = next(row for row in table.rows if row["system"] == name)
         how = f"{'' if is_significant(row) else 'but not '}significantly ahead of {name}"
         leaders = _leaders(table)
-        said.append((table.label, f"put {name} first, too" if row["rank"] == 1 else f"put {_listed(leaders)} first, {how}"))
+        said.append(
+            (table.label, f"put {name} first, too" if row["rank"] == 1 else f"put {_listed(leaders)} first, {how}")
+        )
     return _said_of(said)
 
 
@@ -188,12 +190,9 @@ def _agreement(better: str, others: Sequence[MetricVerdict]) -> str:
     """Say whether other metrics agree on the better one of two systems."""
     said = []
     for other in others:
-        if not better:
-            how = "show a significant difference" if other.better else "show no significant difference either"
-        elif other.better:
-            how = "agree" if other.better == better else "disagree"
-        else:
-            how = "show no significant difference"
+        how = f"find {other.better} better" if other.better else "show no significant difference"
+        if other.better == better:
+            how = "agree" if better else f"{how} either"
         said.append((other.metric, how))
     return "; ".join(_said_of(said))
 
@@ -285,6 +284,15 @@ def _difference(table: Comparison, pair: ComparedRow, layout: Layout) -> str:
     digits = _digits(table, layout)
     difference, low, high = (_signed(number, digits) for number in (pair.difference, *pair.interval))
     return f"{pair.name} − {pair.other} = {difference}, 95% interval {low} to {high}"
+
+
+def _sure(table: Comparison, pair: ComparedRow, layout: Layout) -> str:
+    """Say how sure a difference is, which counts up for the better system."""
+    digits, turned = _digits(table, layout), _better(table, pair) and pair.difference < 0
+    difference, *ends = (-end if turned else end for end in (pair.difference, *pair.interval))
+    low, high = (_signed(end, digits) for end in sorted(ends))
+    apart = "" if _better(table, pair) else f"difference {_signed(difference, digits)}, "
+    return f"{apart}95% interval {low} to {high}, {_p(pair)}"
 
 
 def _facts(table: Comparison, pair: ComparedRow, layout: Layout) -> list[str]:

@@ -416,7 +416,9 @@ def compare_slices(
             for k in range(len(family.slices))
         ]
         if with_best:
-            best += [ComparedRow(family.named(s, 0), **differ(s, family.best, 0)) for s in systems if s != family.best]
+            best += [
+                ComparedRow(family.named(s, 0), **differ(s, family.best, 0)) for s in systems if s != family.best
+            ]
         resampled.append(drawn)
         kept.append(family.without_sums())
     for table in (rows, pairs, best):

@@ -257,7 +257,7 @@ def test_segments_without_their_statistics_are_said_to_be_means_of_sentences(com
     command("score", *TEXTS, "--level", "segment", "-m", "bleu", "-o", "a.jsonl", "-q")
     rows = [json.loads(line) | changed for line in Path("a.jsonl").read_text().splitlines()]
     files.write("b.jsonl", list(map(json.dumps, rows)))
-    done = command("score", "--scores", "b.jsonl")
+    done = command("score", "--scores", "b.jsonl", "--signatures")
     assert "mean of sentence BLEU" in done.out
     assert "|corpus:mean of sentence BLEU|" in done.out
     assert "mean of sentence BLEU is shown" in done.err

@@ -35,6 +35,7 @@ from softbleu.results.significance import SignificanceSettings
 from softbleu.results.slices import compare_systems, outputs_family, segment_numbers
 from softbleu.text.tokens import Whitespace
 
+pytestmark = pytest.mark.usefixtures("few_lines_tested")
 # The baseline first; two systems close to it, one between, one far off.
 NAMES = ("uedin-wmt13.2636", "KIT_primary.2653", "uedin-syntax.2605", "RWTH-Jane-primary.2615", "rbmt-1")
 CLEAR = 0.03
