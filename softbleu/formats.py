@@ -197,7 +197,7 @@ def json_document(facts: Mapping[str, object], **lists: Iterable[Mapping[str, ob
 
 
 def as_text(table: Table, layout: Layout) -> Iterator[str]:
-    """Write what was found, the facts, one per line, and a table; columns that do not fit a terminal continue below."""
+    """Write the finding, the facts, one per line, and a table; columns that do not fit a terminal continue below."""
     yield f"{layout.styled(one_line(table.lead), BOLD)}\n\n" if table.lead else ""
     facts = [list(map(one_line, fact)) for fact in _facts(table, layout)]
     yield from (f"{line}\n" for line in lay_out(facts, [False, False]))
@@ -267,7 +267,7 @@ def as_csv(table: Table, layout: Layout) -> Iterator[str]:
 
 
 def as_markdown(table: Table, layout: Layout) -> Iterator[str]:
-    """Write what was found, the facts as a list, and a Markdown table."""
+    """Write the finding, the facts as a list, and a Markdown table."""
     facts = _facts(table, layout)
     yield f"{_escape_markdown(table.lead)}\n\n" if table.lead else ""
     yield from (f"- {name}: {_escape_markdown(value)}\n" for name, value in facts)

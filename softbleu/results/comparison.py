@@ -422,15 +422,22 @@ def compare_slices(
         resampled.append(drawn)
         kept.append(family.without_sums())
     for table in (rows, pairs, best):
-        groups: dict[Hashable, list[ComparedRow]] = {}
-        for row in table:
-            if row["p_value"] is not None:
-                groups.setdefault(together(row), []).append(row)
-        for group in groups.values():
-            corrected = correct([row["p_value"] for row in group], kept[0].how.correction)
-            for row, value in zip(group, corrected, strict=True):
-                row["corrected"] = value
+        _correct_together(table, together, kept[0].how)
     return Comparison(rows, pairs, kept, resampled, columns, best=best)
+
+
+def _correct_together(
+    rows: Iterable[ComparedRow], together: Callable[[ComparedRow], Hashable], how: SignificanceSettings
+) -> None:
+    """Write the corrected p-values into the rows that were tested."""
+    groups: dict[Hashable, list[ComparedRow]] = {}
+    for row in rows:
+        if row["p_value"] is not None:
+            groups.setdefault(together(row), []).append(row)
+    for group in groups.values():
+        corrected = correct([row["p_value"] for row in group], how.correction)
+        for row, value in zip(group, corrected, strict=True):
+            row["corrected"] = value
 
 
 def bootstrap_scores(family: SliceFamily, progress: Progress | None = None) -> tuple[Floats, Floats | None]:

@@ -87,7 +87,7 @@ def test_metaeval_correlates_systems_that_all_tables_have(command: Any, judged: 
     done = command("metaeval", *arguments)
     assert done.err == (
         "softbleu: note: assuming that higher is better for one, other: name the others with 'lower'\n"
-        "softbleu: note: human, one lack E: left out\n"
+        "softbleu: note: E has no scores by human, one: left out\n"
     )
     one, other = table_of(done)
     assert (one["metric"], one["points"], one["spearman"], one["kendall"]) == ("one", 4, 1.0, 1.0)
