@@ -180,7 +180,6 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
         raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
     compared: Any
     with options.open_corpus(plan, by_document=True) as corpus, options.progress() as progress:
-        note_few(how, len(corpus.systems), len(corpus), name)
         _check_gate(options, how.settled(len(corpus.systems)), len(corpus.systems), len(corpus))
         progress.begin(len(corpus), slow=plan.compares_words)
         if page_wanted:
@@ -189,6 +188,7 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
             compared = make_comparison_page(corpus, plan, progress=progress, **run)
         else:
             compared = compare_corpus(corpus, plan, checkpoint=output.checkpoint, progress=progress, **run)
+        note_few(how, len(corpus.systems), len(corpus), name)
     if resampled is not None:
         resampled.write(write_distribution(compared))
     if draws_latencies:

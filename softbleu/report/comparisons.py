@@ -408,7 +408,7 @@ def note_few(significance: SignificanceSettings, systems: int, lines: int, outpu
         return
     tests = systems * (systems - 1) // 2 if significance.all_pairs else systems - 1
     few = few_lines(lines)
-    for said in [few] if few else significance.settled(systems).too_few(tests):
+    for said in [f"p is empty: {few}"] if few else significance.settled(systems).too_few(tests):
         note(said)
 
 
@@ -529,7 +529,9 @@ def _system(row: ComparedRow) -> dict[str, object]:
 
 def nested_pair(pair: ComparedRow) -> dict[str, object]:
     """Name the numbers of a pair as pages do: the interval in one cell."""
-    return {name: getattr(pair, name) for name in ("name", "other", "difference", "interval", *_OF_PAIRS[3:])}
+    return {
+        name: getattr(pair, name) for name in ("name", "other", "difference", "interval", *_OF_PAIRS[3:], "floor")
+    }
 
 
 def write_distribution(tables: Sequence[Comparison]) -> Iterator[str]:

@@ -24,6 +24,7 @@ def kind_rows(table: Comparison) -> list[dict[str, object]]:
         for name in ("contribution", "contribution_interval", "difference", "interval", "corrected", "p_value"):
             key = "difference_interval" if name == "interval" else name
             cells[key] = None if beside is None else getattr(beside, name)
+        cells["floor"] = row["floor"]
         rows.append(cells)
     return rows
 

@@ -233,7 +233,7 @@ def _mark_columns(page: Page, rows: int) -> dict[str, Integers]:
 
 def _table(table: PageTable, digits: int) -> dict[str, object]:
     """Format the cells of a table."""
-    columns = list(dict.fromkeys(name for row in table.rows for name in row))
+    columns = [name for name in dict.fromkeys(name for row in table.rows for name in row) if name != "floor"]
     cells = [[TableColumn(name, missing="–").cell(row, digits) for name in columns] for row in table.rows]
     numeric = [not any(isinstance(row.get(name), str) for row in table.rows) for name in columns]
     values = [[_exact(row.get(name)) for name in columns] for row in table.rows]

@@ -103,19 +103,23 @@ def make_verdicts(tables: Sequence[Comparison], layout: Layout, at: str = "") ->
 
 
 def best_scores_text(groups: Sequence[Sequence[Result]]) -> str:
-    """Name the systems with the best score by each metric, which nothing has tested; empty for one system.
+    """Name the systems with the best score by each metric, which nothing has tested.
+
+    Empty for one system, also at several moments of its outputs, and where a score is missing.
 
     >>> from softbleu import score
     >>> best_scores_text([score({"A": ["a cat"], "B": ["a dog"]}, ["a cat"], metrics="chrf")])
     'A has the best chrF (not tested; softbleu compare tests it).'
     """
-    said = []
+    names, said = [result.name for result in groups[0]], list[tuple[str, tuple[str, ...]]]()
+    if len(names) < 2 or {name.rpartition("@")[0] for name in names} & {*names}:
+        return ""
     for group in groups:
         scores = [result.score if result.higher_is_better else -result.score for result in group]
-        leaders = (result.name for result, score in zip(group, scores, strict=True) if score == max(scores))
-        said.append((group[0].label, tuple(sorted(leaders))))
+        leaders = (name for name, score in zip(names, scores, strict=True) if score == max(scores))
+        said += [(group[0].label, tuple(sorted(leaders)))] * all(score == score for score in scores)
     parts = [_leading(leaders, _listed(labels)) for leaders, labels in _grouped(said).items()]
-    return f"{'; '.join(parts)} (not tested; softbleu compare tests it)." if len(groups[0]) > 1 else ""
+    return f"{'; '.join(parts)} (not tested; softbleu compare tests it)." if parts else ""
 
 
 def corrected_text(table: Comparison, tests: int) -> str:
@@ -173,7 +177,7 @@ def _beside_sentence(table: Comparison, label: str) -> str:
             who = _listed(names) if len(names) <= _NAMED else f"{len(names)} systems"
             parts.append(f"{who} {f'{_are(names)} {how}' if how else 'cannot be told apart from'} {base}")
             base = "it"
-    return f"By {label}, {', '.join(parts)}"
+    return f"By {label}, {_listed(parts)}"
 
 
 def _same_by_others(found: Sequence[Comparison]) -> list[str]:

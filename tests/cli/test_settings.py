@@ -290,6 +290,7 @@ def installed(files: Any, offer: Any) -> None:
 
 
 @pytest.mark.usefixtures("installed")
+@pytest.mark.usefixtures("few_lines_tested")
 @each_row("cli/lines.toml", "run", table="strings")
 def test_a_metric_of_strings_does_what_one_of_arrays_does(command: Any, run: str) -> None:
     name, *more = run.split()
