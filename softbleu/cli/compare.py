@@ -36,7 +36,7 @@ from softbleu.report.pages import make_comparison_page
 from softbleu.resample import Correction
 from softbleu.results.api import compare_corpus
 from softbleu.results.comparison import Comparison
-from softbleu.results.significance import SignificanceSettings, Test, few_lines
+from softbleu.results.significance import SignificanceSettings, Test
 from softbleu.results.slices import compare_runs
 
 _PARTS = ("length", "rarity", "coverage", "order", "document", "runs", *get_args(By))
@@ -209,7 +209,7 @@ def _check_gate(options: CompareOptions, how: SignificanceSettings, systems: int
         raise InputError("--fail-if-worse compares systems with the first: give the baseline and another to -c")
     if options.margin is not None:
         return
-    if few := few_lines(lines):
+    if few := how.few_lines(lines):
         raise InputError(f"--fail-if-worse: {few}; --margin POINTS asks the interval of the difference instead")
     if none := how.too_few(comb(systems, 2) if options.all_pairs else systems - 1):
         raise InputError(f"--fail-if-worse: {none[0]}")

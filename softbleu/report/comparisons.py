@@ -25,7 +25,6 @@ from softbleu.formats import (
 from softbleu.io.progress import note
 from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, gate_columns, signature_notes
 from softbleu.report.verdicts import corrected_text, headline
-from softbleu.results.significance import few_lines
 from softbleu.tables import CELL_FORMS, SIGNIFICANT, TOO_FEW, Table, TableColumn, best_places, is_significant, p_text
 
 if TYPE_CHECKING:
@@ -407,7 +406,7 @@ def note_few(significance: SignificanceSettings, systems: int, lines: int, outpu
     if is_for_readers(output_format) or systems < 2:
         return
     tests = systems * (systems - 1) // 2 if significance.all_pairs else systems - 1
-    few = few_lines(lines)
+    few = significance.few_lines(lines)
     for said in [f"p is empty: {few}"] if few else significance.settled(systems).too_few(tests):
         note(said)
 

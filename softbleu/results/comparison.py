@@ -26,7 +26,7 @@ from softbleu.resample import (
     rank_ranges,
     resampled_sums,
 )
-from softbleu.results.significance import SignificanceSettings, few_lines
+from softbleu.results.significance import SignificanceSettings
 from softbleu.tables import SIGNIFICANT, Table, TableColumn, Tabular, decimals_of
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ class Comparison(Tabular, Sequence["Comparison"]):
     def untested(self) -> str:
         """Why no system was tested beside another; empty where lines suffice, or nothing is to be tested."""
         few = any(row["other"] is not None and row["floor"] is None for row in self.rows)
-        return few_lines(self.families[0].size) if few else ""
+        return self.significance.few_lines(self.families[0].size) if few else ""
 
     def pair(self, name: str, other: str) -> ComparedRow:
         """Find the pair of two systems, `name` and `other`, either way round.
@@ -403,7 +403,10 @@ def compare_slices(
         if family.units is None and missing.any():
             name = family.systems[int(missing.argmax())]
             raise InputError(f"{family.label}: too few segments of {name} have a score for intervals and tests")
-        p_values, few = np.full((shape[0], *shape[:2]), np.nan), family.units is None and few_lines(family.size)
+        p_values, few = (
+            np.full((shape[0], *shape[:2]), np.nan),
+            family.units is None and family.how.few_lines(family.size),
+        )
         if not small and not few:
             baselines = [*systems] if all_pairs else [*{base, family.best if with_best else base}]
             p_values = _p_values(family, drawn, baselines, progress)

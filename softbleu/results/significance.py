@@ -26,15 +26,6 @@ LEAST_LINES = 30  # Fewer lines are not tested
 _FOR_A_TEST = 100  # Samples (or trials) a test: the least p of the first of them is 0.01 then
 
 
-def few_lines(lines: int) -> str:
-    """Say that so many lines are too few for a test; empty if they are enough.
-
-    >>> few_lines(10), few_lines(30)
-    ('too few lines to test (10, of at least 30)', '')
-    """
-    return f"too few lines to test ({lines}, of at least {LEAST_LINES})" if lines < LEAST_LINES else ""
-
-
 @dataclass(frozen=True)
 class SignificanceSettings:
     """Settings of a test.
@@ -131,6 +122,15 @@ class SignificanceSettings:
         0.253
         """
         return min(1.0, (tests if self.correction == "holm" else 1) * self.floor)
+
+    def few_lines(self, lines: int) -> str:
+        """Say that so many lines are too few for a test; empty if they suffice, as any do for sacrebleu's p.
+
+        >>> SignificanceSettings().few_lines(10), SignificanceSettings().few_lines(30)
+        ('too few lines to test (10, of at least 30)', '')
+        """
+        few = lines < LEAST_LINES and self.compatible == "none"
+        return f"too few lines to test ({lines}, of at least {LEAST_LINES})" if few else ""
 
     def too_few(self, tests: int) -> list[str]:
         """Return a note if none of so many tests can be significant."""
