@@ -174,8 +174,7 @@ def _of(key: str, column: TableColumn, head: str, digits: int | None = None) -> 
 def _shown_rows(table: Comparison, name: str, layout: Layout) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
     """Return the rows of a metric, the best first, with shares of coverage and gates; and the heads of these."""
     heads: dict[str, list[str]] = {"vectors": [], "gated": []}
-    more: dict[str, Any] = {"named": name, "base": "best" if table.best else "baseline"}
-    more |= {"digits": _decimals(table, layout), "better": None if table.higher_is_better else "lower"}
+    more = {"named": name, "digits": _decimals(table, layout), "better": None if table.higher_is_better else "lower"}
     gated, rows = gate_columns([one["gated"] for one in table.rows]), []
     for place, row in enumerate(table.rows):
         covered = {head: cell for head, (cell,) in coverage_columns({"": [row["coverage"]]})[0].items()}
@@ -340,7 +339,7 @@ def _slice_table(table: Comparison, layout: Layout) -> Table:
     of_fractions = kind == "fraction"
     count, notes = table.tests, [*_FRACTIONS] * of_fractions + [table.untested] * bool(table.untested)
     if count:
-        notes += [f"* p < {SIGNIFICANT} against {table.families[-1].baseline} · p: {corrected_text(table, count)}"]
+        notes += [f"* p < {SIGNIFICANT} against {_base(table)} · p: {corrected_text(table, count)}"]
         notes += table.significance.too_few(count)
     chosen = {
         "fraction": ["fraction", "system"],
@@ -392,7 +391,7 @@ def _baseline_notes(table: Comparison, chosen: Sequence[str]) -> list[str]:
 
 
 def _base(table: Comparison) -> str:
-    return "the best" if table.best else table.baseline
+    return "the best" if table.best else table.families[-1].baseline
 
 
 def _turns(table: Comparison) -> bool:

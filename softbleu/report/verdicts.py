@@ -129,7 +129,7 @@ def corrected_text(table: Comparison, tests: int) -> str:
 
 
 def _best_sentence(table: Comparison, label: str) -> str:
-    """Say which system is best, which ones cannot be told apart from it, and which are worse."""
+    """Name the best system, which ones cannot be told apart from it, and which are worse."""
     leaders = _leaders(table)
     others = [row for row in sorted(table.rows, key=lambda row: (row["rank"], row["system"])) if row["rank"] > 1]
     worse = [row for row in others if is_significant(row)]
@@ -152,7 +152,7 @@ def _best_sentence(table: Comparison, label: str) -> str:
 
 
 def _first_by_others(found: Sequence[Comparison]) -> list[str]:
-    """Say which systems the other metrics put first."""
+    """Name the systems that the other metrics put first."""
     name, said = _leaders(found[0])[0], []
     for table in found[1:]:
         row = next(row for row in table.rows if row["system"] == name)
@@ -165,7 +165,7 @@ def _first_by_others(found: Sequence[Comparison]) -> list[str]:
 
 
 def _beside_sentence(table: Comparison, label: str) -> str:
-    """Say which systems are better than the baseline, which are worse, and which neither."""
+    """Name the systems that are better than the baseline, worse, and neither."""
     groups: dict[str, list[str]] = {"better than": [], "worse than": [], "": []}
     for row in table.rows:
         if row.beside is not None:
@@ -191,7 +191,7 @@ def _same_by_others(found: Sequence[Comparison]) -> list[str]:
 
 
 def _agreement(better: str, others: Sequence[MetricVerdict]) -> str:
-    """Say whether other metrics agree on the better one of two systems."""
+    """Tell whether other metrics agree on the better one of two systems."""
     said = []
     for other in others:
         how = f"find {other.better} better" if other.better else "show no significant difference"
@@ -244,7 +244,7 @@ def _leaders(table: Comparison) -> list[str]:
 
 
 def _leading(leaders: Sequence[str], label: str) -> str:
-    """Say who has the best score.
+    """Name who has the best score.
 
     >>> _leading(["A"], "BLEU"), _leading(["A", "B"], "TER")
     ('A has the best BLEU', 'A and B share the best TER')
@@ -291,7 +291,7 @@ def _difference(table: Comparison, pair: ComparedRow, layout: Layout) -> str:
 
 
 def _sure(table: Comparison, pair: ComparedRow, layout: Layout) -> str:
-    """Say how sure a difference is, which counts up for the better system."""
+    """Give the interval and p of a difference, which counts up for the better system."""
     digits, turned = _digits(table, layout), _better(table, pair) and pair.difference < 0
     difference, *ends = (-end if turned else end for end in (pair.difference, *pair.interval))
     low, high = (_signed(end, digits) for end in sorted(ends))

@@ -374,7 +374,8 @@ def compare(
         run: Keywords = {"jobs": jobs, "executor": executor, "progress": shower}
         tables = compare_corpus(corpus, wanted, baseline=baseline, significance=significance, **run)
         # The command writes it beside its tables.
-        for said in tables[0].significance.too_few(len(tables[0].pairs)) if tables[0].pairs else ():
+        few, tests = tables[0].untested, len(tables[0].pairs)
+        for said in [few] if few else tables[0].significance.too_few(tests) if tests else ():
             note(said)
     return tables if isinstance(metrics, list | tuple) else tables[0]
 

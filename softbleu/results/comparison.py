@@ -149,6 +149,11 @@ class SliceFamily:
         sign = -1 if self.higher else 1
         return min(range(len(self.systems)), key=lambda place: (sign * self.observed[place, 0], self.systems[place]))
 
+    @property
+    def untested(self) -> str:
+        """Reason why nothing is tested; empty where lines suffice, and for slices, which have a rule of their own."""
+        return "" if self.units else self.how.few_lines(self.size)
+
     def named(self, system: int, k: int) -> Cells:
         """Name the metric, a slice and a system."""
         return {"metric": self.name, "label": self.label, **self.slices[k], "system": self.systems[system]}
@@ -179,7 +184,7 @@ class Comparison(Tabular, Sequence["Comparison"]):
     facts: Fields | None = None  # Facts about all rows; None: the metric, the baseline and the signature
     notes: tuple[str, ...] = ()  # Notes of the call on its texts and settings, which it also gave as warnings
     best: Sequence[ComparedRow] = ()
-    """Where three systems or more have no baseline that was named: each system beside the best one of the metric,
+    """Each system beside the best one of the metric, where three systems or more have no baseline that was named,
     corrected among themselves."""
 
     def __len__(self) -> int:
@@ -201,8 +206,8 @@ class Comparison(Tabular, Sequence["Comparison"]):
         own = [(each, drawn) for each, drawn in both if chosen(each.named(0, 0))]
         columns = {name: key for name, key in self.columns.items() if name != "metric"}
         families, drawn = zip(*own, strict=True)
-        own_rows: Keywords = {"rows": rows, "pairs": pairs, "best": best}
-        return replace(self, **own_rows, families=families, drawn=drawn, columns=columns, facts=None)
+        own_rows: Keywords = {"rows": rows, "pairs": pairs, "best": best, "facts": None}
+        return replace(self, families=families, drawn=drawn, columns=columns, **own_rows)
 
     def beside_best(self) -> Comparison:
         """Return the comparison beside the best system of each metric, or as it is where a baseline was named."""
@@ -211,17 +216,13 @@ class Comparison(Tabular, Sequence["Comparison"]):
         keys = "metric", "moment", "system"
         beside = {tuple(map(row.get, keys)): row for row in self.best}
         rows = [
-            ComparedRow({**row, **dict.fromkeys(_BESIDE), **beside.get(tuple(map(row.get, keys)), {})})
+            ComparedRow({**row, **dict.fromkeys(_BESIDE), **beside.get(tuple(map(row.get, keys)), {"base": "best"})})
             for row in self.rows
         ]
-        families = [
-            replace(
-                family,
-                baseline=family.systems[family.best],
-                signatures=tuple(_BASELINE.sub("", signature) for signature in family.signatures),
-            )
-            for family in self.families
-        ]
+        families = []
+        for family in self.families:
+            long, short = (_BASELINE.sub("", signature) for signature in family.signatures)
+            families.append(replace(family, baseline=family.systems[family.best], signatures=(long, short)))
         return replace(self, rows=rows, families=families)
 
     @cached_property
@@ -286,7 +287,7 @@ class Comparison(Tabular, Sequence["Comparison"]):
 
     @property
     def untested(self) -> str:
-        """Why no system was tested beside another; empty where lines suffice, or nothing is to be tested."""
+        """Reason why no system was tested beside another; empty where lines suffice."""
         few = any(row["other"] is not None and row["floor"] is None for row in self.rows)
         return self.significance.few_lines(self.families[0].size) if few else ""
 
@@ -403,15 +404,12 @@ def compare_slices(
         if family.units is None and missing.any():
             name = family.systems[int(missing.argmax())]
             raise InputError(f"{family.label}: too few segments of {name} have a score for intervals and tests")
-        p_values, few = (
-            np.full((shape[0], *shape[:2]), np.nan),
-            family.units is None and family.how.few_lines(family.size),
-        )
-        if not small and not few:
+        p_values = np.full((shape[0], *shape[:2]), np.nan)
+        if not small and not family.untested:
             baselines = [*systems] if all_pairs else [*{base, family.best if with_best else base}]
             p_values = _p_values(family, drawn, baselines, progress)
         segments = None if family.segments is None else family.segments()
-        differ = partial(_beside, family, segments, drawn, p_values, None if few else family.how.floor)
+        differ = partial(_beside, family, segments, drawn, p_values)
         rows += _rows(family, differ, drawn, added)
         pairs += [
             ComparedRow(family.named(one, k), **differ(one, other, k))
@@ -565,14 +563,7 @@ def _rows(
 
 
 def _beside(
-    family: SliceFamily,
-    segments: Floats | None,
-    drawn: Floats,
-    p_values: Floats,
-    floor: float | None,
-    one: int,
-    other: int,
-    k: int,
+    family: SliceFamily, segments: Floats | None, drawn: Floats, p_values: Floats, one: int, other: int, k: int
 ) -> Cells:
     """Compare a system with another in a slice; nothing is corrected yet."""
     low, high = _ends(family, drawn[one, k] - drawn[other, k], (one, other), k, _LEAST_APART)
@@ -583,7 +574,7 @@ def _beside(
         "difference_lower": low,
         "difference_upper": high,
         "p_value": _known(p_values[one, other, k]),
-        "floor": floor,
+        "floor": None if family.untested else family.how.floor,
     }
     if segments is None:
         return row

@@ -124,7 +124,7 @@ class SignificanceSettings:
         return min(1.0, (tests if self.correction == "holm" else 1) * self.floor)
 
     def few_lines(self, lines: int) -> str:
-        """Say that so many lines are too few for a test; empty if they suffice, as any do for sacrebleu's p.
+        """Return a note that lines are too few for a test; empty if they suffice, as any do for sacrebleu's p.
 
         >>> SignificanceSettings().few_lines(10), SignificanceSettings().few_lines(30)
         ('too few lines to test (10, of at least 30)', '')
