@@ -302,8 +302,8 @@ def p_text(p_value: float, row: Fields) -> str:
     """
     if p_value < LEAST_P:
         return f"< {LEAST_P}"
-    known = row.get("p_value"), row.get("floor")
-    at_floor = None not in known and known[0] <= known[1]
+    plain, floor = row.get("p_value"), row.get("floor")
+    at_floor = plain is not None and floor is not None and plain <= floor
     return f"{'≤ ' * at_floor}{p_value:.4f}"
 
 

@@ -138,13 +138,12 @@ def _best_sentence(table: Comparison, label: str) -> str:
         return f"All {len(leaders)} systems have the same {label}"
     parts = [f"{leaders[0]} is best by {label}" if len(leaders) == 1 and not near else _leading(leaders, label)]
     if near:
-        them = "them" if len(leaders) > 1 else "it"
         in_turn = near == [row["system"] for row in others[: len(near)]]
-        who = _listed(near) if len(near) <= _NAMED else f"{'the next' * in_turn or 'another'} {len(near)}"
-        parts[0] += f", but {who} cannot be told apart from {them}"
+        who = _who(near, f"{'the next' if in_turn else 'another'} {len(near)}")
+        parts[0] += f", but {who} cannot be told apart from {'them' if len(leaders) > 1 else 'it'}"
     if worse:
         names = [row["system"] for row in worse]
-        who = _listed(names) if len(worse) <= _NAMED else f"the other {len(worse)}"
+        who = _who(names, f"the other {len(worse)}")
         largest = max(worse, key=lambda row: row["corrected"])
         p = _p(largest) if len(worse) == 1 else f"each {_p(largest).replace('=', '≤')}"
         parts.append(f"{who} {_are(names)} worse ({p})")
@@ -158,9 +157,8 @@ def _first_by_others(found: Sequence[Comparison]) -> list[str]:
         row = next(row for row in table.rows if row["system"] == name)
         how = f"{'' if is_significant(row) else 'but not '}significantly ahead of {name}"
         leaders = _leaders(table)
-        said.append(
-            (table.label, f"put {name} first, too" if row["rank"] == 1 else f"put {_listed(leaders)} first, {how}")
-        )
+        put = f"{_who(leaders, f'{len(leaders)} systems')} first, {how}"
+        said.append((table.label, f"put {name} first, too" if row["rank"] == 1 else f"put {put}"))
     return _said_of(said)
 
 
@@ -174,7 +172,7 @@ def _beside_sentence(table: Comparison, label: str) -> str:
     parts, base = [], table.baseline
     for how, names in groups.items():
         if names:
-            who = _listed(names) if len(names) <= _NAMED else f"{len(names)} systems"
+            who = _who(names, f"{len(names)} systems")
             parts.append(f"{who} {f'{_are(names)} {how}' if how else 'cannot be told apart from'} {base}")
             base = "it"
     return f"By {label}, {_listed(parts)}"
@@ -217,6 +215,10 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
+def _who(names: Sequence[str], counted: str) -> str:
+    return _listed(names) if len(names) <= _NAMED else counted
+
+
 def _verb(verb: str, count: int) -> str:
     """Put a verb into the singular.
 
@@ -249,7 +251,7 @@ def _leading(leaders: Sequence[str], label: str) -> str:
     >>> _leading(["A"], "BLEU"), _leading(["A", "B"], "TER")
     ('A has the best BLEU', 'A and B share the best TER')
     """
-    who = _listed(leaders) if len(leaders) <= _NAMED else f"{len(leaders)} systems"
+    who = _who(leaders, f"{len(leaders)} systems")
     return f"{who} {'has' if len(leaders) == 1 else 'share'} the best {label}"
 
 

@@ -31,9 +31,10 @@ function drawAnswer() {
   const tested = testedSystem();
   const found = tested < 0 ? null : data.verdict.systems[tested];
   if (found) {
-    const several = data.systems.length > 2;
-    at("verdict").textContent = several ? data.verdict.headline : `${found.sentence}.`;
-    at("facts").textContent = [...(several ? [found.sentence] : []), ...found.facts, ...(found.agreement ? [found.agreement] : [])].join(" · ");
+    const { headline } = data.verdict;
+    at("verdict").textContent = data.systems.length > 2 ? headline : `${found.sentence}.`;
+    const sentence = headline.startsWith(found.sentence) ? "" : found.sentence;
+    at("facts").textContent = [sentence, ...found.facts, found.agreement].filter(Boolean).join(" · ");
     drawBoxes(found, tested);
   } else if (data.verdict) {
     at("verdict").textContent = data.verdict.headline;
