@@ -46,7 +46,7 @@ class Layout:
 
     digits: int | None = None  # Decimals of scores in text and tables; None: by their scale
     colour: bool = False
-    signatures: bool = True  # Whether notes have the signatures
+    unsigned: str = ""  # Note in the place of signatures; empty: these
     long_signature: bool = False  # Whether signatures include settings at their defaults
     spreadsheet: bool = False
     """Whether CSV text that begins with `=`, `+`, `-` or `@` gets an apostrophe that stops spreadsheets."""

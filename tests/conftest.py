@@ -175,5 +175,5 @@ def offer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., dict[str, A
 def few_lines_tested() -> Iterator[None]:
     """Test differences of however few lines, as tests of the numbers do."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("softbleu.results.significance.LEAST_LINES", 0)
+        patch.setattr("softbleu.results.significance.LEAST_TESTABLE", 0)
         yield

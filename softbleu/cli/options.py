@@ -103,8 +103,8 @@ class Common(Options, shared=None):
         if kept is None and self.resume:
             raise InputError("--resume keeps a checkpoint beside the --output file: name one")
         printed = target.is_printed and self.output_format == "text" and "signatures" in self.offered
-        signed: dict[str, Any] = {"signatures": self.signatures or self.long or not printed}
-        signed |= {"long_signature": self.long}
+        unsigned = "signatures: --signatures" * (printed and not self.signatures and not self.long)
+        signed = {"unsigned": unsigned, "long_signature": self.long}
         layout = target.layout(self.digits, columns=tuple(dict.fromkeys(columns)), **signed)
         return Destination(target, form, layout, kept)
 

@@ -345,9 +345,9 @@ def _show(value: object, unit: Unit, digits: int) -> str:
 
 
 def signature_notes(named: Iterable[tuple[str, Result | Comparison]], layout: Layout) -> list[str]:
-    """Format the short or the long signature of each result behind its name, or say how to see them."""
-    if not layout.signatures:
-        return ["signatures: --signatures"]
+    """Format the short or the long signature of each result behind its name, or the note in their place."""
+    if layout.unsigned:
+        return [layout.unsigned]
     signed = ((name, one.signature if layout.long_signature else one.short_signature) for name, one in named)
     return [f"{name} signature: {signature}".lstrip() for name, signature in signed]
 

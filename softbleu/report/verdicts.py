@@ -184,7 +184,8 @@ def _same_by_others(found: Sequence[Comparison]) -> list[str]:
     tested, said = len(first) - 1, []
     for table, better in zip(found[1:], more, strict=True):
         same = sum(one == other for one, other in zip(first, better, strict=True)) - 1
-        said.append((table.label, f"agree on {'all' if same == tested else f'{same} of'} {tested} systems"))
+        every = "both" if tested == 2 else f"all {tested}"
+        said.append((table.label, f"agree on {every if same == tested else f'{same} of {tested}'} systems"))
     return _said_of(said)
 
 

@@ -214,7 +214,9 @@ def given(files):
 
 def test_one_table_of_systems_and_metrics(command, given):
     verdict, *lines = command(*given, "-f", "latex", "--samples", 2000, "--baseline", "left").out.splitlines()
-    assert verdict.startswith("% By BLEU, bad_50% is worse than left, twin cannot be told apart from it; TER agrees")
+    assert verdict.startswith(
+        "% By BLEU, bad_50% is worse than left and twin cannot be told apart from it; TER agrees"
+    )
     assert lines[0] == "% * p < 0.05 against left · p: Holm-corrected, 2 tests"
     assert [line.split(":")[0] for line in lines[1:3]] == ["% signature", "% signature"]
     cells = [[cell.strip() for cell in line.removesuffix(r" \\").split("&")] for line in lines if "&" in line]

@@ -431,7 +431,7 @@ def test_the_verdict_is_that_of_the_tests() -> None:
     assert verdicts["B"].agreement == "TER and BLEU agree"
     assert verdicts["C"].sentence == "C and A cannot be told apart by chrF"
     assert verdicts["C"].agreement == "TER and BLEU show no significant difference either"
-    said = "By chrF, B is worse than A and C cannot be told apart from it; TER and BLEU agree on all 2 systems."
+    said = "By chrF, B is worse than A and C cannot be told apart from it; TER and BLEU agree on both systems."
     assert headline(tables, Layout()) == said
     turned = make_verdicts(softbleu.compare_corpus(corpus, ["ter", "chrf"], baseline="B"), Layout())
     assert turned["A"].sentence.startswith("A is better than B by ")

@@ -85,7 +85,7 @@ def test_the_best_is_tested_like_a_baseline_of_its_name(systems: int) -> None:
     assert not named.best
 
 
-def test_few_lines_have_no_p_and_say_so() -> None:
+def test_few_lines_have_no_p_value() -> None:
     systems = {name: lines[:29] for name, lines in texts("full", "cut").items()}
     table = softbleu.compare(systems, REFERENCE[:29], metrics=["chrf"])
     assert headline(table, Layout()) == "Too few lines to test (29, of at least 30): full has the best chrF."
