@@ -80,7 +80,8 @@ class CompareOptions(SystemScores):
         Test unfinished outputs, cut after these shares of their tokens, beside whole ones (--partial alone: after
         each quarter)
     fail_if_worse
-        Leave with exit code 1 if a system is significantly worse than the baseline by any of the metrics
+        Leave with exit code 1 if a system is significantly worse than the baseline (default: the first) by any of
+        the metrics
     margin
         With --fail-if-worse: fail instead if a system is not shown to be worse by no more than this, by the 95%
         interval of the difference
@@ -92,7 +93,9 @@ class CompareOptions(SystemScores):
         --fractions, scores by fraction; with --by type and the like, what the kinds of edits add
     """
 
-    baseline: str | None = setting(None, metavar="NAME", unset="the first", panel="Significance", common=True)
+    baseline: str | None = setting(
+        None, metavar="NAME", unset="the first of two; the best of more", panel="Significance", common=True
+    )
     test: Test | None = setting(None, unset="randomization", panel="Significance", common=True)
     samples: int | None = setting(None, unset="1000; a test of over 5 systems takes more", panel="Significance")
     compatible: Literal["sacrebleu"] | None = setting(None, panel="Significance")

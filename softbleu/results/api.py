@@ -151,7 +151,8 @@ def compare_corpus(
 ) -> Comparison:
     """Score every system of a corpus and test all differences; the first is the baseline unless one is named.
 
-    Of several metrics there is a table each.
+    Of several metrics there is a table each. Of three systems or more without a baseline `best` has the tests of the
+    best one beside all others, too. Under 30 lines nothing is tested, and p-values are None.
 
     `significance` says how differences are tested (default: `SignificanceSettings()`); `jobs`, `executor`,
     `checkpoint` and `progress` are as in `score_corpus`.
