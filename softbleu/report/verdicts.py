@@ -152,13 +152,16 @@ def _best_sentence(table: Comparison, label: str) -> str:
 
 def _first_by_others(found: Sequence[Comparison]) -> list[str]:
     """Name the systems that the other metrics put first."""
-    name, said = _leaders(found[0])[0], []
+    (name, *others), said = _leaders(found[0]), []
     for table in found[1:]:
         row = next(row for row in table.rows if row["system"] == name)
-        how = f"{'' if is_significant(row) else 'but not '}significantly ahead of {name}"
         leaders = _leaders(table)
-        put = f"{_who(leaders, f'{len(leaders)} systems')} first, {how}"
-        said.append((table.label, f"put {name} first, too" if row["rank"] == 1 else f"put {put}"))
+        if row["rank"] == 1:
+            how = f"put {'them' if others and leaders == [name, *others] else name} first, too"
+        else:
+            sure = "" if is_significant(row) else "but not "
+            how = f"put {_who(leaders, f'{len(leaders)} systems')} first, {sure}significantly ahead of {name}"
+        said.append((table.label, how))
     return _said_of(said)
 
 
