@@ -152,7 +152,7 @@ def test_the_slider_shows_what_the_command_prints(make_page, printed, inputs, na
         assert ("–" in report.texts("#systems td:nth-child(3)")) == (float(threshold) != float(own))
         chosen = [*inputs, *SETTINGS[name], "-t", threshold]
         table = [line.split() for line in printed(*chosen, "-f", "tsv").splitlines()]
-        text = [line.split() for line in printed(*chosen).splitlines()[2:4]]
+        text = [line.split() for line in printed(*chosen).splitlines()[4:6]]
         assert report.texts("#theta") == [threshold]
         assert report.texts("#systems .score") == [line[1] for line in text]
         scores = [float(line[table[0].index("score")]) for line in table[1:]]
@@ -427,7 +427,7 @@ def test_without_a_threshold_there_is_no_slider(make_page, printed, inputs, tmp_
     assert not report.one("#slider").is_displayed()
     assert report.texts("#slider-note") == [""]
     assert report.texts("#segments tbody tr:nth-child(2) .candidate .none") == ["dog", "lay"]
-    assert report.texts("#systems .score") == [line.split()[1] for line in printed(*inputs).splitlines()[2:4]]
+    assert report.texts("#systems .score") == [line.split()[1] for line in printed(*inputs).splitlines()[4:6]]
     report = make_page("score", *inputs, "--metric", "gleu", "--source", write(tmp_path, "source.txt", OTHER))
     assert not report.one("#slider").is_displayed()
     assert report.one("#orders input:checked").get_attribute("value") == "0"
