@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.score import Unit
     from softbleu.results.comparison import Comparison
     from softbleu.results.pairs import PairScores
+    from softbleu.results.prefixes import Curve
 
 _STARS = {True: "*", False: ""}
 COVERAGE_COUNTS = {
@@ -344,7 +345,7 @@ def _show(value: object, unit: Unit, digits: int) -> str:
     return CELL_FORMS[unit](value, digits, {})
 
 
-def signature_notes(named: Iterable[tuple[str, Result | Comparison]], layout: Layout) -> list[str]:
+def signature_notes(named: Iterable[tuple[str, Result | Comparison | Curve]], layout: Layout) -> list[str]:
     """Format the short or the long signature of each result behind its name, or the note in their place."""
     if layout.unsigned:
         return [layout.unsigned]
