@@ -22,7 +22,7 @@ GAP = "  "
 _LEAST_TEXT, _WIDTH = 24, 80  # Columns of wrapped text, and of a terminal that is none
 NUMBER = ' class="number"'  # Attribute of the heads of numbers in HTML, which stand above them
 _MOST_DIGITS = 15  # Decimal digits of a float
-BOLD = "1"  # Terminal code of bold print
+BOLD, DIM = "1", "2"  # Terminal codes of print
 SCHEMA = 1
 FACTS = ("name", "fact")  # Columns of a table of facts alone, which has no heads
 Written = Iterator[str] | bytes  # Pieces of text that make whole lines, or the bytes of a file
@@ -49,6 +49,7 @@ class Layout:
 
     digits: int | None = None  # Decimals of scores in text and tables; None: by their scale
     colour: bool = False
+    unsigned: str = ""  # Note in the place of signatures; empty: these
     long_signature: bool = False  # Whether signatures include settings at their defaults
     spreadsheet: bool = False
     """Whether CSV text that begins with `=`, `+`, `-` or `@` gets an apostrophe that stops spreadsheets."""
@@ -198,7 +199,8 @@ def json_document(facts: Mapping[str, object], **lists: Iterable[Mapping[str, ob
 
 
 def as_text(table: Table, layout: Layout) -> Iterator[str]:
-    """Write the facts, one per line, and a table; columns that do not fit a terminal continue below."""
+    """Write the finding, the facts, one per line, and a table; columns that do not fit a terminal continue below."""
+    yield f"{layout.styled(one_line(table.lead), BOLD)}\n\n" if table.lead else ""
     facts = [list(map(one_line, fact)) for fact in _facts(table, layout)]
     facts = _wrapped(facts, layout) if table.wrapped else facts
     yield from (f"{line}\n" for line in lay_out(facts, [False, False]))
@@ -219,7 +221,7 @@ def as_text(table: Table, layout: Layout) -> Iterator[str]:
     notes = _notes(table, layout)
     if notes:
         yield "\n"
-    yield from (f"{one_line(note)}\n" for note in notes)
+    yield from (f"{layout.styled(one_line(note), DIM)}\n" for note in notes)
 
 
 def _wrapped(rows: Sequence[Sequence[str]], layout: Layout) -> list[list[str]]:
@@ -280,8 +282,9 @@ def as_csv(table: Table, layout: Layout) -> Iterator[str]:
 
 
 def as_markdown(table: Table, layout: Layout) -> Iterator[str]:
-    """Write the facts as a list, and a Markdown table."""
+    """Write the finding, the facts as a list, and a Markdown table."""
     facts = _facts(table, layout)
+    yield f"{_escape_markdown(table.lead)}\n\n" if table.lead else ""
     yield from (f"- {name}: {_escape_markdown(value)}\n" for name, value in facts)
     if table.columns:
         yield "\n" if facts else ""
@@ -297,7 +300,8 @@ def as_latex(table: Table, layout: Layout) -> Iterator[str]:
     from tabulate import DataRow, Line, TableFormat
 
     facts = _facts(table, layout, blanks=False)
-    yield from (f"% {one_line(note)}\n" for note in _notes(table, layout))
+    said = [*[table.lead] * bool(table.lead), *_notes(table, layout)]
+    yield from (f"% {one_line(note)}\n" for note in said)
     if table.columns:
         yield from (f"% {name}: {one_line(fact)}\n" for name, fact in facts)
     else:

@@ -18,6 +18,7 @@ DIGITS = 2  # Decimals of numbers in text, unless a table says otherwise
 _LEAST_SCALE = 10  # Greater scores have two decimals
 PROBABILITIES = ("p_value", "corrected")  # Columns of p-values
 SIGNIFICANT = 0.05  # p-values below which differences are marked
+TOO_FEW = "too few lines"  # In the place of p, where there is no test
 LEAST_P = 0.001  # Smaller p-values are shown as "< 0.001"
 
 
@@ -138,7 +139,7 @@ class TableColumn:
         if self.form:
             return CELL_FORMS[self.form](value, digits, row)
         if isinstance(value, float) and self.name in PROBABILITIES:
-            return p_text(value)
+            return p_text(value, row)
         shown = self._shown(value, digits)
         if self.ends is None or row.get(self.ends[0]) is None:
             return shown
@@ -158,13 +159,12 @@ class TableColumn:
 
 
 def _p_form(value: float, digits: int, row: Fields) -> str:
-    """Format a p-value, with a star if it is significant, and a sign if no draw could have made it less.
+    """Format a p-value, with a star if it is significant.
 
     >>> _p_form(0.0099, 2, {"p_value": 0.0099, "floor": 0.0099}), _p_form(0.2, 2, {})
     ('≤ 0.0099*', '0.2000 ')
     """
-    at_floor = value >= LEAST_P and row.get("p_value") is not None and row["p_value"] <= row.get("floor", -1)
-    return "≤ " * at_floor + p_text(value) + ("*" if value < SIGNIFICANT else " ")
+    return p_text(value, row) + ("*" if value < SIGNIFICANT else " ")
 
 
 def is_significant(row: Fields) -> bool:
@@ -229,6 +229,7 @@ class Table(Tabular):
     verbatim: Collection[str] = ()  # Columns whose names are shown unchanged
     shown: Sequence[TableColumn] = ()  # What readers see; empty: all columns
     group: Callable[[Fields], object] | None = None  # The best of each group of rows are highlighted; None: of all
+    lead: str = ""  # The finding, which readers see above the table
     also: str = ""  # TableColumn that is highlighted with the best
     colour: Callable[[Fields], str] | None = None  # Colour of a row in HTML, in CSS
     wrapped: bool = False  # Whether sentences of facts and of the last column are wrapped in text
@@ -294,13 +295,17 @@ class Table(Tabular):
         return made
 
 
-def p_text(p_value: float) -> str:
-    """Format a p-value; more digits would depend only on the number of samples.
+def p_text(p_value: float, row: Fields) -> str:
+    """Format a p-value of a row, with a sign if no draw could have made it less; more digits would be those of draws.
 
-    >>> p_text(0.0301), p_text(0.00003)
-    ('0.0301', '< 0.001')
+    >>> p_text(0.0301, {}), p_text(0.00003, {}), p_text(0.0301, {"p_value": 0.001, "floor": 0.001})
+    ('0.0301', '< 0.001', '≤ 0.0301')
     """
-    return f"{p_value:.4f}" if p_value >= LEAST_P else f"< {LEAST_P}"
+    if p_value < LEAST_P:
+        return f"< {LEAST_P}"
+    plain, floor = row.get("p_value"), row.get("floor")
+    at_floor = plain is not None and floor is not None and plain <= floor
+    return f"{'≤ ' * at_floor}{p_value:.4f}"
 
 
 def decimals_of(scores: Iterable[float | None], *, in_percent: bool) -> int:

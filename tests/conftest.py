@@ -169,3 +169,11 @@ def offer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., dict[str, A
 
     yield call
     setting_options.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def few_lines_tested() -> Iterator[None]:
+    """Test differences of however few lines, as tests of the numbers do."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("softbleu.results.significance.LEAST_TESTABLE", 0)
+        yield

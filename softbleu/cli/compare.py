@@ -80,7 +80,8 @@ class CompareOptions(SystemScores):
         Test unfinished outputs, cut after these shares of their tokens, beside whole ones (--partial alone: after
         each quarter)
     fail_if_worse
-        Leave with exit code 1 if a system is significantly worse than the baseline by any of the metrics
+        Leave with exit code 1 if a system is significantly worse than the baseline (default: the first) by any of
+        the metrics
     margin
         With --fail-if-worse: fail instead if a system is not shown to be worse by no more than this, by the 95%
         interval of the difference
@@ -92,7 +93,9 @@ class CompareOptions(SystemScores):
         --fractions, scores by fraction; with --by type and the like, what the kinds of edits add
     """
 
-    baseline: str | None = setting(None, metavar="NAME", unset="the first", panel="Significance", common=True)
+    baseline: str | None = setting(
+        None, metavar="NAME", unset="the first of two; the best of more", panel="Significance", common=True
+    )
     test: Test | None = setting(None, unset="randomization", panel="Significance", common=True)
     samples: int | None = setting(None, unset="1000; a test of over 5 systems takes more", panel="Significance")
     compatible: Literal["sacrebleu"] | None = setting(None, panel="Significance")
@@ -180,8 +183,7 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
         raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
     compared: Any
     with options.open_corpus(plan, by_document=True) as corpus, options.progress() as progress:
-        note_few(how, len(corpus.systems), name)
-        _check_gate(options, how.settled(len(corpus.systems)), len(corpus.systems))
+        _check_gate(options, how.settled(len(corpus.systems)), len(corpus.systems), len(corpus))
         progress.begin(len(corpus), slow=plan.compares_words)
         if page_wanted:
             run |= {"title": options.title, "spans": read_marks(options.spans, corpus, options.encoding)}
@@ -189,6 +191,7 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
             compared = make_comparison_page(corpus, plan, progress=progress, **run)
         else:
             compared = compare_corpus(corpus, plan, checkpoint=output.checkpoint, progress=progress, **run)
+        note_few(how, len(corpus.systems), len(corpus), name)
     if resampled is not None:
         resampled.write(write_distribution(compared))
     if draws_latencies:
@@ -199,7 +202,7 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
     _fail_if_worse(options, compared.compared if page_wanted else compared)
 
 
-def _check_gate(options: CompareOptions, how: SignificanceSettings, systems: int) -> None:
+def _check_gate(options: CompareOptions, how: SignificanceSettings, systems: int, lines: int) -> None:
     """Refuse a gate that nothing could fail."""
     if not options.fail_if_worse:
         if options.margin is not None:
@@ -207,8 +210,12 @@ def _check_gate(options: CompareOptions, how: SignificanceSettings, systems: int
         return
     if systems < 2:
         raise InputError("--fail-if-worse compares systems with the first: give the baseline and another to -c")
-    if options.margin is None and (few := how.too_few(comb(systems, 2) if options.all_pairs else systems - 1)):
-        raise InputError(f"--fail-if-worse: {few[0]}")
+    if options.margin is not None:
+        return
+    if few := how.few_lines(lines):
+        raise InputError(f"--fail-if-worse: {few}; --margin POINTS asks the interval of the difference instead")
+    if none := how.too_few(comb(systems, 2) if options.all_pairs else systems - 1):
+        raise InputError(f"--fail-if-worse: {none[0]}")
 
 
 def _fail_if_worse(options: CompareOptions, compared: Comparison) -> None:

@@ -11,7 +11,7 @@ from softbleu.cli.options import Common, page_format
 from softbleu.cli.parts import options_named, options_of, setting_options
 from softbleu.cli.settings import SettingOption
 from softbleu.cli.words import OptionValues
-from softbleu.config.declare import setting
+from softbleu.config.declare import own_settings, setting
 from softbleu.corpora import ParallelFiles, Segments, name_systems, read_segments
 from softbleu.corpora.corpus import Against, Corpus, compared_with
 from softbleu.corpora.edits import Absent
@@ -52,11 +52,11 @@ def open_sample(metrics: Sequence[Metric] = ()) -> ParallelFiles:
     return ParallelFiles.open([str(folder / "candidate.en")], references)
 
 
-def _note_idle(**idle: object) -> None:
-    """Note that options have no effect, where this is true."""
+def _note_idle(why: str, **idle: object) -> None:
+    """Note that options are ignored, where this is true, and why."""
     for name, said in idle.items():
         if said:
-            note(f"--{name.replace('_', '-')} has no effect here")
+            note(f"--{name.replace('_', '-')} is ignored {why}")
 
 
 class TextOptions(Common, panel="Input", shared=None):
@@ -249,7 +249,7 @@ class Scoring(TextOptions, shared=None):
             how = self.lower, self.encoding, self.direction, self.annotators or "mean"
             metrics = [*read_outside(self.scores, *how), *metrics]
         elif unused := [name for name in ("direction", "annotators") if getattr(self, name)]:
-            note(f"--{unused[0]} has no effect here, without --scores")
+            note(f"--{unused[0]} is ignored without --scores")
         matcher = self.chosen_name("matcher")
         measures, idle = fit_metrics(
             metrics, lambda metric, over, tokenizer: self.settings_of((metric, matcher or over, tokenizer))
@@ -271,16 +271,17 @@ class Scoring(TextOptions, shared=None):
         without_preset = "preset" in idle and self.preset
         if not unused and not without_preset:
             return
-        matchers = [matcher_of(measure) for measure in measures]
-        what = f"these metrics: {', '.join(map(str, measures))}"
-        if len(measures) == 1:
-            what = f"--metric {measures[0].name}" + "".join(f" --matcher {over.name}" for over in matchers if over)
-        what += f", --tokenize {' and '.join(dict.fromkeys(metric.tokenizer.name for metric in measures))}"
+        over = sorted({part.name for part in parts} - {"none", *(one.name for one in measures)})
+        what = " and ".join(map(str, measures)) + f" ({', '.join(over)})" * bool(over)
+        what += f" {'has' if len(measures) == 1 else 'have'} no such setting"
+        exact = next((one.label for one in measures if getattr(matcher_of(one), "name", "") == "exact"), "")
+        soft = {"vectors", *(each.name for each in own_settings(MATCHERS.find("vleu")))} if exact else ()
         for option, value in unused:
             option.check(value)
-            note(f"--{option.name} has no effect here, with {what}")
+            counts = f"{exact} counts exact matches; add --matcher vleu"
+            note(f"--{option.name} is ignored: {counts if option.setting.name in soft else what}")
         if without_preset:
-            note(f"--preset has no effect here, with {what}")
+            note(f"--preset is ignored: {what}")
 
     @contextmanager
     def open_corpus(self, plan: Plan, *, by_document: bool = False) -> Iterator[Corpus]:
@@ -304,14 +305,13 @@ class Scoring(TextOptions, shared=None):
         in_context = any(metric.requires.vectors and metric.vector_choice.context for metric in plan.metrics)
         compared = any(metric.requires.references or metric.requires.edits for metric in plan.metrics)
         from_source = compared and against == "source"
-        _note_idle(
-            absent_annotators=self.absent_annotators and not self.gold,
-            gold=from_source and self.gold,
-            reference=from_source and self.references and not self.resegment,
-            against=self.against and not compared,
-            gate=self.gate and not texts,
-            documents=self.documents and not (by_document or in_context),
-        )
+        referred = self.references and not self.resegment
+        _note_idle("without --gold", absent_annotators=self.absent_annotators and not self.gold)
+        _note_idle("with --against source", gold=from_source and self.gold, reference=from_source and referred)
+        _note_idle("where nothing is compared with references", against=self.against and not compared)
+        _note_idle("where no text is scored", gate=self.gate and not texts)
+        by_document = by_document or in_context
+        _note_idle("where nothing is drawn or scored by document", documents=self.documents and not by_document)
 
     def _named_corpus(self, measures: Sequence[Metric]) -> AbstractContextManager[Corpus]:
         """Return the corpus that the options name, to be opened."""
@@ -325,12 +325,8 @@ class Scoring(TextOptions, shared=None):
             if self.pairs or self.candidates or self.gold:
                 raise InputError("--log has the outputs of systems: leave out -c, --pairs and --gold")
             return nullcontext(self._read_logs())
-        _note_idle(
-            resegment=self.resegment and not self.candidates,
-            segmentation=self.segmentation,
-            unit=self.unit,
-            at=self.moments,
-        )
+        _note_idle("without --candidate", resegment=self.resegment and not self.candidates)
+        _note_idle("without --log", segmentation=self.segmentation, unit=self.unit, at=self.moments)
         if self.pairs:
             if self.candidates or self.references or self.source or self.gold:
                 raise InputError(
@@ -379,7 +375,7 @@ class SystemScores(
     Scoring,
     shared="candidates references source gold metrics language preset encoding pairs input_format against "
     "absent_annotators blank_references gate logs segmentation unit moments resegment scores annotators "
-    "lower direction signature documents output format title spans long digits jobs resume",
+    "lower direction signature documents output format title spans signatures long digits jobs resume",
 ):
     """Options of commands that score systems, and show tables or pages of them."""
 

@@ -32,6 +32,8 @@ class Common(Options, shared=None):
         Decimals in text, markdown and latex; other formats have all digits
     long
         Print signatures with all settings, defaults included, in text, markdown and latex (others: always)
+    signatures
+        Show the signatures of the scores below text, too (files and other formats: always)
     jobs
         Processes to use; the numbers do not depend on it
     resume
@@ -48,6 +50,7 @@ class Common(Options, shared=None):
         None, unset="2, of scores of other programs 4 where these lie between -1 and 1 or within 1 of one another"
     )
     long: bool = setting(False, flags=("--long/--short",), earlier=("--long-signature",))
+    signatures: bool = setting(False)
     jobs: int = setting(1, flags=("-j",), common=True)
     resume: bool | None = setting(False)
 
@@ -107,7 +110,10 @@ class Common(Options, shared=None):
         kept = target.beside(checkpoint) if checkpoint and (always or self.resume) else None
         if kept is None and self.resume:
             raise InputError("--resume keeps a checkpoint beside the --output file: name one")
-        layout = target.layout(self.digits, long_signature=self.long, columns=tuple(dict.fromkeys(columns)))
+        printed = target.is_printed and self.output_format == "text" and "signatures" in self.offered
+        unsigned = "signatures: --signatures" * (printed and not self.signatures and not self.long)
+        signed = {"unsigned": unsigned, "long_signature": self.long}
+        layout = target.layout(self.digits, columns=tuple(dict.fromkeys(columns)), **signed)
         return Destination(target, form, layout, kept)
 
 

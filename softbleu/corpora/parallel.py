@@ -206,7 +206,7 @@ def _mend(file: TextFile, other: TextFile) -> list[str | Parameter]:
     shorter, longer = sorted((file, other), key=lambda each: each.lines)
     if not any(map(str.strip, islice(longer.all_lines(), shorter.lines, None))):
         return [f"; {longer.name} is blank from line {shorter.lines + 1} on: remove these lines"]
-    sizes = sorted(each.ends[-1] for each in (file, other))
-    if sizes[1] > _MOST_LONGER * sizes[0]:
-        return ["; one has far more text, so that more than line breaks differ: softbleu check finds the place"]
+    less, more = sorted((file, other), key=lambda each: each.ends[-1])
+    if more.ends[-1] > _MOST_LONGER * less.ends[-1]:
+        return [f"; {less.name} lacks text, not only line breaks: softbleu check finds the place"]
     return ["; if only the line breaks differ, add ", Parameter("resegment", True), " to score or compare"]

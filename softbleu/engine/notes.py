@@ -103,10 +103,8 @@ def text_notes(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[Note]:
     if len({*forms.values()}) > 1 and any(each.tokenizer.normalize_unicode is None for each in metrics):
         other = next(name for name, normal in forms.items() if not normal)
         yield (
-            f"{other}: letters and their marks are apart, and together in other texts (normal forms of Unicode): "
-            "equal words differ; NFC brings them together (",
-            Parameter("normalize_unicode"),
-            ")",
+            f"{other}: accented letters are stored differently (not NFC), so equal words do not match: add ",
+            Parameter("normalize_unicode", "NFC"),
         )
     yield from _language_notes(first, texts, metrics)
 
@@ -116,8 +114,8 @@ def _tokenised_again(texts: Mapping[str, Sequence[str]], tokenizers: Sequence[st
         some = lines[:: max(1, len(lines) // _SOME)]
         if 2 * sum(line.rstrip().endswith(_TOKENISED) for line in some) > max(len(some), LEAST_SEGMENTS):
             yield (
-                f"most segments of {system} end in a mark that stands alone, as in tokenised text, and are tokenised "
-                f"again ({', '.join(tokenizers)}): give the text as it was, or no tokenizer (none)",
+                f"most segments of {system} look tokenised, and are tokenised again ({', '.join(tokenizers)}): give "
+                "the original text, or no tokenizer (none)",
             )
             return
 

@@ -308,10 +308,13 @@ def running(
 def _note_blank(blank: int, way: Blank, names: Sequence[str]) -> None:
     """Note whether blank references beside others are empty or missing, for all metrics or the named ones."""
     other = Parameter("blank_references", "missing" if way == "empty" else "empty")
-    counted = "empty texts" if way == "empty" else "missing, as left out by an annotator"
-    many = f"{blank:,} references are" if blank > 1 else "1 reference is"
+    many = f"{blank:,} blank references were" if blank > 1 else "1 blank reference was"
     by = f"by {', '.join(names)} " * bool(names)
-    note(f"{many} blank beside others with text, and taken {by}as {counted} (the other way: ", other, ")")
+    note(
+        f"{many} {f'scored {by}as empty text' if way == 'empty' else f'treated {by}as missing'} (the other way: ",
+        other,
+        ")",
+    )
 
 
 def segments_at_once(metrics: Sequence[Metric], corpus: Corpus) -> int:

@@ -405,7 +405,7 @@ def _left_out(lacking: Mapping[str, Sequence[str]]) -> list[str]:
     for side, systems in lacking.items():
         sides.setdefault(tuple(systems), []).append(side)
     return [
-        f"{', '.join(names)} {'lack' if len(names) > 1 else 'lacks'} {', '.join(systems)}: left out"
+        f"{', '.join(systems)} {'have' if len(systems) > 1 else 'has'} no scores by {', '.join(names)}: left out"
         for systems, names in sides.items()
         if systems
     ]

@@ -24,8 +24,9 @@ from softbleu.formats import (
     with_columns,
 )
 from softbleu.io.progress import note
-from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, gate_columns, signature_note
-from softbleu.tables import SIGNIFICANT, Table, TableColumn, best_places
+from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, gate_columns, signature_notes
+from softbleu.report.verdicts import corrected_text, headline
+from softbleu.tables import CELL_FORMS, SIGNIFICANT, TOO_FEW, Table, TableColumn, best_places, is_significant, p_text
 
 if TYPE_CHECKING:
     from softbleu.report.plots import Scatter
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 
 _DISAGREE = "for some systems the corpus score and the average line disagree (d has the opposite sign)"
 _OF_RUNS = ("kind", "metric", "system", "name", "one", "two", "difference")
-_CORRECTIONS = {"holm": "Holm-corrected", "fdr": "corrected by Benjamini-Hochberg"}
 _ADDED = ("contribution_lower", "contribution_upper")
 _COUNTED = ("effect", "wins", "ties", "losses")
 _DIFFERENCES = ("difference", "difference_lower", "difference_upper")
@@ -90,7 +90,7 @@ VIEW_COLUMNS = {
     ),
     "effect": TableColumn("effect", "d", digits=2, sign="+", missing=""),
     "segments": TableColumn("wins", "+/=/−", text=lambda row, digits: _won(row)),
-    "p": TableColumn("corrected", "p", "p", missing=""),
+    "p": TableColumn("corrected", "p", text=lambda row, digits: _p(row)),
     "adds": TableColumn("contribution", "adds [95% CI]", sign="+", ends=_ADDED, missing=""),
 }
 """Columns of comparisons for readers. A view names those that it shows."""
@@ -101,6 +101,7 @@ _JOINED = {
 }
 """Columns that join the one before, and what its head then says, too."""
 _IF_CHOSEN = ("mean", "margin")  # Columns that tables show only by their names
+_NARROW = "intervals of so few lines may be too narrow"
 _MARGIN = "±: half the width of the 95% interval"
 _FRACTIONS = [
     "outputs cut after these shares of their tokens, against the beginnings of references that they have come to",
@@ -119,11 +120,17 @@ def _margin(row: Fields, digits: int) -> str:
 
 def _apart(row: Fields, digits: int) -> str:
     shown = "" if row["difference"] is None else f"{row['difference']:+z.{digits}f}"
-    return "baseline" if row["other"] is None else shown
+    return row.get("base", "baseline") if row["other"] is None else shown
 
 
 def _ranks(row: Fields) -> str:
     return "" if row["best_rank"] is None else f"{row['best_rank']}–{row['worst_rank']}"
+
+
+def _p(row: Fields) -> str:
+    if row["corrected"] is None:
+        return TOO_FEW if row["other"] is not None and row["floor"] is None else ""
+    return CELL_FORMS["p"](row["corrected"], 0, row)
 
 
 def _won(row: Fields) -> str:
@@ -169,8 +176,7 @@ def _of(key: str, column: TableColumn, head: str, digits: int | None = None) -> 
 def _shown_rows(table: Comparison, name: str, layout: Layout) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
     """Return the rows of a metric, the best first, with shares of coverage and gates; and the heads of these."""
     heads: dict[str, list[str]] = {"vectors": [], "gated": []}
-    more: dict[str, Any] = {"named": name, "floor": table.significance.floor}
-    more |= {"digits": _decimals(table, layout), "better": None if table.higher_is_better else "lower"}
+    more = {"named": name, "digits": _decimals(table, layout), "better": None if table.higher_is_better else "lower"}
     gated, rows = gate_columns([one["gated"] for one in table.rows]), []
     for place, row in enumerate(table.rows):
         covered = {head: cell for head, (cell,) in coverage_columns({"": [row["coverage"]]})[0].items()}
@@ -182,7 +188,7 @@ def _shown_rows(table: Comparison, name: str, layout: Layout) -> tuple[list[dict
 def comparison_tables(tables: Sequence[Comparison], layout: Layout) -> Table:
     """Make a table: a row per metric and system, the best first; stars mark significant differences."""
     chosen = layout.columns or [name for name in COMPARISON_COLUMNS if name not in _IF_CHOSEN]
-    several, rows, notes, signatures = len(tables) > 1, [], dict[str, None](), []
+    several, rows, notes = len(tables) > 1, [], dict[str, None]()
     shown = _columns(chosen, "score" if several else tables[0].label)
     for table in tables:
         name = _name_in(tables, table)
@@ -192,12 +198,12 @@ def comparison_tables(tables: Sequence[Comparison], layout: Layout) -> Table:
             known = {column.name for column in shown[of]}
             shown[of] += [TableColumn(head, head, missing="") for head in heads[of] if head not in known]
         notes |= dict.fromkeys([*_baseline_notes(table, chosen), *_coverage_notes([table], chosen, layout)])
-        signatures.append(f"{name} " * several + signature_note(table, layout))
     names = [VIEW_COLUMNS["metric"]] * several + [VIEW_COLUMNS["system"]]
     return Table.of(
         rows,
         shown=[*names, *(column for columns in shown.values() for column in columns)],
-        notes=[*notes, *signatures],
+        notes=[*notes, *signature_notes([(_name_in(tables, table) * several, table) for table in tables], layout)],
+        lead=headline(tables, layout),
         digits=lambda row: row["digits"],
         group=lambda row: row["named"],
         text_columns=len(names),
@@ -232,7 +238,12 @@ def _name_in(tables: Sequence[Comparison], table: Comparison) -> str:
 def matrix_tables(tables: Sequence[Comparison], layout: Layout) -> list[Table]:
     """Make the table of each metric, followed by a matrix of all pairs, which has the signature."""
     made = [(comparison_tables([table], layout), _matrix(table, layout)) for table in tables]
-    return [each for table, matrix in made for each in (replace(table, notes=table.notes[:-1]), matrix)]
+    several = [headline(tables, layout), *[""] * (len(tables) - 1)]
+    return [
+        each
+        for (table, matrix), lead in zip(made, several, strict=True)
+        for each in (replace(table, notes=table.notes[:-1], lead=lead), matrix)
+    ]
 
 
 def summary_table(tables: Sequence[Comparison], layout: Layout) -> Table:
@@ -258,10 +269,10 @@ def summary_table(tables: Sequence[Comparison], layout: Layout) -> Table:
                 row[head] = cell
     tests, notes = first.tests, list[str]()
     if tests and {"score", "p"} & {*chosen}:
-        said = f"* p < {SIGNIFICANT} against {first.baseline} · p: {corrected_text(first, tests)}"
+        said = f"* p < {SIGNIFICANT} against {_base(first)} · p: {corrected_text(first, tests)}"
         notes = [said, *first.significance.too_few(tests)]
-    notes += [*_coverage_notes(tables, chosen, layout), *(signature_note(table, layout) for table in tables)]
-    return Table.of(wide.values(), shown=columns, notes=notes, text_columns=1)
+    notes += [*_coverage_notes(tables, chosen, layout), *signature_notes([("", table) for table in tables], layout)]
+    return Table.of(wide.values(), shown=columns, notes=notes, text_columns=1, lead=headline(tables, layout))
 
 
 def summary_and_matrices(tables: Sequence[Comparison], layout: Layout) -> list[Table]:
@@ -276,9 +287,8 @@ def kind_tables(tables: Comparison, layout: Layout) -> Table:
     if len(tables.families[0].systems) > 1:
         chosen += ["difference", "difference-interval", "p", "adds"]
     columns = _columns(chosen, f"F{tables.rows[0]['beta']:g}")
-    floors = {table.metric: table.significance.floor for table in tables}
     return Table.of(
-        [{**row, "named": row["label"], "floor": floors[row["metric"]]} for row in tables.rows],
+        [{**row, "named": row["label"]} for row in tables.rows],
         shown=[replace(column, better=0) for some in columns.values() for column in some],
         notes=_kind_notes(tables, layout),
         text_columns=len(names),
@@ -287,7 +297,7 @@ def kind_tables(tables: Comparison, layout: Layout) -> Table:
 
 def _kind_notes(tables: Comparison, layout: Layout) -> list[str]:
     """Explain the columns."""
-    notes, first, beta = list[str](), tables[0], tables.rows[0]["beta"]
+    notes, first, beta = list(filter(None, [tables.untested])), tables[0], tables.rows[0]["beta"]
     if first.tests:
         tests = max(table.tests for table in tables)
         notes.append(f"* p < {SIGNIFICANT} against {first.baseline} · p: {corrected_text(first, tests)}")
@@ -297,7 +307,7 @@ def _kind_notes(tables: Comparison, layout: Layout) -> list[str]:
     other = [table.label for table in tables if not table.rows[0]["is_score"]]
     if other:
         notes.append(f"F{beta:g} is that of M2, of these counts, and not the score of {', '.join(other)}")
-    return [*notes, *(signature_note(table, layout) for table in tables)]
+    return [*notes, *signature_notes([("", table) for table in tables], layout)]
 
 
 def kind_summary(tables: Comparison, layout: Layout) -> Table:
@@ -329,9 +339,9 @@ def slice_tables(tests: Comparison, layout: Layout) -> list[Table]:
 def _slice_table(table: Comparison, layout: Layout) -> Table:
     kind = next(name for name in ("fraction", "bucket", "moment") if name in table.rows[0])
     of_fractions = kind == "fraction"
-    count, notes = table.tests, [*_FRACTIONS] * of_fractions
+    count, notes = table.tests, [*_FRACTIONS] * of_fractions + [table.untested] * bool(table.untested)
     if count:
-        notes += [f"* p < {SIGNIFICANT} against {table.families[-1].baseline} · p: {corrected_text(table, count)}"]
+        notes += [f"* p < {SIGNIFICANT} against {_base(table)} · p: {corrected_text(table, count)}"]
         notes += table.significance.too_few(count)
     chosen = {
         "fraction": ["fraction", "system"],
@@ -347,7 +357,7 @@ def _slice_table(table: Comparison, layout: Layout) -> Table:
         for some in _columns(chosen, table.label).values()
         for column in some
     ]
-    notes += [signature_note(table, layout)]
+    notes += signature_notes([("", table)], layout)
     names = chosen.index("system") + 1
     return Table.of(table.rows, shown=columns, notes=notes, text_columns=names, digits=_decimals(table, layout))
 
@@ -366,18 +376,24 @@ def _baseline_notes(table: Comparison, chosen: Sequence[str]) -> list[str]:
     tests = len(table.rows) - 1
     if not tests:
         return []
+    few = table.untested
     short = {
-        "p": f"p: {corrected_text(table, tests)}",
+        "p": f"p: {few or corrected_text(table, tests)}",
         "effect": "d: Cohen's d over segments",
         "segments": "+/=/−: segments won, tied, lost",
         "ranks": "ranks: 95% range",
     }
     return [
-        *[f"* p < {SIGNIFICANT} against {table.baseline}"] * ("p" in chosen),
+        *[f"* p < {SIGNIFICANT} against {_base(table)}"] * ("p" in chosen and not few),
         *filter(None, [" · ".join(text for name, text in short.items() if name in chosen)]),
+        *[_NARROW] * bool(few),
         *[_DISAGREE] * ("effect" in chosen and _turns(table)),
-        *table.significance.too_few(tests) * ("p" in chosen),
+        *table.significance.too_few(tests) * ("p" in chosen and not few),
     ]
+
+
+def _base(table: Comparison) -> str:
+    return "the best" if table.best else table.families[-1].baseline
 
 
 def _turns(table: Comparison) -> bool:
@@ -386,12 +402,13 @@ def _turns(table: Comparison) -> bool:
     return any(pair.difference * pair.effect < 0 for pair in pairs)
 
 
-def note_few(significance: SignificanceSettings, systems: int, output_format: str) -> None:
-    """Print a note that nothing can be significant, for formats without notes of their own."""
-    if is_for_readers(output_format):
+def note_few(significance: SignificanceSettings, systems: int, lines: int, output_format: str) -> None:
+    """Print a note that nothing is tested, or can be significant, for formats without notes of their own."""
+    if is_for_readers(output_format) or systems < 2:
         return
     tests = systems * (systems - 1) // 2 if significance.all_pairs else systems - 1
-    for said in significance.settled(systems).too_few(tests) if tests else ():
+    few = significance.few_lines(lines)
+    for said in [f"p is empty: {few}"] if few else significance.settled(systems).too_few(tests):
         note(said)
 
 
@@ -400,35 +417,25 @@ def worse_text(rows: Sequence[ComparedRow], margin: float | None) -> str:
     said, than = [], "than" if margin is None else "of"
     for row in rows:
         ends = f"{row.difference_lower:+.4g} to {row.difference_upper:+.4g}"
-        reason = f"p {row.corrected:.4f}" if margin is None else ends
+        reason = f"p {p_text(row.corrected, row)}" if margin is None else ends
         said.append(f"{row.system} {than} {row.other} by {row.label} ({row.difference:+.4g}, {reason})")
     return f"{'worse' if margin is None else f'not shown to be within {margin:g}'}: {'; '.join(said)}"
 
 
-def corrected_text(table: Comparison, tests: int) -> str:
-    """Name the correction of so many tests."""
-    how = _CORRECTIONS.get(table.significance.correction)
-    return "not corrected" if how is None else f"{how}, {tests} test{'s' * (tests > 1)}"
-
-
 def _matrix(table: Comparison, layout: Layout) -> Table:
     """Make a matrix of all pairs by rank: p above the diagonal, below it the difference of row and column."""
-    names, floor, digits = (
-        [row["system"] for row in _ranked(table)],
-        table.significance.floor,
-        _decimals(table, layout),
-    )
-    rows = []
+    names, digits, rows = [row["system"] for row in _ranked(table)], _decimals(table, layout), []
     for number, name in enumerate(names):
-        pairs = [None if other == name else {**table.pair(name, other), "floor": floor} for other in names]
+        pairs = [None if other == name else table.pair(name, other) for other in names]
         cells = [
             "" if pair is None else VIEW_COLUMNS["difference" if index < number else "p"].cell(pair, digits)
             for index, pair in enumerate(pairs)
         ]
         rows.append([f"{number + 1} {name}", *cells])
     tests = len(table.pairs)
-    said = f"above the diagonal: p ({corrected_text(table, tests)}; * p < {SIGNIFICANT}) · below: differences"
-    notes = [said, *table.significance.too_few(tests), signature_note(table, layout)]
+    how = table.untested or f"{corrected_text(table, tests)}; * p < {SIGNIFICANT}"
+    notes = [f"above the diagonal: p ({how}) · below: differences"]
+    notes += [*([] if table.untested else table.significance.too_few(tests)), *signature_notes([("", table)], layout)]
     return Table([table.label, *map(str, range(1, len(names) + 1))], rows, notes=notes, text_columns=1)
 
 
@@ -488,6 +495,7 @@ def compare_json(tables: Comparison, layout: Layout) -> Iterator[str]:
         return
     signature = {} if several else {"signature": tables[0].signature}
     how = {"baseline": tables[0].baseline, "correction": tables[0].significance.correction}
+    how |= {"verdict": headline(tables, layout)}
     rows, pairs = list[dict[str, object]](), list[dict[str, object]]()
     systems = list[dict[str, object]]()
     for table in tables:
@@ -504,7 +512,12 @@ def compare_json(tables: Comparison, layout: Layout) -> Iterator[str]:
             ]
         )
         pairs += ({**named, **pair} for pair in beside)
-    yield from json_document({"schema": _SCHEMA, **signature, **how}, rows=rows, systems=systems, pairs=pairs)
+    best = [
+        {"metric": row["metric"], **{name: row[name] for name in ("system", "other", *_OF_PAIRS)}}
+        for row in tables.best
+    ]
+    more = {"best": best} if best else {}
+    yield from json_document({"schema": _SCHEMA, **signature, **how}, rows=rows, systems=systems, pairs=pairs, **more)
 
 
 def _system(row: ComparedRow) -> dict[str, object]:
@@ -516,7 +529,9 @@ def _system(row: ComparedRow) -> dict[str, object]:
 
 def nested_pair(pair: ComparedRow) -> dict[str, object]:
     """Name the numbers of a pair as pages do: the interval in one cell."""
-    return {name: getattr(pair, name) for name in ("name", "other", "difference", "interval", *_OF_PAIRS[3:])}
+    return {
+        name: getattr(pair, name) for name in ("name", "other", "difference", "interval", *_OF_PAIRS[3:], "floor")
+    }
 
 
 def write_distribution(tables: Sequence[Comparison]) -> Iterator[str]:
@@ -533,9 +548,9 @@ def write_distribution(tables: Sequence[Comparison]) -> Iterator[str]:
 def draw_pairs(tables: Sequence[Comparison], picture_format: str) -> bytes:
     """Draw the ranked scores by each metric with their intervals; rings do not differ from the baseline."""
     panels = []
-    for table in tables:
+    for table in (each.beside_best() for each in tables):
         ranked, base = _ranked(table), table.baseline
-        filled = [row.beside is None or row.beside.corrected < SIGNIFICANT for row in ranked]
+        filled = [row["other"] is None or is_significant(row) for row in ranked]
         note = f"● differs from {base}, ○ not (p < {SIGNIFICANT}, {corrected_text(table, table.tests)})"
         note = _nothing_marked(table) or (note if len(ranked) > 1 else "")
         panels.append(
@@ -584,8 +599,8 @@ def _trade(quality: Comparison, latency: Comparison) -> Scatter:
 
 def _nothing_marked(table: Comparison) -> str:
     """Explain why no pair is significant, if none is."""
-    if not table.pairs or any(pair.corrected < SIGNIFICANT for pair in table.pairs):
-        return ""
+    if table.untested or not table.pairs or any(is_significant(pair) for pair in table.pairs):
+        return table.untested
     how, tests = table.significance, len(table.pairs)
     after = {"holm": " after Holm correction", "fdr": " after Benjamini-Hochberg correction"}
     drawn = f"{how.drawn():,} {'samples' if how.test == 'bootstrap' else 'trials'}"
@@ -620,6 +635,7 @@ def _view_of(tables: Comparison) -> View | None:
 def _views(audience: Audience) -> Callable[[Comparison, Layout], Made]:
     def make(tables: Comparison, layout: Layout) -> Made:
         view = _view_of(tables) or (_PAIRS if tables[0].significance.all_pairs else _WHOLE)
+        tables = tables if audience == "programs" else tables.beside_best()
         if "moment" in tables[0].rows[0] and audience != "programs" and view is _PAIRS:
             return matrix_tables(tables.by_family(), layout)
         if "moment" in tables[0].rows[0] and not layout.columns:

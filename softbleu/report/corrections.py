@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from softbleu import report
 from softbleu.analysis.corrections import ALL
 from softbleu.errors import InputError
-from softbleu.report.comparisons import corrected_text
+from softbleu.report.verdicts import corrected_text
 from softbleu.results.comparison import ComparedRow, Comparison
 from softbleu.tables import SIGNIFICANT
 
@@ -41,6 +41,7 @@ def kind_rows(table: Comparison) -> list[dict[str, object]]:
         for name in ("contribution", "contribution_interval", "difference", "interval", "corrected", "p_value"):
             key = "difference_interval" if name == "interval" else name
             cells[key] = None if beside is None else getattr(beside, name)
+        cells["floor"] = row["floor"]
         rows.append(cells)
     return rows
 

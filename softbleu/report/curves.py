@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from softbleu import report
 from softbleu.formats import Layout
+from softbleu.report.scores import signature_notes
 from softbleu.tables import Table, TableColumn, Value
 
 if TYPE_CHECKING:
@@ -46,11 +47,7 @@ def curve_records(curves: Curves, layout: Layout) -> Table:
     }
     heads = [f"{place:.4g}%" if curves.unit == "fraction" else f"{place:,}" for place in _percent(curves, places)]
     said = "after these shares of their tokens" if curves.unit == "fraction" else "after so many tokens"
-    signatures = {
-        f"{one.label} " * several
-        + f"signature: {one.signature if layout.long_signature else one.short_signature}": None
-        for one in curves.curves
-    }
+    signatures = dict.fromkeys(signature_notes([(one.label * several, one) for one in curves.curves], layout))
     names = [TableColumn("system"), *[TableColumn("metric")] * several]
     return Table(
         ["system", "metric", *heads, "whole"],

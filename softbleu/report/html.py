@@ -26,7 +26,7 @@ from softbleu.errors import one_line
 from softbleu.formats import NUMBER, Layout, as_html, dump
 from softbleu.metrics.protocols import BleuFormula, in_percent
 from softbleu.report.credit import shown_parts
-from softbleu.report.verdicts import make_verdicts, overall_verdict
+from softbleu.report.verdicts import headline, make_verdicts
 from softbleu.tables import Table, TableColumn, Value
 from softbleu.version import __version__
 
@@ -130,15 +130,14 @@ def _verdict_data(page: Page, layout: Layout) -> dict[str, object] | None:
     """Return what a comparison found, by number of the system; None for pages without tests."""
     if not page.compared:
         return None
-    verdicts, names = make_verdicts(page.compared, layout), [result.name for result in page.scores.results]
-    shown = [
-        None if verdict is None else {**asdict(verdict), "agreement": verdict.agreement}
-        for verdict in map(verdicts.get, names)
-    ]
+    swept, names = page.matches.thresholds, [result.name for result in page.scores.results]
+    at = _name(swept.values[swept.run]) if swept.values else ""
+    verdicts = make_verdicts(page.compared, layout, at)
+    shown = [None if verdict is None else asdict(verdict) for verdict in map(verdicts.get, names)]
     first, lines = page.compared[0], page.differences
     return {
         "baseline": names.index(first.baseline),
-        "overall": overall_verdict(first),
+        "headline": headline(page.compared, layout, at),
         "systems": shown,
         "step": None if lines is None else lines.step,
         "counts": [] if lines is None else lines.counts.tolist(),
@@ -229,7 +228,7 @@ def _mark_columns(page: Page, rows: int) -> dict[str, Integers]:
 
 def _table(table: PageTable, digits: int) -> dict[str, object]:
     """Format the cells of a table."""
-    columns = list(dict.fromkeys(name for row in table.rows for name in row))
+    columns = [name for name in dict.fromkeys(name for row in table.rows for name in row) if name != "floor"]
     cells = [[TableColumn(name, missing="–").cell(row, digits) for name in columns] for row in table.rows]
     numeric = [not any(isinstance(row.get(name), str) for row in table.rows) for name in columns]
     values = [[_exact(row.get(name)) for name in columns] for row in table.rows]

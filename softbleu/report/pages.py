@@ -187,15 +187,20 @@ def make_comparison_page(
 ) -> Page:
     """Make the page of a comparison: the baseline beside the best other system, and tables of where they differ.
 
+    Of three systems or more without a baseline, the best by the first metric stands in its place.
+
     The page is about the first metric; its lines also have scores by the others. `title` is the title of the page,
     `spans` are marked in its lines. Edits are compared for all metrics that judge them, `by` kinds of a `language` as
     in `compare_corrections` (`type` unless given). The other parameters are as for `compare_corpus`.
     """
     options = RunOptions(jobs, executor, progress=progress)
     with _scored(corpus, metrics, options) as (runner, statistics):
-        baseline = baseline or corpus.systems[0]
-        settings = significance or SignificanceSettings()
-        compared = compare_systems(statistics, baseline, settings, progress)
+        settings, first = significance or SignificanceSettings(), corpus.systems[0]
+        with_best = baseline is None and len(corpus.systems) > 2
+        if with_best:  # The page is about it
+            first = corpus.systems[outputs_family(statistics[0], first, settings).best]
+        baseline = baseline or first
+        compared = compare_systems(statistics, baseline, settings, progress, with_best=with_best)
         page = _page_of(runner, statistics, "corpus", compared[0].significance, title, spans, baseline)
         others = [row for row in compared[0].comparisons if row.name != baseline]
         best = min(others, key=lambda row: row.rank, default=None)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from softbleu.errors import counted, one_line
 from softbleu.formats import (
     BOLD,
+    DIM,
     SCHEMA,
     TABLE_FORMATS,
     Layout,
@@ -20,6 +21,7 @@ from softbleu.formats import (
     table_writers,
 )
 from softbleu.report.credit import shown_parts
+from softbleu.report.verdicts import best_scores_text
 from softbleu.tables import CELL_FORMS, Table, TableColumn, Value, spread
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from softbleu.metrics.score import Unit
     from softbleu.results.comparison import Comparison
     from softbleu.results.pairs import PairScores
+    from softbleu.results.prefixes import Curve
 
 _STARS = {True: "*", False: ""}
 COVERAGE_COUNTS = {
@@ -46,7 +49,7 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     """Write one system as a card, several systems or metrics as one table; first a row per segment at that level."""
     groups = _by_metric(results)
     if len(groups) > 1 and not any(result.parts_of for result in results):
-        yield from _table_text(_metric_table(groups, layout), layout)
+        yield from _table_text(replace(_metric_table(groups, layout), lead=best_scores_text(groups)), layout)
         return
     for number, group in enumerate(groups):
         yield "\n" if number else ""
@@ -55,9 +58,9 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
             yield "\nAll segments together:\n\n"
         if len(group) == 1:
             yield from _card(group[0], layout)
-            yield f"\n{one_line(signature_note(group[0], layout))}\n"
+            yield from _signed_below(group[0], layout)
         else:
-            yield from _table_text(_system_table(group, layout), layout)
+            yield from _table_text(replace(_system_table(group, layout), lead=best_scores_text([group])), layout)
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,9 @@ def write_soft_text(scores: SoftScores, layout: Layout) -> Iterator[str]:
         beside = TableColumn(name, first.label, "score", _decimals(scores.exact, layout))
         rows = [[*row, result.score] for row, result in zip(table.rows, scores.exact, strict=True)]
         shown = [*table.shown[:2], beside, *table.shown[2:]]
-        yield from _table_text(replace(table, columns=[*table.columns, name], rows=rows, shown=shown), layout)
+        lead = best_scores_text([scores.results])
+        table = replace(table, columns=[*table.columns, name], rows=rows, shown=shown, lead=lead)
+        yield from _table_text(table, layout)
         return
     (result,), (exact,) = scores.results, scores.exact
     digits = layout.decimals([exact.score], in_percent=exact.in_percent)
@@ -94,7 +99,11 @@ def write_soft_text(scores: SoftScores, layout: Layout) -> Iterator[str]:
             if (pair := part.example)
         ]
         yield from (f"{line}\n" for line in lay_out(rows, [False, True, False, False, False]))
-    yield f"\n{one_line(signature_note(result, layout))}\n"
+    yield from _signed_below(result, layout)
+
+
+def _signed_below(result: Result, layout: Layout) -> Iterator[str]:
+    yield from (f"\n{layout.styled(one_line(note), DIM)}\n" for note in signature_notes([("", result)], layout))
 
 
 def _sampled(gain: SoftGain) -> str:
@@ -195,7 +204,7 @@ def score_tables(results: Sequence[Result], layout: Layout) -> list[Table]:
     if len(groups) > 1 and not any(result.parts_of for result in results):
         return [_metric_table(groups, layout)]
     made = ((group[0], (_part_table if group[0].parts_of else _system_table)(group, layout)) for group in groups)
-    return [replace(table, notes=[signature_note(first, layout)]) for first, table in made]
+    return [replace(table, notes=signature_notes([("", first)], layout)) for first, table in made]
 
 
 def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Table:
@@ -213,7 +222,7 @@ def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Table:
         [systems[0].name, *(result.score for result in systems), *(cells[place] for cells in columns.values())]
         for place, systems in enumerate(zip(*groups, strict=True))
     ]
-    notes += [f"{name} {signature_note(group[0], layout)}" for name, group in by_name.items()]
+    notes += signature_notes([(name, group[0]) for name, group in by_name.items()], layout)
     shown = [TableColumn("system"), *(_score_column(name, group, layout) for name, group in by_name.items())]
     shown += [TableColumn(name, name) for name in columns]
     return Table(["system", *names, *columns], rows, notes=notes, text_columns=1, shown=shown)
@@ -276,7 +285,7 @@ def _system_table(results: Sequence[Result], layout: Layout) -> Table:
         covered |= {"empty": f"{result.empty:,}"} if result.empty else {}
         rows.append(({"system": result.name}, result.numbers, covered))
     _, notes = coverage_columns({"": [results[0].coverage]})
-    notes = [*notes, signature_note(results[0], layout)]
+    notes = [*notes, *signature_notes([("", results[0])], layout)]
     return replace(_laid_out(rows, results, layout), notes=notes, also="system")
 
 
@@ -359,9 +368,12 @@ def _show(value: object, unit: Unit, digits: int) -> str:
     return CELL_FORMS[unit](value, digits, {})
 
 
-def signature_note(result: Result | Comparison, layout: Layout) -> str:
-    """Format the short or the long signature."""
-    return f"signature: {result.signature if layout.long_signature else result.short_signature}"
+def signature_notes(named: Iterable[tuple[str, Result | Comparison | Curve]], layout: Layout) -> list[str]:
+    """Format the short or the long signature of each result behind its name, or the note in their place."""
+    if layout.unsigned:
+        return [layout.unsigned]
+    signed = ((name, one.signature if layout.long_signature else one.short_signature) for name, one in named)
+    return [f"{name} signature: {signature}".lstrip() for name, signature in signed]
 
 
 def _reference_coverage(coverage: Coverage) -> str:

@@ -1,17 +1,21 @@
-"""Verdicts of a comparison in words: which of two systems is better, by how much, and whether other metrics agree."""
+"""Verdicts in words: which systems are best, which of two is better, by how much, and whether other metrics agree."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from softbleu.formats import Layout
-from softbleu.report.comparisons import corrected_text
-from softbleu.tables import SIGNIFICANT, p_text
+from softbleu.tables import TOO_FEW, is_significant, p_text
 
 if TYPE_CHECKING:
+    from softbleu.metrics.result import Result
     from softbleu.results.comparison import ComparedRow, Comparison
+
+_Key = TypeVar("_Key", bound=Hashable)
+_CORRECTIONS = {"holm": "Holm-corrected", "fdr": "corrected by Benjamini-Hochberg"}
+_NAMED = 4  # Systems that a sentence names; more are counted
 
 
 @dataclass(frozen=True)
@@ -35,25 +39,188 @@ class SystemVerdict:
     ties: int
     losses: int
     others: Sequence[MetricVerdict] = ()  # By the other metrics
+    agreement: str = ""  # Whether these agree
 
-    @property
-    def agreement(self) -> str:
-        """A sentence on whether the other metrics agree."""
-        groups: dict[str, list[str]] = {}
-        for other in self.others:
-            if not self.better:
-                said = "show a significant difference" if other.better else "show no significant difference either"
-            elif other.better:
-                said = "agree" if other.better == self.better else "disagree"
-            else:
-                said = "show no significant difference"
-            groups.setdefault(said, []).append(other.metric)
-        parts = (f"{_listed(names)} {_verb(verb, len(names))}" for verb, names in groups.items())
-        return "; ".join(parts)
+
+def headline(tables: Sequence[Comparison], layout: Layout, at: str = "") -> str:
+    """Answer the question of a comparison in one sentence: by the first metric, and whether the others agree.
+
+    Parameters
+    ----------
+    tables
+        The comparison by each metric. Of three systems or more without a baseline the sentence is about the best,
+        otherwise about the systems beside the baseline.
+    layout
+        Its digits are the decimals of scores.
+    at
+        Threshold to name with the first metric, where a page has others.
+
+    Returns
+    -------
+    str
+        The sentence; empty where outputs at several moments are compared.
+
+    Examples
+    --------
+    >>> from softbleu import compare
+    >>> texts = {"A": ["a cat"] * 40, "B": ["a dog"] * 40, "C": ["a cat"] * 40}
+    >>> headline(compare(texts, ["a cat"] * 40, metrics=["chrf"]), Layout())
+    'A and C share the best chrF; B is worse (p < 0.001).'
+    """
+    found = [table.beside_best() for table in tables]
+    first = found[0]
+    label = _label(first, at)
+    if len(first.families) > 1:
+        return ""
+    if first.best and not first.untested:
+        return f"{'; '.join([_best_sentence(first, label), *_first_by_others(found)])}."
+    if len(first.rows) > 2 and not first.untested:
+        return f"{'; '.join([_beside_sentence(first, label), *_same_by_others(found)])}."
+    pair = next((row.beside for row in first.rows if row.beside is not None), None)
+    if pair is None:
+        (row,), digits = first.rows, _digits(first, layout)
+        low, high = (f"{end:.{digits}f}" for end in row.interval)
+        return f"{row['system']} has {row['score']:.{digits}f} {label}, 95% interval {low} to {high}."
+    verdict = make_verdicts(found, layout, at)[pair.name]
+    said = [verdict.sentence + ("" if first.untested else f" ({_sure(first, pair, layout)})"), verdict.agreement]
+    return f"{'; '.join(filter(None, said))}."
+
+
+def make_verdicts(tables: Sequence[Comparison], layout: Layout, at: str = "") -> dict[str, SystemVerdict]:
+    """Make the verdict of the first metric on each system beside the baseline, by name; see `headline`."""
+    first, *more = tables
+    verdicts = {}
+    for place, row in enumerate(first.comparisons):
+        if (pair := row.beside) is None:
+            continue
+        beside = [(table, table.comparisons[place].beside) for table in more]
+        others = [_of_metric(table, other, layout) for table, other in beside if other is not None]
+        better = _better(first, pair)
+        agreement = "" if first.untested else _agreement(better, others)
+        said = better, _sentence(first, pair, layout, _label(first, at)), _facts(first, pair, layout)
+        verdicts[row.name] = SystemVerdict(*said, pair.wins, pair.ties, pair.losses, others, agreement)
+    return verdicts
+
+
+def best_scores_text(groups: Sequence[Sequence[Result]]) -> str:
+    """Name the systems with the best score by each metric, which nothing has tested.
+
+    Empty for one system, also at several moments of its outputs, and where a score is missing.
+
+    >>> from softbleu import score
+    >>> best_scores_text([score({"A": ["a cat"], "B": ["a dog"]}, ["a cat"], metrics="chrf")])
+    'A has the best chrF (not tested; softbleu compare tests it).'
+    """
+    names, said = [result.name for result in groups[0]], list[tuple[str, tuple[str, ...]]]()
+    if len(names) < 2 or {name.rpartition("@")[0] for name in names} & {*names}:
+        return ""
+    for group in groups:
+        scores = [result.score if result.higher_is_better else -result.score for result in group]
+        leaders = (name for name, score in zip(names, scores, strict=True) if score == max(scores))
+        said += [(group[0].label, tuple(sorted(leaders)))] * all(score == score for score in scores)
+    parts = [_leading(leaders, _listed(labels)) for leaders, labels in _grouped(said).items()]
+    return f"{'; '.join(parts)} (not tested; softbleu compare tests it)." if parts else ""
+
+
+def corrected_text(table: Comparison, tests: int) -> str:
+    """Name the correction of so many tests."""
+    how = _CORRECTIONS.get(table.significance.correction)
+    return "not corrected" if how is None else f"{how}, {tests} test{'s' * (tests > 1)}"
+
+
+def _best_sentence(table: Comparison, label: str) -> str:
+    """Name the best system, which ones cannot be told apart from it, and which are worse."""
+    leaders = _leaders(table)
+    others = [row for row in sorted(table.rows, key=lambda row: (row["rank"], row["system"])) if row["rank"] > 1]
+    worse = [row for row in others if is_significant(row)]
+    near = [row["system"] for row in others if not is_significant(row)]
+    if not others:
+        return f"All {len(leaders)} systems have the same {label}"
+    parts = [f"{leaders[0]} is best by {label}" if len(leaders) == 1 and not near else _leading(leaders, label)]
+    if near:
+        in_turn = near == [row["system"] for row in others[: len(near)]]
+        who = _who(near, f"{'the next' if in_turn else 'another'} {len(near)}")
+        parts[0] += f", but {who} cannot be told apart from {'them' if len(leaders) > 1 else 'it'}"
+    if worse:
+        names = [row["system"] for row in worse]
+        who = _who(names, f"the other {len(worse)}")
+        largest = max(worse, key=lambda row: row["corrected"])
+        p = _p(largest) if len(worse) == 1 else f"each {_p(largest).replace('=', '≤')}"
+        parts.append(f"{who} {_are(names)} worse ({p})")
+    return "; ".join(parts)
+
+
+def _first_by_others(found: Sequence[Comparison]) -> list[str]:
+    """Name the systems that the other metrics put first."""
+    (name, *others), said = _leaders(found[0]), []
+    for table in found[1:]:
+        row = next(row for row in table.rows if row["system"] == name)
+        leaders = _leaders(table)
+        if row["rank"] == 1:
+            how = f"put {'them' if others and leaders == [name, *others] else name} first, too"
+        else:
+            sure = "" if is_significant(row) else "but not "
+            how = f"put {_who(leaders, f'{len(leaders)} systems')} first, {sure}significantly ahead of {name}"
+        said.append((table.label, how))
+    return _said_of(said)
+
+
+def _beside_sentence(table: Comparison, label: str) -> str:
+    """Name the systems that are better than the baseline, worse, and neither."""
+    groups: dict[str, list[str]] = {"better than": [], "worse than": [], "": []}
+    for row in table.rows:
+        if row.beside is not None:
+            better = _better(table, row.beside)
+            groups["" if not better else "better than" if better == row.name else "worse than"].append(row.name)
+    parts, base = [], table.baseline
+    for how, names in groups.items():
+        if names:
+            who = _who(names, f"{len(names)} systems")
+            parts.append(f"{who} {f'{_are(names)} {how}' if how else 'cannot be told apart from'} {base}")
+            base = "it"
+    return f"By {label}, {_listed(parts)}"
+
+
+def _same_by_others(found: Sequence[Comparison]) -> list[str]:
+    """Count the systems on which the other metrics agree with the first."""
+    first, *more = [[row.beside and _better(table, row.beside) for row in table.rows] for table in found]
+    tested, said = len(first) - 1, []
+    for table, better in zip(found[1:], more, strict=True):
+        same = sum(one == other for one, other in zip(first, better, strict=True)) - 1
+        every = "both" if tested == 2 else f"all {tested}"
+        said.append((table.label, f"agree on {every if same == tested else f'{same} of {tested}'} systems"))
+    return _said_of(said)
+
+
+def _agreement(better: str, others: Sequence[MetricVerdict]) -> str:
+    """Tell whether other metrics agree on the better one of two systems."""
+    said = []
+    for other in others:
+        how = f"find {other.better} better" if other.better else "show no significant difference"
+        if other.better == better:
+            how = "agree" if better else f"{how} either"
+        said.append((other.metric, how))
+    return "; ".join(_said_of(said))
+
+
+def _said_of(said: Iterable[tuple[str, str]]) -> list[str]:
+    return [f"{_listed(names)} {_verb(verb, len(names))}" for verb, names in _grouped(said).items()]
+
+
+def _grouped(said: Iterable[tuple[str, _Key]]) -> dict[_Key, list[str]]:
+    """Group names by what is said of them."""
+    groups: dict[_Key, list[str]] = {}
+    for name, key in said:
+        groups.setdefault(key, []).append(name)
+    return groups
 
 
 def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _who(names: Sequence[str], counted: str) -> str:
+    return _listed(names) if len(names) <= _NAMED else counted
 
 
 def _verb(verb: str, count: int) -> str:
@@ -66,35 +233,35 @@ def _verb(verb: str, count: int) -> str:
     return f"{first}s{blank}{rest}" if count == 1 else verb
 
 
-def make_verdicts(tables: Sequence[Comparison], layout: Layout) -> dict[str, SystemVerdict]:
-    """Make the verdict of the first metric on each system beside the baseline, by name."""
-    first, *more = tables
-    verdicts = {}
-    for place, row in enumerate(first.comparisons):
-        if row.beside is None:
-            continue
-        pairs = ((table, table.comparisons[place].beside) for table in more)
-        others = [_of_metric(table, pair, layout) for table, pair in pairs if pair is not None]
-        wins, ties, losses = row.beside.wins, row.beside.ties, row.beside.losses
-        said = _better(first, row.beside), _sentence(first, row.beside, layout), _facts(first, row.beside, layout)
-        verdicts[row.name] = SystemVerdict(*said, wins, ties, losses, others)
-    return verdicts
+def _are(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
 
 
-def overall_verdict(table: Comparison) -> str:
-    """Count the systems that are better and worse than the baseline; empty for two systems."""
-    better = [_better(table, row.beside) for row in table.comparisons if row.beside is not None]
-    if len(better) < 2:
-        return ""
-    worse = better.count(table.baseline)
-    same = better.count("")
-    parts = f"{len(better) - worse - same} significantly better, {worse} worse, {same} neither"
-    return f"{len(better)} systems beside {table.baseline}: {parts}."
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _label(table: Comparison, at: str) -> str:
+    return f"{table.label} at {at}" if at else table.label
+
+
+def _leaders(table: Comparison) -> list[str]:
+    return sorted(row["system"] for row in table.rows if row["rank"] == 1)
+
+
+def _leading(leaders: Sequence[str], label: str) -> str:
+    """Name who has the best score.
+
+    >>> _leading(["A"], "BLEU"), _leading(["A", "B"], "TER")
+    ('A has the best BLEU', 'A and B share the best TER')
+    """
+    who = _who(leaders, f"{len(leaders)} systems")
+    return f"{who} {'has' if len(leaders) == 1 else 'share'} the best {label}"
 
 
 def _better(table: Comparison, pair: ComparedRow) -> str:
     """Name the better system of a pair; empty unless the difference is significant."""
-    if pair.corrected >= SIGNIFICANT:
+    if not is_significant(pair):
         return ""
     better: str = pair.name if (pair.difference > 0) == table.higher_is_better else pair.other
     return better
@@ -113,32 +280,45 @@ def _signed(number: float, digits: int) -> str:
     return f"{number:+z.{digits}f}".replace("-", "−")
 
 
-def _sentence(table: Comparison, pair: ComparedRow, layout: Layout) -> str:
-    better, digits = _better(table, pair), _digits(table, layout)
+def _sentence(table: Comparison, pair: ComparedRow, layout: Layout, label: str) -> str:
+    better = _better(table, pair)
+    if table.untested:
+        return f"{_capital(table.untested)}: {_leading(_leaders(table), label)}"
     if not better:
-        return f"{pair.name} and {pair.other} do not differ significantly in {table.label}"
+        return f"{pair.name} and {pair.other} cannot be told apart by {label}"
     worse = pair.other if better == pair.name else pair.name
-    return f"{better} is better than {worse} by {abs(pair.difference):.{digits}f} {table.label}"
+    return f"{better} is better than {worse} by {abs(pair.difference):.{_digits(table, layout)}f} {label}"
+
+
+def _difference(table: Comparison, pair: ComparedRow, layout: Layout) -> str:
+    digits = _digits(table, layout)
+    difference, low, high = (_signed(number, digits) for number in (pair.difference, *pair.interval))
+    return f"{pair.name} − {pair.other} = {difference}, 95% interval {low} to {high}"
+
+
+def _sure(table: Comparison, pair: ComparedRow, layout: Layout) -> str:
+    """Give the interval and p of a difference, which counts up for the better system."""
+    digits, turned = _digits(table, layout), _better(table, pair) and pair.difference < 0
+    difference, *ends = (-end if turned else end for end in (pair.difference, *pair.interval))
+    low, high = (_signed(end, digits) for end in sorted(ends))
+    apart = "" if _better(table, pair) else f"difference {_signed(difference, digits)}, "
+    return f"{apart}95% interval {low} to {high}, {_p(pair)}"
 
 
 def _facts(table: Comparison, pair: ComparedRow, layout: Layout) -> list[str]:
-    digits, how = _digits(table, layout), table.significance
-    difference, low, high = (_signed(number, digits) for number in (pair.difference, *pair.interval))
+    how, direction = table.significance, [] if table.higher_is_better else [f"lower {table.label} is better"]
     drawn = f"{how.drawn():,} {'samples' if how.test == 'bootstrap' else 'trials'}"
     tests = corrected_text(table, len(table.comparisons) - 1)
-    direction = [] if table.higher_is_better else [f"lower {table.label} is better"]
-    return [
-        f"{pair.name} less {pair.other}: {difference}, 95% interval {low} to {high}",
-        *direction,
-        f"p {_p(pair)} ({tests}, {drawn})",
-    ]
+    p = table.untested or f"{_p(pair)} ({tests}, {drawn})"
+    return [_difference(table, pair, layout), *direction, p]
 
 
 def _p(pair: ComparedRow) -> str:
-    text = p_text(pair.corrected)
-    return text if text.startswith("<") else f"= {text}"
+    text = p_text(pair.corrected, pair)
+    return f"p {text}" if text[0] in "<≤" else f"p = {text}"
 
 
 def _of_metric(table: Comparison, pair: ComparedRow, layout: Layout) -> MetricVerdict:
     difference = _signed(pair.difference, _digits(table, layout))
-    return MetricVerdict(table.label, difference, p_text(pair.corrected), _better(table, pair))
+    p = TOO_FEW if table.untested else p_text(pair.corrected, pair)
+    return MetricVerdict(table.label, difference, p, _better(table, pair))

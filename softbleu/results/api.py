@@ -151,7 +151,8 @@ def compare_corpus(
 ) -> Comparison:
     """Score every system of a corpus and test all differences; the first is the baseline unless one is named.
 
-    Of several metrics there is a table each.
+    Of several metrics there is a table each. Of three systems or more without a baseline `best` has the tests of the
+    best one beside all others, too. Under 30 lines nothing is tested, and p-values are None.
 
     `significance` says how differences are tested (default: `SignificanceSettings()`); `jobs`, `executor`,
     `checkpoint` and `progress` are as in `score_corpus`.
@@ -162,7 +163,9 @@ def compare_corpus(
     options = RunOptions(jobs, executor, checkpoint=checkpoint, progress=progress)
     statistics = collect_statistics(corpus, replace(make_plan(metrics), small_rows=True), options, keep_rows=True)
     first = corpus.systems[0] if baseline is None else str(baseline)
-    tables = library.slices.compare_systems(statistics, first, settings, progress, early_moments(corpus))
+    tables = library.slices.compare_systems(
+        statistics, first, settings, progress, early_moments(corpus), with_best=baseline is None
+    )
     paired = zip(statistics, tables, strict=True)
     note_impossible((row.name, each.metric, row.score) for each, table in paired for row in table.comparisons)
     note_coverage((row.name, table.label, row.coverage) for table in tables for row in table.comparisons)
@@ -372,7 +375,8 @@ def compare(
         run: Keywords = {"jobs": jobs, "executor": executor, "progress": shower}
         tables = compare_corpus(corpus, wanted, baseline=baseline, significance=significance, **run)
         # The command writes it beside its tables.
-        for said in tables[0].significance.too_few(len(tables[0].pairs)) if tables[0].pairs else ():
+        few, tests = tables[0].untested, len(tables[0].pairs)
+        for said in [few] if few else tables[0].significance.too_few(tests) if tests else ():
             note(said)
     return tables if isinstance(metrics, list | tuple) else tables[0]
 

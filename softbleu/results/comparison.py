@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +30,7 @@ from softbleu.results.significance import SignificanceSettings
 from softbleu.tables import SIGNIFICANT, Table, TableColumn, Tabular, decimals_of
 
 if TYPE_CHECKING:
-    from softbleu.types import Cells, Fields, Floats, Integers, Progress
+    from softbleu.types import Cells, Fields, Floats, Integers, Keywords, Progress
 
 _SCORED_TOGETHER = 8192  # Sums that are scored in one call: few enough for the cache
 _MANY = 100_000_000  # Trials times pairs that take some ten seconds
@@ -38,10 +39,11 @@ _LEAST, _LEAST_APART = 10, 20
 """Units that a part of the corpus needs for an interval of its score or contribution, and of a difference. Fewer give
 intervals that have the true value in 80% of samples, or less."""
 _LEAST_TESTED = 10  # Units that must differ for a test: after Holm, fewer seldom give p < 0.05
+_BASELINE = re.compile(r"\|test-baseline:[^|]*")  # In a signature
 _OF_ONE = ("score", "mean", "lower", "upper", "rank", "best_rank", "worst_rank", "coverage", "gated")
 _BESIDE = (
     *("other", "difference", "difference_lower", "difference_upper", "p_value", "corrected"),
-    *("effect", "wins", "ties", "losses", "contribution", "contribution_lower", "contribution_upper"),
+    *("effect", "wins", "ties", "losses", "floor", "contribution", "contribution_lower", "contribution_upper"),
 )
 SCORES = {name: name for name in ("system", "score", "lower", "upper", "p_value", "rank", "best_rank", "worst_rank")}
 SCORES |= {name: name for name in _BESIDE[1:10]}
@@ -56,6 +58,7 @@ class ComparedRow(dict[str, Any]):
     `worst_rank` (in 95% of the samples), and, None for the baseline: `other`, `difference` (the score less that of
     the other), `difference_lower`, `difference_upper`, `p_value` (two-sided), `corrected` (for all tests of its
     kind),
+    `floor` (the least p-value before correction that the draws allow; None where lines are too few to test),
     `effect` (the mean difference of the segments' scores over their standard deviation, Cohen's d of paired values; 0
     if all are equal), `wins` (segments that score better than the other's), `ties`, `losses`, and `contribution` with
     its ends: the points that a kind of edits adds to the difference of all. Pairs have no scores.
@@ -140,6 +143,17 @@ class SliceFamily:
             raise UnknownNameError("system", self.baseline, self.systems)
         return [*self.systems].index(self.baseline)
 
+    @property
+    def best(self) -> int:
+        """Place of the system with the best score, whatever their order: of equal ones the first by name."""
+        sign = -1 if self.higher else 1
+        return min(range(len(self.systems)), key=lambda place: (sign * self.observed[place, 0], self.systems[place]))
+
+    @property
+    def untested(self) -> str:
+        """Reason why nothing is tested; empty where lines suffice, and for slices, which have a rule of their own."""
+        return "" if self.units else self.how.few_lines(self.size)
+
     def named(self, system: int, k: int) -> Cells:
         """Name the metric, a slice and a system."""
         return {"metric": self.name, "label": self.label, **self.slices[k], "system": self.systems[system]}
@@ -169,6 +183,9 @@ class Comparison(Tabular, Sequence["Comparison"]):
     columns: Mapping[str, str]  # Keys of rows by the names that they have in data frames
     facts: Fields | None = None  # Facts about all rows; None: the metric, the baseline and the signature
     notes: tuple[str, ...] = ()  # Notes of the call on its texts and settings, which it also gave as warnings
+    best: Sequence[ComparedRow] = ()
+    """Each system beside the best one of the metric, where three systems or more have no baseline that was named,
+    corrected among themselves."""
 
     def __len__(self) -> int:
         return len(self._names)
@@ -184,12 +201,29 @@ class Comparison(Tabular, Sequence["Comparison"]):
         return [self._only(partial(lambda own, row: own <= row.items(), own)) for own in found]
 
     def _only(self, chosen: Callable[[Fields], bool]) -> Comparison:
-        rows, pairs = ([row for row in table if chosen(row)] for table in (self.rows, self.pairs))
+        rows, pairs, best = ([row for row in table if chosen(row)] for table in (self.rows, self.pairs, self.best))
         both = zip(self.families, self.drawn, strict=True)
         own = [(each, drawn) for each, drawn in both if chosen(each.named(0, 0))]
         columns = {name: key for name, key in self.columns.items() if name != "metric"}
         families, drawn = zip(*own, strict=True)
-        return replace(self, rows=rows, pairs=pairs, families=families, drawn=drawn, columns=columns, facts=None)
+        own_rows: Keywords = {"rows": rows, "pairs": pairs, "best": best, "facts": None}
+        return replace(self, families=families, drawn=drawn, columns=columns, **own_rows)
+
+    def beside_best(self) -> Comparison:
+        """Return the comparison beside the best system of each metric, or as it is where a baseline was named."""
+        if not self.best:
+            return self
+        keys = "metric", "moment", "system"
+        beside = {tuple(map(row.get, keys)): row for row in self.best}
+        rows = [
+            ComparedRow({**row, **dict.fromkeys(_BESIDE), **beside.get(tuple(map(row.get, keys)), {"base": "best"})})
+            for row in self.rows
+        ]
+        families = []
+        for family in self.families:
+            long, short = (_BASELINE.sub("", signature) for signature in family.signatures)
+            families.append(replace(family, baseline=family.systems[family.best], signatures=(long, short)))
+        return replace(self, rows=rows, families=families)
 
     @cached_property
     def _names(self) -> list[str]:
@@ -250,6 +284,12 @@ class Comparison(Tabular, Sequence["Comparison"]):
         """Number of tests that are corrected together; that of all kinds of edits is not one of them."""
         tested = (row for row in self.rows if row["p_value"] is not None and row.get("kind") != "all")
         return max(Counter(row.get("moment") for row in tested).values(), default=0)
+
+    @property
+    def untested(self) -> str:
+        """Reason why no system was tested beside another; empty where lines suffice."""
+        few = any(row["other"] is not None and row["floor"] is None for row in self.rows)
+        return self.significance.few_lines(self.families[0].size) if few else ""
 
     def pair(self, name: str, other: str) -> ComparedRow:
         """Find the pair of two systems, `name` and `other`, either way round.
@@ -320,6 +360,7 @@ def compare_slices(
     families: Iterable[SliceFamily],
     *,
     all_pairs: bool = False,
+    with_best: bool = False,
     together: Callable[[ComparedRow], Hashable] = lambda row: row["metric"],
     columns: Mapping[str, str] = SCORES,
     progress: Progress | None = None,
@@ -332,6 +373,8 @@ def compare_slices(
         Families to compare: one for each metric, and for slices that are drawn apart.
     all_pairs
         Test all pairs of systems.
+    with_best
+        Test the best system of each family beside all others, too.
     together
         Names the rows whose p-values are corrected together.
     columns
@@ -344,7 +387,8 @@ def compare_slices(
     InputError, UnknownNameError
         Too few segments have a score, the metric has no such test, or no system has the baseline's name.
     """
-    rows, pairs, kept, resampled = list[ComparedRow](), list[ComparedRow](), list[SliceFamily](), []
+    rows, pairs, best, kept = list[ComparedRow](), list[ComparedRow](), list[ComparedRow](), list[SliceFamily]()
+    resampled = []
     for family in families:
         base, systems = family.base, range(len(family.systems))
         beside = [(one, base) for one in systems if one != base]
@@ -361,8 +405,9 @@ def compare_slices(
             name = family.systems[int(missing.argmax())]
             raise InputError(f"{family.label}: too few segments of {name} have a score for intervals and tests")
         p_values = np.full((shape[0], *shape[:2]), np.nan)
-        if not small:
-            p_values = _p_values(family, drawn, [*systems] if all_pairs else [base], progress)
+        if not small and not family.untested:
+            baselines = [*systems] if all_pairs else [*{base, family.best if with_best else base}]
+            p_values = _p_values(family, drawn, baselines, progress)
         segments = None if family.segments is None else family.segments()
         differ = partial(_beside, family, segments, drawn, p_values)
         rows += _rows(family, differ, drawn, added)
@@ -371,18 +416,29 @@ def compare_slices(
             for one, other in tested
             for k in range(len(family.slices))
         ]
+        if with_best:
+            best += [
+                ComparedRow(family.named(s, 0), **differ(s, family.best, 0)) for s in systems if s != family.best
+            ]
         resampled.append(drawn)
         kept.append(family.without_sums())
-    for table in (rows, pairs):
-        groups: dict[Hashable, list[ComparedRow]] = {}
-        for row in table:
-            if row["p_value"] is not None:
-                groups.setdefault(together(row), []).append(row)
-        for group in groups.values():
-            corrected = correct([row["p_value"] for row in group], kept[0].how.correction)
-            for row, value in zip(group, corrected, strict=True):
-                row["corrected"] = value
-    return Comparison(rows, pairs, kept, resampled, columns)
+    for table in (rows, pairs, best):
+        _correct_together(table, together, kept[0].how)
+    return Comparison(rows, pairs, kept, resampled, columns, best=best)
+
+
+def _correct_together(
+    rows: Iterable[ComparedRow], together: Callable[[ComparedRow], Hashable], how: SignificanceSettings
+) -> None:
+    """Write the corrected p-values into the rows that were tested."""
+    groups: dict[Hashable, list[ComparedRow]] = {}
+    for row in rows:
+        if row["p_value"] is not None:
+            groups.setdefault(together(row), []).append(row)
+    for group in groups.values():
+        corrected = correct([row["p_value"] for row in group], how.correction)
+        for row, value in zip(group, corrected, strict=True):
+            row["corrected"] = value
 
 
 def bootstrap_scores(family: SliceFamily, progress: Progress | None = None) -> tuple[Floats, Floats | None]:
@@ -468,12 +524,12 @@ def approximate_randomization(
 
 
 def _pairs_with(baselines: Sequence[int], systems: int, slices: int) -> list[tuple[int, slice]]:
-    """Each baseline with the systems behind it, or with all if it is the only one, some of them at a time."""
+    """Each baseline with all systems, some of them at a time; where all are baselines, with the systems behind it."""
     together = max(1, _SCORED_TOGETHER // TOGETHER // slices)
     return [
         (one, slice(first, min(first + together, systems)))
         for one in baselines
-        for first in range(one + 1 if len(baselines) > 1 else 0, systems, together)
+        for first in range(one + 1 if len(baselines) == systems else 0, systems, together)
     ]
 
 
@@ -518,6 +574,7 @@ def _beside(
         "difference_lower": low,
         "difference_upper": high,
         "p_value": _known(p_values[one, other, k]),
+        "floor": None if family.untested else family.how.floor,
     }
     if segments is None:
         return row

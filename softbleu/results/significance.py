@@ -22,6 +22,7 @@ Program = Literal["none", "sacrebleu"]
 SAMPLES, TRIALS = 1000, 10_000  # Bootstrap samples and trials, unless there are so many tests that they need more
 MOST_UNASKED = 100_000  # More than these must be asked for: after Holm they are enough for all pairs of 100 systems
 PAIRED_UNASKED = 14  # Systems whose pairs are all tested unasked: 10,000 trials are enough for them
+LEAST_TESTABLE = 30  # Fewer lines are not tested
 _FOR_A_TEST = 100  # Samples (or trials) a test: the least p of the first of them is 0.01 then
 
 
@@ -121,6 +122,15 @@ class SignificanceSettings:
         0.253
         """
         return min(1.0, (tests if self.correction == "holm" else 1) * self.floor)
+
+    def few_lines(self, lines: int) -> str:
+        """Return a note that lines are too few for a test; empty if they suffice, as any do for sacrebleu's p.
+
+        >>> SignificanceSettings().few_lines(10), SignificanceSettings().few_lines(30)
+        ('too few lines to test (10, of at least 30)', '')
+        """
+        few = lines < LEAST_TESTABLE and self.compatible == "none"
+        return f"too few lines to test ({lines}, of at least {LEAST_TESTABLE})" if few else ""
 
     def too_few(self, tests: int) -> list[str]:
         """Return a note if none of so many tests can be significant."""

@@ -88,6 +88,8 @@ def compare_systems(
     how: SignificanceSettings,
     progress: Progress | None = None,
     moments: Mapping[str, float | None] | None = None,
+    *,
+    with_best: bool = False,
 ) -> Comparison:
     """Give every system an interval, a rank and its range, and test it against the baseline, or all others.
 
@@ -105,6 +107,8 @@ def compare_systems(
         Called with the number of samples and trials done and of all.
     moments
         Moment of the source of each system's outputs, None for whole ones, where some are unfinished.
+    with_best
+        Test the best of three systems or more beside all others, too.
 
     Raises `UnknownNameError`: no system has the baseline's name.
     """
@@ -120,6 +124,7 @@ def compare_systems(
     table = compare_slices(
         families,
         all_pairs=all_pairs,
+        with_best=with_best and len(statistics[0].systems) // len(groups) > 2,
         together=lambda row: (row["metric"], row.get("moment")),
         columns=columns,
         progress=progress,

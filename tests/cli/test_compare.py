@@ -20,6 +20,7 @@ from softbleu.report.comparisons import nested_pair
 from softbleu.results.api import compare_corpus
 from softbleu.results.significance import SignificanceSettings
 
+pytestmark = pytest.mark.usefixtures("few_lines_tested")
 GOOD, POOR = LINES["good.txt"], LINES["poor.txt"]
 
 

@@ -25,6 +25,7 @@ from softbleu.formats import TABLE_FORMATS, TABLE_WRITERS
 from softbleu.tables import p_text
 from softbleu.version import __version__
 
+pytestmark = pytest.mark.usefixtures("few_lines_tested")
 COMMANDS = {row["name"]: row["run"] for row in read_rows("cli/formats.toml")}
 PARSERS = {
     "json": lambda text: json.loads(text, parse_constant=pytest.fail),
@@ -105,7 +106,8 @@ def test_a_file_has_what_standard_output_has(command: Any, files: Any, name: str
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
         return
     before = names_in(files.folder)
-    shown = command(*line, "-f", output_format)
+    signed = ["--signatures"] * (output_format == "text" and name in ("score", "compare"))
+    shown = command(*line, "-f", output_format, *signed)
     done = command(*line, "-f", output_format, "-o", "out.txt")
     assert (done.code, done.out, done.err) == (0, "", shown.err)
     assert Path("out.txt").read_text(encoding="utf-8") == shown.out
@@ -198,7 +200,7 @@ def test_a_page_of_a_comparison(command):
     beside = found[1]["beside"]
     assert row["difference"] == f"{beside['difference']:.2f}"
     assert row["interval"] == " to ".join(f"{end:.2f}" for end in beside["interval"])
-    assert row["p_value"] == p_text(beside["p_value"])
+    assert row["p_value"] == p_text(beside["p_value"], beside)
 
 
 @pytest.fixture
@@ -212,7 +214,10 @@ def given(files):
 
 
 def test_one_table_of_systems_and_metrics(command, given):
-    lines = command(*given, "-f", "latex", "--samples", 2000).out.splitlines()
+    verdict, *lines = command(*given, "-f", "latex", "--samples", 2000, "--baseline", "left").out.splitlines()
+    assert verdict.startswith(
+        "% By BLEU, bad_50% is worse than left and twin cannot be told apart from it; TER agrees"
+    )
     assert lines[0] == "% * p < 0.05 against left · p: Holm-corrected, 2 tests"
     assert [line.split(":")[0] for line in lines[1:3]] == ["% signature", "% signature"]
     cells = [[cell.strip() for cell in line.removesuffix(r" \\").split("&")] for line in lines if "&" in line]

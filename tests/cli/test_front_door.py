@@ -247,6 +247,7 @@ def place(files: Any, monkeypatch: pytest.MonkeyPatch, command: Any) -> Path:
     return Path(files.folder)
 
 
+@pytest.mark.usefixtures("few_lines_tested")
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples_run_in_their_order(command: Any, place: Path, name: str) -> None:
     shown = " ".join(command(*name.split(), "--help-all").out.replace("│", " ").split())

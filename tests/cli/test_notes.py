@@ -19,6 +19,7 @@ from softbleu.corpora.judgements import ScoreTable
 from softbleu.results.api import Accumulator
 from softbleu.results.significance import SignificanceSettings
 
+pytestmark = pytest.mark.usefixtures("few_lines_tested")
 ENGLISH = [f"The cat number {number} sat on the mat beside a dog of {number + 3} years" for number in range(40)]
 GERMAN = [f"Die Katze {number} saß über der Matte neben einem Hund, der {number + 3} war" for number in range(40)]
 CHINESE = ["这个系统很好今天下雨"] * 40
@@ -55,7 +56,7 @@ KINDS: dict[str, tuple[str, Callable[[], Any]]] = {
     "corpus score": ("fits the segment above", lambda: softbleu.Chrf().corpus_score(SHIFTED, ENGLISH)),
     "sums": ("at which BLEU would split", lambda: accumulated("bleu", CHINESE)),
     "text": ("fits the segment above", lambda: accumulated("softbleu(vectors=glove-6b-100d)", SHIFTED)),
-    "left out": ("new lacks E", lambda: metaeval(scores=SCORES, human=JUDGES, samples=100)),
+    "left out": ("E has no scores by new", lambda: metaeval(scores=SCORES, human=JUDGES, samples=100)),
 }
 """Kinds of notes: a part of what is said, and a call that says it."""
 

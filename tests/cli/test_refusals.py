@@ -28,7 +28,7 @@ from softbleu.metrics.bleu import Bleu
 from softbleu.version import __version__
 
 # Handed out together: one by one, so many take longer.
-pytestmark = pytest.mark.xdist_group("refusals")
+pytestmark = [pytest.mark.xdist_group("refusals"), pytest.mark.usefixtures("few_lines_tested")]
 
 ENCODER = Path(__file__).resolve().parents[1] / "golden" / "encoders" / "bert"
 WITHOUT_OUTPUT = ("embeddings convert", "experiments run")

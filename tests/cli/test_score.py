@@ -271,7 +271,7 @@ def test_segments_without_their_statistics_are_said_to_be_means_of_sentences(com
     command("score", *TEXTS, "--level", "segment", "-m", "bleu", "-o", "a.jsonl", "-q")
     rows = [json.loads(line) | changed for line in Path("a.jsonl").read_text().splitlines()]
     files.write("b.jsonl", list(map(json.dumps, rows)))
-    done = command("score", "--scores", "b.jsonl")
+    done = command("score", "--scores", "b.jsonl", "--signatures")
     assert "mean of sentence BLEU" in done.out
     assert "|corpus:mean of sentence BLEU|" in done.out
     assert "mean of sentence BLEU is shown" in done.err
@@ -309,3 +309,30 @@ def test_names_with_invisible_characters_are_escaped(command, files, name, outpu
         assert done.code == 0
         assert (name in done.out) == (name in HONEST)
         assert name in HONEST or name not in done.err
+
+
+def test_signatures_stand_below_text_only_when_asked(command, files):
+    shown, asked = (command("score", *TEXTS, *more).out for more in ((), ("--signatures",)))
+    assert shown.splitlines()[-1] == "signatures: --signatures"
+    signature = asked.splitlines()[-1].removeprefix("signature: ")
+    assert signature.startswith("metric:bleu|")
+    assert command("score", *TEXTS, "--signature", signature).out == shown
+    assert command("score", *TEXTS, "-o", "scores.txt").code == 0
+    assert Path("scores.txt").read_text(encoding="utf-8") == asked
+
+
+def test_no_format_of_a_comparison_has_p_of_few_lines(command, files):
+    """And a gate that could not fail is refused."""
+    files.lay("poor.txt")
+    given = ("compare", *TEXTS, "-c", "poor.txt")
+    few = "too few lines to test (3, of at least 30)"
+    done = command(*given)
+    assert done.out.startswith(f"{few.capitalize()}: candidate has the best BLEU.\n")
+    assert " too few lines\n" in done.out
+    rows = command(*given, "-f", "csv")
+    assert rows.err == f"softbleu: note: p is empty: {few}\n"
+    cells = [dict(zip(*pair, strict=True)) for pair in [[line.split(",") for line in rows.out.splitlines()[::2]]]]
+    assert [(row["p_value"], row["corrected"]) for row in cells] == [("", "")]
+    gate = command(*given, "--fail-if-worse")
+    assert (gate.code, gate.out) == (2, "")
+    assert few in gate.err

@@ -214,7 +214,7 @@ def test_a_plug_in_brings_its_options(command, refused, files, offer):
     assert scored(command, *TEXTS, "-m", "bleu(tokenize=owncut)", "--owncut-size", 1) == cut
     assert scored(command, *TEXTS, "--signature", cut["signature"]) == cut
     for option in ("--owncut-size", "--ownexcess-per-word"):
-        said = f"softbleu: note: {option} has no effect here, with --metric bleu --matcher exact, --tokenize 13a\n"
+        said = f"softbleu: note: {option} is ignored: bleu (13a, exact) has no such setting\n"
         assert command("score", *TEXTS, option, 2).err == said
 
 
@@ -290,6 +290,7 @@ def installed(files: Any, offer: Any) -> None:
 
 
 @pytest.mark.usefixtures("installed")
+@pytest.mark.usefixtures("few_lines_tested")
 @each_row("cli/lines.toml", "run", table="strings")
 def test_a_metric_of_strings_does_what_one_of_arrays_does(command: Any, run: str) -> None:
     name, *more = run.split()

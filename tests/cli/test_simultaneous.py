@@ -216,5 +216,5 @@ def test_latency_without_logs_names_the_option(command, logs, arguments):
 
 def test_options_of_logs_without_logs_are_noted(command):
     done = command("score", "--at", "2s", "--unit", "word")
-    assert "--unit has no effect here" in done.err
-    assert "--at has no effect here" in done.err
+    assert "--unit is ignored without --log" in done.err
+    assert "--at is ignored without --log" in done.err

@@ -146,7 +146,7 @@ def test_gated_lines_are_shown_by_rule(command: Any, written: Any) -> None:
     card = command("score", "-c", b, *gate).out
     assert "2 of 2 lines: empty 1, refusal 1" in card
     for name in ("score", "compare"):
-        head = command(name, "-c", a, b, *gate, "-m", "chrf").out.splitlines()[0].split()
+        head = command(name, "-c", a, b, *gate, "-m", "chrf").out.splitlines()[2].split()
         assert head[-4:] == ["gated", "reasoning", "empty", "refusal"]
         rows = [line.split("\t") for line in command(name, "-c", a, b, *gate, "-f", "tsv").out.splitlines()]
         shown = [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]

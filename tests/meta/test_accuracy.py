@@ -183,7 +183,7 @@ def test_notes_say_what_was_left_out_and_what_says_nothing() -> None:
     generator = np.random.default_rng(2)
     people = assessed((float(n == 3), name, n) for n in range(30) for name in ("A", "B", "ref"))
     tables = [ScoreTable(metric, {}, {name: generator.random(30) for name in "ABC"}) for metric in ("m", "n")]
-    left_out = ["m, n lack ref: left out", "direct assessment lacks C: left out"]
+    left_out = ["ref has no scores by m, n: left out", "C has no scores by direct assessment: left out"]
     tied = "direct assessment, outputs{}: not above chance: m, n"
     given = {"scores": tables, "assessments": people}
     found = softbleu.metaeval("accuracy", **given, samples=2)

@@ -472,7 +472,7 @@ def test_systems_of_which_only_one_side_has_spans_are_named(tmp_path: Path) -> N
         )
     judges, metric = (str(tmp_path / f"{name}.tsv") for name in ("judges", "metric"))
     found = softbleu.metaeval("spans", assessments=judges, scores=[metric], samples=5)
-    assert found.notes == ("metric lacks A: left out", "judges lacks C: left out")
+    assert found.notes == ("A has no scores by metric: left out", "C has no scores by judges: left out")
 
 
 def test_computed_spans_are_compared_with_those_of_a_file(tmp_path: Path) -> None:

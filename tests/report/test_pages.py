@@ -30,7 +30,7 @@ from softbleu.metrics.protocols import CANDIDATE, SOURCE, Mark, WordPair, marks_
 from softbleu.metrics.reading import read_metric
 from softbleu.report import Layout
 from softbleu.report.pages import make_comparison_page, make_page
-from softbleu.report.verdicts import make_verdicts, overall_verdict
+from softbleu.report.verdicts import headline, make_verdicts
 from softbleu.results.explain import explain_corpus
 from softbleu.results.significance import SignificanceSettings
 
@@ -433,9 +433,10 @@ def test_the_verdict_is_that_of_the_tests() -> None:
     assert verdicts["B"].sentence == f"A is better than B by {-worse.difference:.2f} chrF"
     assert (verdicts["B"].wins, verdicts["B"].ties, verdicts["B"].losses) == (0, 0, 30)
     assert verdicts["B"].agreement == "TER and BLEU agree"
-    assert verdicts["C"].sentence == "C and A do not differ significantly in chrF"
+    assert verdicts["C"].sentence == "C and A cannot be told apart by chrF"
     assert verdicts["C"].agreement == "TER and BLEU show no significant difference either"
-    assert overall_verdict(tables[0]) == "2 systems beside A: 0 significantly better, 1 worse, 1 neither."
+    said = "By chrF, B is worse than A and C cannot be told apart from it; TER and BLEU agree on both systems."
+    assert headline(tables, Layout()) == said
     turned = make_verdicts(softbleu.compare_corpus(corpus, ["ter", "chrf"], baseline="B"), Layout())
     assert turned["A"].sentence.startswith("A is better than B by ")
     assert "lower TER is better" in turned["A"].facts

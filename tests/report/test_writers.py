@@ -121,8 +121,8 @@ def test_a_score_is_shown_without_any_declaration() -> None:
 
 def test_the_best_of_each_metric_stands_out() -> None:
     less = [replace(each, metric="ter", label="TER", higher_is_better=False) for each in RESULTS]
-    assert text_of("text", less, colour=True).splitlines()[3].startswith("\x1b[1mB")
-    assert text_of("text", RESULTS, colour=True).splitlines()[2].startswith("\x1b[1mA")
+    assert text_of("text", less, colour=True).splitlines()[5].startswith("\x1b[1mB")
+    assert text_of("text", RESULTS, colour=True).splitlines()[4].startswith("\x1b[1mA")
     rows = [cells(line) for line in text_of("markdown", [*RESULTS, *less]).splitlines()[:4]]
     a, b = (f"{result.score:.2f}" for result in RESULTS)
     assert [rows[0], *rows[2:]] == [["system", "BLEU", "TER"], ["A", f"**{a}**", a], ["B", b, f"**{b}**"]]
@@ -130,8 +130,8 @@ def test_the_best_of_each_metric_stands_out() -> None:
     table = softbleu.compare(CANDIDATES, REFERENCES)
     turned = [ComparedRow(row, rank=3 - row.rank) for row in table.rows]
     lower = replace(table, rows=turned, families=[replace(each, higher=False) for each in table.families])
-    lines = "".join(COMPARERS["text"]([lower], Layout(colour=True))).splitlines()
-    assert [lines[2].startswith("\x1b[1mB"), lines[3].startswith("A")] == [True, True]
+    lines = "".join(COMPARERS["text"](lower, Layout(colour=True))).splitlines()
+    assert [lines[4].startswith("\x1b[1mB"), lines[5].startswith("A")] == [True, True]
 
 
 def test_data_names_the_metric_where_there_are_several() -> None:

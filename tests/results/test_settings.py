@@ -218,6 +218,7 @@ def test_a_language_sets_what_is_not_named(
         assert read_metric(f"{metric}(language={language})") == read_metric(metric, language=language)
 
 
+@pytest.mark.usefixtures("few_lines_tested")
 def test_low_coverage_is_noted_once(capsys: pytest.CaptureFixture[str]) -> None:
     vectors = {word: [1.0, 0.5] for word in ENGLISH[0].split()}
     systems, metric = {"one": GERMAN, "two": GERMAN[:1] * 6}, softbleu.Vleu(threshold=0.8, vectors=vectors)

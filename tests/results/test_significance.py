@@ -35,6 +35,7 @@ from softbleu.results.significance import SignificanceSettings
 from softbleu.results.slices import compare_systems, outputs_family, segment_numbers
 from softbleu.text.tokens import Whitespace
 
+pytestmark = pytest.mark.usefixtures("few_lines_tested")
 # The baseline first; two systems close to it, one between, one far off.
 NAMES = ("uedin-wmt13.2636", "KIT_primary.2653", "uedin-syntax.2605", "RWTH-Jane-primary.2615", "rbmt-1")
 CLEAR = 0.03
@@ -460,3 +461,14 @@ def test_seeds_of_all_draws_fit_the_generator() -> None:
     most = (1 << 32) - 101 * 5
     assert Gleu(iterations=5, seed=most - 1).seed == most - 1
     refused(InputError, f"not {most}$", Gleu, iterations=5, seed=most)
+
+
+@pytest.mark.parametrize("systems", [3, 14])
+def test_the_truly_best_is_seldom_told_apart_from_the_best(systems: int) -> None:
+    """Of systems of which one is better by half an error than the others, tested beside the one that scores best."""
+    generator, left_out = np.random.default_rng(7), 0
+    for scores in generator.normal([0.5] + [0.0] * (systems - 1), size=(2000, systems)):
+        others = np.delete(scores, scores.argmax())
+        p_values = [math.erfc((scores.max() - other) / 2) for other in others]  # Of z, whose errors are √2
+        left_out += scores[0] < scores.max() and resample.correct(p_values, "holm")[0] < 0.05
+    assert 0 < left_out / 2000 < 0.05

@@ -32,13 +32,14 @@ function drawAnswer() {
   const tested = testedSystem();
   const found = tested < 0 ? null : data.verdict.systems[tested];
   if (found) {
-    at("verdict").textContent = `${found.sentence}.`;
-    const agreement = found.agreement ? [found.agreement] : [];
-    at("facts").textContent = [...found.facts, ...agreement].join(" · ");
+    const { headline } = data.verdict;
+    at("verdict").textContent = data.systems.length > 2 ? headline : `${found.sentence}.`;
+    const sentence = headline.startsWith(found.sentence) ? "" : found.sentence;
+    at("facts").textContent = [sentence, ...found.facts, found.agreement].filter(Boolean).join(" · ");
     drawBoxes(found, tested);
   } else if (data.verdict) {
-    at("verdict").textContent = paired() ? `${nameOf(state.system)} beside ${nameOf(state.beside)}` : (data.verdict.overall || data.label);
-    at("facts").textContent = `Tests on this page are against ${nameOf(data.verdict.baseline)}.`;
+    at("verdict").textContent = data.verdict.headline;
+    at("facts").textContent = paired() ? `${nameOf(state.system)} and ${nameOf(state.beside)} are not tested here: tests are against ${nameOf(data.verdict.baseline)}.` : "";
   } else {
     drawScore();
   }
