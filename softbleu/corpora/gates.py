@@ -81,7 +81,7 @@ def _boxed(text: str) -> str:
 
 
 def _without_fence(text: str, given: Sequence[str]) -> str | None:
-    """Return the last fenced block that has text; of a text that begins otherwise, the part before the first fence."""
+    """Return the last fenced block with text; of a text that begins otherwise, the part before the first fence."""
     if only_in(_FENCE.pattern, text, given) is None:
         return None
     before, *rest = _FENCE.split(text)
