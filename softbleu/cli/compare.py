@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
+from functools import partial
 from math import comb
 from typing import Any, Literal, cast, get_args
 
@@ -24,13 +24,13 @@ from softbleu.meta.reading import read_marks
 from softbleu.report import COMPARERS, PAGES
 from softbleu.report.comparisons import (
     COMPARISON_COLUMNS,
-    draw_latencies,
-    draw_pairs,
     note_few,
+    rank_panels,
+    trades,
     worse_text,
     write_distribution,
 )
-from softbleu.report.corrections import draw_kinds
+from softbleu.report.corrections import kind_panels
 from softbleu.report.explanations import LINE_WRITERS
 from softbleu.report.pages import make_comparison_page
 from softbleu.resample import Correction
@@ -174,7 +174,6 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
     picture = options.open_picture(options.plot, inputs)
     plan = options.plan(also=["seed"])
     latencies = [metric.requires.delays for metric in plan.metrics]
-    draws_latencies = options.plot is not None and any(latencies) and not all(latencies)
     how, baseline = options.significance(all_pairs=options.all_pairs)
     run: dict[str, Any] = {"baseline": baseline, "significance": how, "jobs": options.jobs}
     if options.spans and not page_wanted:
@@ -194,10 +193,8 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
         note_few(how, len(corpus.systems), len(corpus), name)
     if resampled is not None:
         resampled.write(write_distribution(compared))
-    if draws_latencies:
-        picture(draw_latencies, [[*compress(compared, map(kind.__eq__, latencies))] for kind in (False, True)])
-    else:
-        picture(draw_pairs, compared)
+    mixed = any(latencies) and not all(latencies)
+    picture(partial(trades, delays=latencies) if mixed else rank_panels, compared)
     output.write(compared)
     _fail_if_worse(options, compared.compared if page_wanted else compared)
 
@@ -246,7 +243,7 @@ def _compare_fractions(options: CompareOptions) -> None:
         tests = results.fractions.compare_fractions(
             corpus, plan, options.shares, baseline=baseline, significance=how, options=run
         )
-        picture(report.curves.draw_fractions, tests)
+        picture(report.curves.fraction_lines, tests)
         tokenizer = plan.metrics[0].tokenizer
         output.write(
             report.curve_page.make_curve_page(corpus, tests, tokenizer, options.title) if page_wanted else tests
@@ -275,7 +272,7 @@ def _compare_kinds(options: CompareOptions, by: By) -> None:
         compared = compare_corrections(
             corpus, plan, by, language=options.language, baseline=baseline, significance=how
         )
-    picture(draw_kinds, compared)
+    picture(kind_panels, compared)
     output.write(compared)
 
 

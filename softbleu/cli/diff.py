@@ -7,7 +7,7 @@ from softbleu.cli.options import Common
 from softbleu.errors import InputError
 from softbleu.formats import is_for_readers
 from softbleu.report.comparisons import difference_records
-from softbleu.report.history import draw_history, history_table
+from softbleu.report.history import history_lines, history_table
 from softbleu.results.runs import diff_files, read_history
 
 
@@ -43,7 +43,7 @@ def diff(options: DiffOptions) -> None:
     picture = options.open_picture(options.plot, options.runs)
     if several or options.plot:
         history = read_history(options.runs, options.encoding)
-        picture(draw_history, history)
+        picture(history_lines, history)
     if several:
         for_readers = is_for_readers(options.output_format)
         output.write(history_table(history, options.digits) if for_readers else history)

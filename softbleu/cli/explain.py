@@ -14,7 +14,7 @@ from softbleu.errors import InputError
 from softbleu.formats import is_for_readers
 from softbleu.meta.reading import read_marks
 from softbleu.report.answers import make_credit_page
-from softbleu.report.credit import credit_view, draw_credit
+from softbleu.report.credit import credit_lines, credit_view
 from softbleu.report.explanations import EXPLAINERS
 from softbleu.results.explain import explain_corpus, parse_segments
 from softbleu.tables import Table
@@ -96,7 +96,7 @@ def _show_credit(options: ExplainOptions, show: str) -> None:
     with options.open_corpus(plan) as corpus, options.progress() as progress:
         progress.begin(len(corpus))
         credit = credit_of_corpus(corpus, plan, thresholds, progress, options.language)
-    picture(draw_credit, credit)
+    picture(credit_lines, credit)
     view = credit_view(credit, show, top, readers=is_for_readers(options.output_format) or options.page_wanted)
     tables = [view] if isinstance(view, Table) else view
     output.write(make_credit_page(credit, tables) if options.page_wanted else view)

@@ -16,7 +16,7 @@ from softbleu.meta.metaeval import metaeval as metaeval_of
 from softbleu.meta.questions import AGREEMENT_DIGITS, OF_TASKS, QUESTIONS, MetaEvaluation
 from softbleu.meta.reading import default_question
 from softbleu.report.metric_ranks import reader_table
-from softbleu.report.plots import draw_metaeval
+from softbleu.report.plots import evaluation_panels
 
 _METRICS, _JUDGES, _TESTS = "Scores of metrics", "Human judgements", "Significance"
 
@@ -174,7 +174,7 @@ def metaeval(options: MetaEvaluationOptions) -> None:
     output = options.open_output(pages=True)
     picture = options.open_picture(options.plot, inputs)
     evaluation = _evaluate(options, question)
-    picture(draw_metaeval, evaluation)
+    picture(evaluation_panels, evaluation)
     table = reader_table(evaluation) if question == "metrics" else evaluation.table
     output.write(evaluation if options.page_wanted else table)
 

@@ -58,19 +58,17 @@ class Common(Options, shared=None):
         """Open the file that --output names, which must be none of the inputs."""
         return Target.of(self.output, self.input_files())
 
-    def open_picture(
-        self, name: str | None, inputs: Iterable[str]
-    ) -> Callable[[Callable[[Any, str], bytes], object], None]:
-        """Return a function that draws a subject into a file, if one is named; its suffix says the format."""
+    def open_picture(self, name: str | None, inputs: Iterable[str]) -> Callable[[Callable[[Any], Any], object], None]:
+        """Return a function that draws the panels of a subject into a file, if one is named, in its format."""
         if name is None:
-            return lambda draw, subject: None
-        from softbleu.report.plots import PICTURE_FORMATS, check_plots
+            return lambda panels, subject: None
+        from softbleu.report.plots import PICTURE_FORMATS, check_plots, draw
 
         target = Target.of(name, inputs)
         if target.is_printed or target.suffix not in PICTURE_FORMATS:
             raise UnknownNameError("picture format", target.suffix, PICTURE_FORMATS)
         check_plots()
-        return lambda draw, subject: target.write(draw(subject, target.suffix))
+        return lambda panels, subject: target.write(draw(panels(subject), target.suffix))
 
     @cached_property
     def output_format(self) -> str:

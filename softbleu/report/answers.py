@@ -32,7 +32,7 @@ class AnswerPage:
 
     title: str
     verdict: str  # The answer in one sentence
-    charts: Sequence[Chart]
+    charts: Sequence[Sequence[Chart]]  # By row of a picture
     tables: Mapping[str, Table]  # By their headings
     folded: Mapping[str, Table] = field(default_factory=dict)  # Shown when their headings are clicked
     notes: Sequence[str] = ()
@@ -46,7 +46,7 @@ def write_answer(page: AnswerPage, layout: Layout) -> Iterator[str]:
 def _content(page: AnswerPage, layout: Layout) -> Iterator[str]:
     yield f'<p id="verdict">{visible_html(page.verdict)}</p>\n'
     yield '<div class="columns">\n'
-    for chart in page.charts:
+    for chart in chain(*page.charts):
         yield from draw_chart(chart)
     yield "</div>\n"
     for heading, table in page.tables.items():
@@ -105,7 +105,7 @@ def make_sweep_page(rows: Sequence[SweepRow], title: str = "") -> AnswerPage:
     table = with_columns(Table([*settings, *systems], cells, verbatim=systems), shown)
     every = {"All scores with their signatures": replace(table_of(rows), background=())}
     title = title or f"Scores of {len(systems)} system{'s' * (len(systems) > 1)} at {len(ranks)} settings"
-    return AnswerPage(title, verdict, [*chain(*sweep_lines(rows))], {"Scores by setting": table}, every)
+    return AnswerPage(title, verdict, sweep_lines(rows), {"Scores by setting": table}, every)
 
 
 def _scored(row: SweepRow) -> str:
@@ -138,7 +138,7 @@ def make_spurious_page(credit: SpuriousCredit, table: str = "summary", title: st
             f"Spurious share of the soft credit at threshold {at:g}: {list_names([name for _, name in shares])}."
         )
     title, tables = title or "Deserved and spurious credit", {table.capitalize(): credit.table(table)}
-    return AnswerPage(title, verdict, [*chain(*spurious_lines(credit.analyses))], tables)
+    return AnswerPage(title, verdict, spurious_lines(credit.analyses), tables)
 
 
 def make_credit_page(credit: SoftCredit, tables: Sequence[Table], title: str = "") -> AnswerPage:
@@ -190,7 +190,7 @@ def make_evaluation_page(evaluation: MetaEvaluation) -> AnswerPage:
         verdict = f"{first} has the highest {panels[0].x_label.partition(',')[0]}{many}." if panels else f"{title}."
     table = evaluation.as_table()
     cells = [[readable_measure(cell) if isinstance(cell, str) else cell for cell in row] for row in table.rows]
-    return AnswerPage(title, verdict, panels, {"Table": replace(table, rows=cells)}, notes=evaluation.notes)
+    return AnswerPage(title, verdict, [panels], {"Table": replace(table, rows=cells)}, notes=evaluation.notes)
 
 
 def _is_low(p_value: Any) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import compress, groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from softbleu import report
@@ -29,7 +29,7 @@ from softbleu.report.verdicts import corrected_text, headline
 from softbleu.tables import CELL_FORMS, SIGNIFICANT, TOO_FEW, Table, TableColumn, best_places, is_significant, p_text
 
 if TYPE_CHECKING:
-    from softbleu.report.plots import Scatter
+    from softbleu.report.plots import IntervalRows, Scatter
     from softbleu.results.comparison import ComparedRow, Comparison
     from softbleu.results.runs import RunDifference
     from softbleu.results.significance import SignificanceSettings
@@ -545,8 +545,8 @@ def write_distribution(tables: Sequence[Comparison]) -> Iterator[str]:
     return as_tsv(Table(names, list(samples)), Layout())
 
 
-def draw_pairs(tables: Sequence[Comparison], picture_format: str) -> bytes:
-    """Draw the ranked scores by each metric with their intervals; rings do not differ from the baseline."""
+def rank_panels(tables: Sequence[Comparison]) -> list[Sequence[IntervalRows]]:
+    """Plot the ranked scores by each metric with their intervals; rings do not differ from the baseline."""
     panels = []
     for table in (each.beside_best() for each in tables):
         ranked, base = _ranked(table), table.baseline
@@ -565,20 +565,16 @@ def draw_pairs(tables: Sequence[Comparison], picture_format: str) -> bytes:
                 note,
             )
         )
-    return report.plots.draw(report.plots.in_rows(panels, 2), picture_format)
+    return report.plots.in_rows(panels, 2)
 
 
-def draw_latencies(tables: Sequence[Sequence[Comparison]], picture_format: str) -> bytes:
-    """Draw quality against latency with intervals, a panel per metric and latency; `tables` has both kinds."""
-    return report.plots.draw(trades(*tables), picture_format)
-
-
-def trades(qualities: Sequence[Comparison], latencies: Sequence[Comparison]) -> list[list[Scatter]]:
-    """Plot quality against latency: a row of panels per metric, in it one per latency.
+def trades(tables: Sequence[Comparison], delays: Sequence[bool]) -> list[list[Scatter]]:
+    """Plot quality against latency: a row of panels per metric without `delays`, in it one per metric of them.
 
     A line joins systems whose names differ in their last number alone, such as wait3 and wait5.
     """
-    return [[_trade(quality, latency) for latency in latencies] for quality in qualities]
+    qualities = (table for table, is_latency in zip(tables, delays, strict=True) if not is_latency)
+    return [[_trade(quality, latency) for latency in compress(tables, delays)] for quality in qualities]
 
 
 def _trade(quality: Comparison, latency: Comparison) -> Scatter:

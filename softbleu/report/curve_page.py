@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from softbleu.formats import Layout
@@ -15,7 +15,7 @@ from softbleu.report.html import page_section, page_table, static_page, visible_
 from softbleu.results.comparison import Comparison
 from softbleu.results.fractions import Parting, find_partings
 from softbleu.results.prefixes import QUARTERS
-from softbleu.tables import SIGNIFICANT, Table
+from softbleu.tables import Table, is_significant
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -52,9 +52,9 @@ def write_curve_page(page: CurvePage, layout: Layout) -> Iterator[str]:
 def _content(page: CurvePage, layout: Layout) -> Iterator[str]:
     tests = page.tests
     yield f'<p id="verdict">{visible_html(_verdict(page))}</p>\n'
-    for own, table in zip(tests, slice_tables(tests, layout), strict=True):
-        chart = draw_chart(fraction_lines(own))
-        yield from page_section(f"{own.label} by fraction of the output", [*chart, *_tested(table)])
+    for own, chart, table in zip(tests, chain(*fraction_lines(tests)), slice_tables(tests, layout), strict=True):
+        tested = [*draw_chart(chart), *_tested(table)]
+        yield from page_section(f"{own.label} by fraction of the output", tested)
     for other, partings in page.partings.items():
         yield from page_section(f"Where {other} parts from {tests.baseline}", _partings(page, other, partings))
 
@@ -68,8 +68,8 @@ def _verdict(page: CurvePage) -> str:
     """Name the systems that differ from the baseline by the first metric, and at which shares of the output."""
     tests, found = page.tests[0], dict[str, list[str]]()
     for row in tests.rows:
-        if row.fraction is not None and row.beside is not None and (row.beside.corrected or 1.0) < SIGNIFICANT:
-            better = (row.beside.difference > 0) == tests.higher_is_better
+        if row.fraction is not None and is_significant(row):
+            better = (row.difference > 0) == tests.higher_is_better
             said = f"{row.system} is {'better' if better else 'worse'} than {tests.baseline}"
             found.setdefault(said, []).append(f"{100 * row.fraction:.4g}%")
     if found:

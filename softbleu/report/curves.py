@@ -63,13 +63,12 @@ def _percent(curves: Curves, places: Iterable[float]) -> list[float]:
     return [place * 100 if curves.unit == "fraction" else place for place in places]
 
 
-def draw_fractions(tests: Comparison, picture_format: str) -> bytes:
-    """Draw the partial scores of systems by fraction with their intervals, a panel per metric."""
-    return report.plots.draw(report.plots.in_rows([*map(fraction_lines, tests)], 2), picture_format)
+def fraction_lines(tests: Comparison) -> list[Sequence[report.plots.Lines]]:
+    """Plot the partial scores of systems by fraction with their intervals, a panel per metric."""
+    return report.plots.in_rows([*map(_panel, tests)], 2)
 
 
-def fraction_lines(table: Comparison) -> report.plots.Lines:
-    """Plot the partial scores of systems by fraction, with their intervals."""
+def _panel(table: Comparison) -> report.plots.Lines:
     lines: dict[str, list[tuple[float, float]]] = {}
     bands: dict[str, list[tuple[float, float]]] = {}
     for row in sorted(table.rows, key=lambda row: row.fraction or 0):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import compress
 
 from softbleu import report
@@ -37,8 +38,8 @@ def history_table(history: Table, digits: int | None = None) -> Table:
     return Table(columns, shown, notes=notes, verbatim=columns)
 
 
-def draw_history(history: Table, picture_format: str) -> bytes:
-    """Draw the scores of systems over the runs, a panel per metric; a dotted line is where settings changed."""
+def history_lines(history: Table) -> list[Sequence[report.plots.Lines]]:
+    """Plot the scores of systems over the runs, a panel per metric; a dotted line is where settings changed."""
     rows = history.records()
     numbers = {run: number for number, run in enumerate(dict.fromkeys(row["run"] for row in rows), start=1)}
     panels = []
@@ -54,4 +55,4 @@ def draw_history(history: Table, picture_format: str) -> bytes:
             f"{row['run']}: {row['changed']}": float(numbers[row["run"]]) for row in of_metric if row["changed"]
         }
         panels.append(report.plots.Lines(metric, "", metric, lines, marked=marked, ticks=[*numbers]))
-    return report.plots.draw(report.plots.in_rows(panels, 2), picture_format)
+    return report.plots.in_rows(panels, 2)

@@ -587,16 +587,6 @@ _PAINTERS: dict[type[Any], Callable[[Any, Any, _Style], None]] = {
 }
 
 
-def draw_sweep(rows: Sequence[SweepRow], picture_format: str) -> bytes:
-    """Draw score against threshold."""
-    return draw(sweep_lines(rows), picture_format)
-
-
-def draw_ranks(rows: Sequence[SweepRow], picture_format: str) -> bytes:
-    """Draw ranks of systems by threshold."""
-    return draw(sweep_ranks(rows), picture_format)
-
-
 def check_ranks(systems: Collection[str]) -> None:
     """Check that a picture has ranks. Raises InputError for fewer than two systems."""
     if len(systems) < 2:
@@ -725,11 +715,6 @@ def _variant(row: SweepRow, several: bool) -> str:
 
 def _name(row: SweepRow, several: bool) -> str:
     return ", ".join(filter(None, (_matcher(row), _variant(row, several))))
-
-
-def draw_spurious(analyses: Sequence[Analysis], picture_format: str) -> bytes:
-    """Draw shares of spurious credit by threshold and precision by recall."""
-    return draw(spurious_lines(analyses), picture_format)
 
 
 def spurious_lines(analyses: Sequence[Analysis]) -> list[Sequence[Lines]]:
@@ -873,7 +858,7 @@ def answer_panels(evaluation: MetaEvaluation) -> list[IntervalRows]:
     return panels
 
 
-def draw_metaeval(evaluation: MetaEvaluation, picture_format: str) -> bytes:
+def evaluation_panels(evaluation: MetaEvaluation) -> PictureRows:
     """Plot human scores against each metric's, a panel each with Pearson's r and the line of least squares.
 
     Of `williams` p-values are drawn by test, of `metrics` the table, shaded by clusters, and of other questions the
@@ -883,19 +868,18 @@ def draw_metaeval(evaluation: MetaEvaluation, picture_format: str) -> bytes:
     the column's by chance alone, corrected for all tests.
     """
     if evaluation.question in _PLOTTED:
-        return draw(in_rows(answer_panels(evaluation), 2), picture_format)
+        return in_rows(answer_panels(evaluation), 2)
     if evaluation.question == "metrics":
-        return draw([[_ranking(evaluation)]], picture_format)
+        return [[_ranking(evaluation)]]
     found = evaluation.records()
     if evaluation.question != "williams":
         by_side = ([row for row in found if row["human"] == side.human] for side in evaluation.columns)
         sides = zip(evaluation.columns, by_side, strict=True)
-        rows = [panels for side, own in sides for panels in in_rows([_scatter(side, row) for row in own])]
-        return draw(rows, picture_format)
+        return [panels for side, own in sides for panels in in_rows([_scatter(side, row) for row in own])]
     tests: dict[str, list[Cells]] = {}
     for row in found:
         tests.setdefault(f"{row['human']}, {row['coefficient']}", []).append(row)
-    return draw(in_rows([_heat(title, pairs) for title, pairs in tests.items()], len(TESTED)), picture_format)
+    return in_rows([_heat(title, pairs) for title, pairs in tests.items()], len(TESTED))
 
 
 def _scatter(judged: JudgedPoints, row: Any) -> Scatter:
@@ -933,9 +917,9 @@ def _heat(title: str, pairs: Any) -> HeatMap:
 def outcome_pictures(outcome: Outcome, picture_format: str = "svg") -> Iterator[tuple[str, bytes]]:
     """Draw the pictures of an experiment, each with the suffix of its file name."""
     if outcome.sweep:
-        yield "", draw_sweep(outcome.sweep, picture_format)
+        yield "", draw(sweep_lines(outcome.sweep), picture_format)
         if len({row.system for row in outcome.sweep}) > 1:
-            yield ".ranks", draw_ranks(outcome.sweep, picture_format)
+            yield ".ranks", draw(sweep_ranks(outcome.sweep), picture_format)
     for name, analyses in zip(_file_names(outcome.analyses), outcome.analyses.values(), strict=True):
         yield f".{name}", draw(spurious_lines(analyses), picture_format)
         # The matchers as they are, side by side.
