@@ -64,7 +64,7 @@ def explain(options: ExplainOptions) -> None:
         return
     if options.plot:
         raise InputError("--plot draws soft credit: add --show pairs or kinds")
-    output = options.open_output(EXPLAINERS.find(options.output_format))
+    output = options.open_output(EXPLAINERS)
     if (options.show and options.segments) or (options.top is not None and not options.show):
         raise InputError("--show chooses --top segments, and --segment names them: give one of these")
     plan = options.plan(one=options.show != "disagreeing")

@@ -9,7 +9,7 @@ from softbleu.cli.command import Options, offered_options
 from softbleu.cli.output import Destination, Form, Target
 from softbleu.config.declare import setting
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.formats import BINARY_FORMATS, TABLE_WRITERS, format_by_suffix
+from softbleu.formats import BINARY_FORMATS, TABLE_WRITERS, Formats, Writers, format_by_suffix
 from softbleu.io.files import check_different
 from softbleu.io.platform import cached_property
 from softbleu.report import PAGES, WRITERS
@@ -82,7 +82,7 @@ class Common(Options, shared=None):
 
     def open_output(
         self,
-        form: Form | None = None,
+        form: Form | Writers[Any] = TABLE_WRITERS,
         checkpoint: str = "",
         also: Collection[str] = (),
         columns: Iterable[str] = (),
@@ -90,9 +90,9 @@ class Common(Options, shared=None):
         always: bool = False,
         pages: bool = False,
     ) -> Destination:
-        """Open the output for results in a `form`, by default a table; --resume keeps a checkpoint beside it.
+        """Open the output for results in a form, or in one of several; --resume keeps a checkpoint beside it.
 
-        With `always`, runs keep one wherever that is possible. With `pages`, the default may be a page.
+        With `always`, runs keep one wherever that is possible. With `pages`, the wanted form may be a page.
 
         Raises `InputError`: it cannot be written, or is one of the inputs, `also` among them.
         """
@@ -100,8 +100,8 @@ class Common(Options, shared=None):
         written = [getattr(self, option.field) for option in options if option.file == "written"]
         check_different(written)
         target = Target.of(self.output, [*self.input_files(), *also])
-        if form is None:
-            writers = PAGES if pages and self.page_wanted else TABLE_WRITERS
+        if isinstance(form, Formats):
+            writers = PAGES if pages and self.page_wanted else form
             form = writers.find(self.output_format, PAGES if pages else ())
         if self.output_format in BINARY_FORMATS and target.is_printed:
             raise InputError(f"{self.output_format} is not for standard output: name a file with --output")

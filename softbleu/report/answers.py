@@ -13,7 +13,7 @@ from softbleu.matching.kinds import MATCH_KINDS
 from softbleu.meta.sweep import rank_by_score, table_of
 from softbleu.report.charts import Chart, draw_chart
 from softbleu.report.credit import credit_lines
-from softbleu.report.html import page_section, page_table, static_page, visible_html
+from softbleu.report.html import page_fold, page_section, page_table, static_page
 from softbleu.report.plots import answer_panels, readable_measure, spurious_lines, sweep_lines
 from softbleu.tables import SIGNIFICANT, Table
 
@@ -40,11 +40,13 @@ class AnswerPage:
 
 def write_answer(page: AnswerPage, layout: Layout) -> Iterator[str]:
     """Write a page without scripts that needs no other file and no network."""
-    return static_page(page.title, "", _content(page, layout))
+    facts = (f"{name}: {fact}" for table in page.tables.values() for name, fact in table.facts.items())
+    notes = (note for table in page.tables.values() for note in table.notes)
+    every = dict.fromkeys([*page.notes, *notes, *facts])
+    return static_page(page.title, "", _content(page, layout), verdict=page.verdict, notes=every)
 
 
 def _content(page: AnswerPage, layout: Layout) -> Iterator[str]:
-    yield f'<p id="verdict">{visible_html(page.verdict)}</p>\n'
     yield '<div class="columns">\n'
     for chart in chain(*page.charts):
         yield from draw_chart(chart)
@@ -52,13 +54,7 @@ def _content(page: AnswerPage, layout: Layout) -> Iterator[str]:
     for heading, table in page.tables.items():
         yield from page_section(heading, page_table(table, layout))
     for heading, table in page.folded.items():
-        yield f"<details><summary>{visible_html(heading)}</summary>\n"
-        yield from page_table(table, layout)
-        yield "</details>\n"
-    facts = (f"{name}: {fact}" for table in page.tables.values() for name, fact in table.facts.items())
-    notes = (note for table in page.tables.values() for note in table.notes)
-    for note in dict.fromkeys([*page.notes, *notes, *facts]):
-        yield f'<p class="note">{visible_html(note)}</p>\n'
+        yield from page_fold(heading, page_table(table, layout))
 
 
 def list_names(names: Sequence[str]) -> str:

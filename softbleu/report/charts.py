@@ -8,7 +8,7 @@ from itertools import product
 from math import ceil, floor, log10
 from typing import Any
 
-from softbleu.report.html import visible_html
+from softbleu.report.html import page_notes, visible_html
 from softbleu.report.plots import COLOURS, IntervalRows, Limits, Lines, Scatter
 
 Chart = Lines | Scatter | IntervalRows
@@ -77,7 +77,7 @@ def draw_chart(chart: Chart) -> Iterator[str]:
     yield f'aria-label="{axes}">\n'
     yield from (f"{piece}\n" for piece in pieces)
     yield "</svg>\n"
-    yield f'<p class="note">{visible_html(chart.note)}</p>\n' if chart.note else ""
+    yield from page_notes([chart.note] * bool(chart.note))
     yield "</figure>\n"
 
 

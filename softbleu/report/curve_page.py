@@ -11,7 +11,7 @@ from softbleu.formats import Layout
 from softbleu.report.charts import draw_chart
 from softbleu.report.comparisons import slice_tables
 from softbleu.report.curves import fraction_lines
-from softbleu.report.html import page_section, page_table, static_page, visible_html
+from softbleu.report.html import page_fold, page_notes, page_section, page_table, static_page
 from softbleu.results.comparison import Comparison
 from softbleu.results.fractions import Parting, find_partings
 from softbleu.results.prefixes import QUARTERS
@@ -46,22 +46,16 @@ def write_curve_page(page: CurvePage, layout: Layout) -> Iterator[str]:
     """Write a page without scripts that needs no other file and no network."""
     systems = len(page.partings) + 1
     title = page.title or f"Unfinished outputs of {systems} system{'s' * (systems > 1)}"
-    return static_page(title, f"{page.segments:,} segments", _content(page, layout))
+    return static_page(title, f"{page.segments:,} segments", _content(page, layout), verdict=_verdict(page))
 
 
 def _content(page: CurvePage, layout: Layout) -> Iterator[str]:
     tests = page.tests
-    yield f'<p id="verdict">{visible_html(_verdict(page))}</p>\n'
     for own, chart, table in zip(tests, chain(*fraction_lines(tests)), slice_tables(tests, layout), strict=True):
-        tested = [*draw_chart(chart), *_tested(table)]
+        tested = [*draw_chart(chart), *page_table(table), *page_notes(table.notes)]
         yield from page_section(f"{own.label} by fraction of the output", tested)
     for other, partings in page.partings.items():
         yield from page_section(f"Where {other} parts from {tests.baseline}", _partings(page, other, partings))
-
-
-def _tested(table: Table) -> Iterator[str]:
-    yield from page_table(table)
-    yield from (f'<p class="note">{visible_html(note)}</p>\n' for note in table.notes)
 
 
 def _verdict(page: CurvePage) -> str:
@@ -88,13 +82,11 @@ def _partings(page: CurvePage, other: str, partings: Sequence[Parting]) -> Itera
     counts = [after - before for before, after in pairwise(below)]
     quarters = ["first quarter", "second", "third", "last"]
     yield from page_table(Table([f"parts in: {quarters[0]}", *quarters[1:]], [counts]))
-    yield f"<details><summary>Lines: {min(len(partings), _MOST_LINES):,} of {len(partings):,}</summary>\n"
     rows = [
         [one.segment, one.shared, one.length, _words(one.one), _words(one.other)] for one in partings[:_MOST_LINES]
     ]
     heads = ["segment", "tokens shared", f"tokens of {page.tests.baseline}", page.tests.baseline, other]
-    yield from page_table(Table(heads, rows, verbatim=heads))
-    yield "</details>\n"
+    yield from page_fold(f"Lines: {len(rows):,} of {len(partings):,}", page_table(Table(heads, rows, verbatim=heads)))
 
 
 def _words(tokens: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from softbleu.errors import one_line
 from softbleu.formats import BOLD, Layout, Writers, dump, json_document, lay_out, table_writers, view_table
-from softbleu.report.html import explained, page_section, page_table, static_page, visible_html
+from softbleu.report.html import explained, page_fold, page_notes, page_section, page_table, static_page
 from softbleu.tables import ResultList, Table
 
 if TYPE_CHECKING:
@@ -58,19 +58,16 @@ def explain_html(explanations: Sequence[Explanation], layout: Layout) -> Iterato
     lines = f"{len(explanations)} explained line{'s' * (len(explanations) != 1)}"
     score, least = min(scored, key=lambda pair: pair[0], default=(0.0, None))
     said = least and f"Segment {least.segment} of {least.system} has the lowest score: {score:.{layout.decimals()}f}"
-    return static_page(lines, "", _page_content(explanations, layout, said or lines))
+    return static_page(lines, "", _page_content(explanations, layout), verdict=f"{said or lines}.")
 
 
-def _page_content(explanations: Sequence[Explanation], layout: Layout, verdict: str) -> Iterator[str]:
-    yield f'<p id="verdict">{visible_html(verdict)}.</p>\n'
-    yield '<p class="note">= the same · ~ similar · - only in the output · + only in the reference</p>\n'
+def _page_content(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
+    yield from page_notes(["= the same · ~ similar · - only in the output · + only in the reference"])
     for explanation in explanations:
         texts, *blocks = _explain(explanation, layout.decimals())
         content = [*explained({name: text for name, text in texts.rows})]  # noqa: C416
         for number, block in enumerate(blocks):
-            title = visible_html(block.title or "Matches")
-            content.append(f"<details{' open' * (number == 0)}><summary>{title}</summary>\n")
-            content += [*page_table(block.table()), "</details>\n"]
+            content += page_fold(block.title or "Matches", page_table(block.table()), opened=number == 0)
         yield from page_section(texts.title, content)
 
 
