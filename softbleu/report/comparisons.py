@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import compress, groupby
+from operator import not_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from softbleu import report
@@ -573,8 +574,8 @@ def trades(tables: Sequence[Comparison], delays: Sequence[bool]) -> list[list[Sc
 
     A line joins systems whose names differ in their last number alone, such as wait3 and wait5.
     """
-    qualities = (table for table, is_latency in zip(tables, delays, strict=True) if not is_latency)
-    return [[_trade(quality, latency) for latency in compress(tables, delays)] for quality in qualities]
+    qualities, latencies = compress(tables, map(not_, delays)), [*compress(tables, delays)]
+    return [[_trade(quality, latency) for latency in latencies] for quality in qualities]
 
 
 def _trade(quality: Comparison, latency: Comparison) -> Scatter:
