@@ -15,6 +15,7 @@ from softbleu.report.charts import Chart, draw_chart
 from softbleu.report.credit import credit_lines
 from softbleu.report.html import page_fold, page_section, page_table, static_page
 from softbleu.report.plots import answer_panels, readable_measure, spurious_lines, sweep_lines
+from softbleu.report.verdicts import listed
 from softbleu.tables import SIGNIFICANT, Table
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def list_names(names: Sequence[str]) -> str:
     """
     shown, left = [*names[:_MOST_NAMED]], len(names) - _MOST_NAMED
     shown += [f"{left} other{'s' * (left > 1)}"] * (left > 0)
-    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+    return listed(shown)
 
 
 def make_sweep_page(rows: Sequence[SweepRow], title: str = "") -> AnswerPage:

@@ -155,10 +155,11 @@ def _scatter(chart: Scatter) -> tuple[list[str], float, float]:
     taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in places]
     for (x, y), name in zip(places, chart.names, strict=True):
         pieces.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="currentColor"/>')
+        width = _longest([name])
         for right, down in _BESIDE:
-            anchor = "start" if right > 0 else "end" if right else "middle"
-            start = x + right - _longest([name]) * (0 if right > 0 else 1 if right else 0.5)
-            box = (start, y + down - 12, start + _longest([name]), y + down + 3)
+            anchor, before = ("start", 0.0) if right > 0 else ("end", width) if right else ("middle", width / 2)
+            start = x + right - before
+            box = (start, y + down - 12, start + width, y + down + 3)
             free = all(box[2] < a or box[0] > c or box[3] < b or box[1] > d for a, b, c, d in taken)
             if (free and box[0] > 0) or (right, down) == _BESIDE[-1]:
                 taken.append(box)
@@ -175,9 +176,7 @@ def _intervals(chart: IntervalRows) -> tuple[list[str], float, float]:
     pieces = [*frame.axes(chart)]
     if chart.at is not None:
         pieces.append(f'<path d="{frame.path([(chart.at, each) for each in frame.y])}" stroke="currentColor"/>')
-    filled = chart.filled or [True] * len(chart.names)
-    rows = zip(chart.names, chart.values, chart.intervals, filled, strict=True)
-    for number, (name, value, interval, full) in enumerate(rows):
+    for number, (name, value, interval, full) in enumerate(chart.rows):
         (x, y), colour = frame.at(value, number), _colour(name in chart.coloured)
         if interval is not None:
             bar = frame.path([(end, number) for end in interval])

@@ -26,7 +26,7 @@ from softbleu.formats import (
 )
 from softbleu.io.progress import note
 from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, gate_columns, signature_notes
-from softbleu.report.verdicts import corrected_text, headline
+from softbleu.report.verdicts import corrected_text, drawn_text, headline, score_digits
 from softbleu.tables import CELL_FORMS, SIGNIFICANT, TOO_FEW, Table, TableColumn, best_places, is_significant, p_text
 
 if TYPE_CHECKING:
@@ -177,7 +177,11 @@ def _of(key: str, column: TableColumn, head: str, digits: int | None = None) -> 
 def _shown_rows(table: Comparison, name: str, layout: Layout) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
     """Return the rows of a metric, the best first, with shares of coverage and gates; and the heads of these."""
     heads: dict[str, list[str]] = {"vectors": [], "gated": []}
-    more = {"named": name, "digits": _decimals(table, layout), "better": None if table.higher_is_better else "lower"}
+    more = {
+        "named": name,
+        "digits": score_digits(table, layout),
+        "better": None if table.higher_is_better else "lower",
+    }
     gated, rows = gate_columns([one["gated"] for one in table.rows]), []
     for place, row in enumerate(table.rows):
         covered = {head: cell for head, (cell,) in coverage_columns({"": [row["coverage"]]})[0].items()}
@@ -253,7 +257,7 @@ def summary_table(tables: Sequence[Comparison], layout: Layout) -> Table:
     wide: dict[str, dict[str, Any]] = {}
     columns = [VIEW_COLUMNS["system"]]
     for table in tables:
-        name, digits = _name_in(tables, table), _decimals(table, layout)
+        name, digits = _name_in(tables, table), score_digits(table, layout)
         rows, heads = _shown_rows(table, name, layout)
         for row in rows:
             named = wide.setdefault(row["system"], {"system": row["system"], "rows": {}})
@@ -268,10 +272,7 @@ def summary_table(tables: Sequence[Comparison], layout: Layout) -> Table:
             columns.append(TableColumn(head, head))
             for row, cell in zip(wide.values(), cells, strict=True):
                 row[head] = cell
-    tests, notes = first.tests, list[str]()
-    if tests and {"score", "p"} & {*chosen}:
-        said = f"* p < {SIGNIFICANT} against {_base(first)} · p: {corrected_text(first, tests)}"
-        notes = [said, *first.significance.too_few(tests)]
+    notes = _test_notes(first, first.tests) if {"score", "p"} & {*chosen} else []
     notes += [*_coverage_notes(tables, chosen, layout), *signature_notes([("", table) for table in tables], layout)]
     return Table.of(wide.values(), shown=columns, notes=notes, text_columns=1, lead=headline(tables, layout))
 
@@ -298,11 +299,8 @@ def kind_tables(tables: Comparison, layout: Layout) -> Table:
 
 def _kind_notes(tables: Comparison, layout: Layout) -> list[str]:
     """Explain the columns."""
-    notes, first, beta = list(filter(None, [tables.untested])), tables[0], tables.rows[0]["beta"]
-    if first.tests:
-        tests = max(table.tests for table in tables)
-        notes.append(f"* p < {SIGNIFICANT} against {first.baseline} · p: {corrected_text(first, tests)}")
-        notes += first.significance.too_few(tests)
+    first, beta = tables[0], tables.rows[0]["beta"]
+    notes = [*filter(None, [tables.untested]), *_test_notes(first, max(table.tests for table in tables))]
     if any(row["other"] for row in first.rows):
         notes.append(f"adds: points of the difference of F{beta:g} that come from the kind; the kinds add up to all")
     other = [table.label for table in tables if not table.rows[0]["is_score"]]
@@ -340,10 +338,7 @@ def slice_tables(tests: Comparison, layout: Layout) -> list[Table]:
 def _slice_table(table: Comparison, layout: Layout) -> Table:
     kind = next(name for name in ("fraction", "bucket", "moment") if name in table.rows[0])
     of_fractions = kind == "fraction"
-    count, notes = table.tests, [*_FRACTIONS] * of_fractions + [table.untested] * bool(table.untested)
-    if count:
-        notes += [f"* p < {SIGNIFICANT} against {_base(table)} · p: {corrected_text(table, count)}"]
-        notes += table.significance.too_few(count)
+    notes = [*_FRACTIONS * of_fractions, *filter(None, [table.untested]), *_test_notes(table, table.tests)]
     chosen = {
         "fraction": ["fraction", "system"],
         "bucket": ["bucket", "size", "system", "ranks"],
@@ -360,12 +355,7 @@ def _slice_table(table: Comparison, layout: Layout) -> Table:
     ]
     notes += signature_notes([("", table)], layout)
     names = chosen.index("system") + 1
-    return Table.of(table.rows, shown=columns, notes=notes, text_columns=names, digits=_decimals(table, layout))
-
-
-def _decimals(table: Comparison, layout: Layout) -> int:
-    """Choose the decimals for scores and differences."""
-    return layout.decimals((row["score"] for row in table.rows), in_percent=table.in_percent)
+    return Table.of(table.rows, shown=columns, notes=notes, text_columns=names, digits=score_digits(table, layout))
 
 
 def _ranked(table: Comparison) -> list[ComparedRow]:
@@ -391,6 +381,12 @@ def _baseline_notes(table: Comparison, chosen: Sequence[str]) -> list[str]:
         *[_DISAGREE] * ("effect" in chosen and _turns(table)),
         *table.significance.too_few(tests) * ("p" in chosen and not few),
     ]
+
+
+def _test_notes(table: Comparison, tests: int) -> list[str]:
+    """Explain the stars and p-values of tests, if there are any."""
+    said = f"* p < {SIGNIFICANT} against {_base(table)} · p: {corrected_text(table, tests)}"
+    return [said, *table.significance.too_few(tests)] if tests else []
 
 
 def _base(table: Comparison) -> str:
@@ -425,7 +421,7 @@ def worse_text(rows: Sequence[ComparedRow], margin: float | None) -> str:
 
 def _matrix(table: Comparison, layout: Layout) -> Table:
     """Make a matrix of all pairs by rank: p above the diagonal, below it the difference of row and column."""
-    names, digits, rows = [row["system"] for row in _ranked(table)], _decimals(table, layout), []
+    names, digits, rows = [row["system"] for row in _ranked(table)], score_digits(table, layout), []
     for number, name in enumerate(names):
         pairs = [None if other == name else table.pair(name, other) for other in names]
         cells = [
@@ -600,10 +596,9 @@ def _nothing_marked(table: Comparison) -> str:
         return table.untested
     how, tests = table.significance, len(table.pairs)
     after = {"holm": " after Holm correction", "fdr": " after Benjamini-Hochberg correction"}
-    drawn = f"{how.drawn():,} {'samples' if how.test == 'bootstrap' else 'trials'}"
     return (
         f"no difference is significant at {SIGNIFICANT}{after.get(how.correction, '')}: "
-        f"{tests} test{'s' * (tests > 1)}, {drawn}, smallest attainable p = {how.least_p(tests):.4f}"
+        f"{tests} test{'s' * (tests > 1)}, {drawn_text(how)}, smallest attainable p = {how.least_p(tests):.4f}"
     )
 
 
