@@ -39,7 +39,7 @@ from softbleu.results.comparison import Comparison
 from softbleu.results.significance import SignificanceSettings, Test
 from softbleu.results.slices import compare_runs
 
-_OF_WHOLE = ("all_pairs", "columns", "distribution", "top", "resume", "fail_if_worse", "margin")
+_OF_WHOLE = ("all_pairs", "columns", "distribution", "resume", "fail_if_worse", "margin")
 _PARTS = ("length", "rarity", "coverage", "order", "document", "runs", *get_args(By))
 
 
@@ -229,7 +229,9 @@ def _refuse(options: CompareOptions, names: Sequence[str], said: str) -> None:
 def _compare_fractions(options: CompareOptions) -> None:
     """Test systems at fractions of their outputs."""
     _refuse(
-        options, [*_OF_WHOLE, "spans", "gate"], "goes with whole outputs: leave it out, or --partial and --fractions"
+        options,
+        [*_OF_WHOLE, "spans", "gate", "top"],
+        "goes with whole outputs: leave it out, or --partial and --fractions",
     )
     output = options.open_output(COMPARERS, pages=True)
     picture = options.open_picture(options.plot, options.input_files())
@@ -247,7 +249,7 @@ def _compare_fractions(options: CompareOptions) -> None:
 
 def _compare_kinds(options: CompareOptions, by: By) -> None:
     """Compare the edits of systems by kind."""
-    _refuse(options, [*_OF_WHOLE, "compatible", "fractions"], "goes with another table: leave it out, or --by")
+    _refuse(options, [*_OF_WHOLE, "compatible", "fractions", "top"], "goes with another table: leave it out, or --by")
     output = options.open_output(COMPARERS, pages=True)
     picture = options.open_picture(options.plot, options.input_files())
     plan = options.plan(also=["seed"])
@@ -265,11 +267,10 @@ def _write_view(options: CompareOptions) -> None:
     show, by, kinds = options.show, options.by, get_args(By)
     lines = show not in (None, "ngrams")
     tested = show is None and by not in ("rarity", "coverage", "order", "document", "runs")
-    names = ["distribution", "plot", "columns", "all_pairs", "fractions", "resume"]
+    names = [*_OF_WHOLE, "plot", "fractions"]
     names += ["test", "trials", "compatible"] * (not tested) + ["samples", "correction"] * (
         not tested and by != "runs"
     )
-    names += ["fail_if_worse", "margin"]
     names += ["by"] * (show is not None and not (lines and by in kinds))
     _refuse(options, names, "goes with another table: leave it out, or --show and --by")
     writers: Writers[Any] = LINE_WRITERS if lines else COMPARERS if tested else TABLE_WRITERS

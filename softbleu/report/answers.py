@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from softbleu.errors import counted
 from softbleu.formats import Layout, with_columns
 from softbleu.matching.kinds import MATCH_KINDS
 from softbleu.meta.sweep import rank_by_score, table_of
@@ -64,9 +65,8 @@ def list_names(names: Sequence[str]) -> str:
     >>> list_names(["bleu"]), list_names(["bleu", "ter", "chrf"]), list_names([*"abcdef"])
     ('bleu', 'bleu, ter and chrf', 'a, b, c, d and 2 others')
     """
-    shown, left = [*names[:_MOST_NAMED]], len(names) - _MOST_NAMED
-    shown += [f"{left} other{'s' * (left > 1)}"] * (left > 0)
-    return listed(shown)
+    left = len(names) - _MOST_NAMED
+    return listed([*names[:_MOST_NAMED], *[counted(left, "other")] * (left > 0)])
 
 
 def make_sweep_page(rows: Sequence[SweepRow], title: str = "") -> AnswerPage:
@@ -101,7 +101,7 @@ def make_sweep_page(rows: Sequence[SweepRow], title: str = "") -> AnswerPage:
     shown = [*differ, *range(len(settings), len(settings) + len(systems))]
     table = with_columns(Table([*settings, *systems], cells, verbatim=systems), shown)
     every = {"All scores with their signatures": replace(table_of(rows), background=())}
-    title = title or f"Scores of {len(systems)} system{'s' * (len(systems) > 1)} at {len(ranks)} settings"
+    title = title or f"Scores of {counted(len(systems), 'system')} at {len(ranks)} settings"
     return AnswerPage(title, verdict, sweep_lines(rows), {"Scores by setting": table}, every)
 
 

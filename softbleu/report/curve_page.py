@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
+from softbleu.errors import counted
 from softbleu.formats import Layout
 from softbleu.report.charts import draw_chart
 from softbleu.report.comparisons import slice_tables
@@ -44,8 +45,7 @@ def make_curve_page(corpus: Corpus, tests: Comparison, tokenizer: Tokenizer, tit
 
 def write_curve_page(page: CurvePage, layout: Layout) -> Iterator[str]:
     """Write a page without scripts that needs no other file and no network."""
-    systems = len(page.partings) + 1
-    title = page.title or f"Unfinished outputs of {systems} system{'s' * (systems > 1)}"
+    title = page.title or f"Unfinished outputs of {counted(len(page.partings) + 1, 'system')}"
     return static_page(title, f"{page.segments:,} segments", _content(page, layout), verdict=_verdict(page))
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from softbleu.errors import one_line
+from softbleu.errors import counted, one_line
 from softbleu.formats import BOLD, Layout, Writers, dump, json_document, lay_out, table_writers, view_table
 from softbleu.report.html import explained, page_fold, page_notes, page_section, page_table, static_page
 from softbleu.tables import ResultList, Table
@@ -55,7 +55,7 @@ def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterato
 def explain_html(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
     """Write a page without scripts: the line with the lowest score in a sentence, and what each line matched."""
     scored = [(one.score, one) for one in explanations if one.score is not None]
-    lines = f"{len(explanations)} explained line{'s' * (len(explanations) != 1)}"
+    lines = counted(len(explanations), "explained line")
     score, least = min(scored, key=lambda pair: pair[0], default=(0.0, None))
     said = least and f"Segment {least.segment} of {least.system} has the lowest score: {score:.{layout.decimals()}f}"
     return static_page(lines, "", _page_content(explanations, layout), verdict=f"{said or lines}.")

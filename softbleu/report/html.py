@@ -22,7 +22,7 @@ import numpy as np
 from softbleu import report
 from softbleu.corpora.checks import Oddities, Oddity
 from softbleu.corpora.detectors import DETECTORS
-from softbleu.errors import one_line
+from softbleu.errors import counted, one_line
 from softbleu.formats import NUMBER, Layout, as_html, dump
 from softbleu.metrics.protocols import BleuFormula, in_percent
 from softbleu.report.credit import shown_parts
@@ -323,7 +323,7 @@ def static_page(
 
 def write_odd_segments(odd: Oddities, layout: Layout) -> Iterator[str]:
     """Write a page without scripts that needs no other file and no network."""
-    systems = "1 system" if len(odd.systems) == 1 else f"{len(odd.systems)} systems"
+    systems = counted(len(odd.systems), "system")
     found = f"{odd.segments:,} segments each, {len(odd.oddities):,} oddities"
     return static_page(f"Odd segments of {systems}", found, _odd_content(odd))
 

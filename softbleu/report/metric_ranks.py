@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from softbleu.errors import counted
 from softbleu.formats import Layout
 from softbleu.meta.campaign import AVERAGE, CLUSTER, GREATEST_P
 from softbleu.report.answers import list_names, make_evaluation_page, write_answer
@@ -35,13 +36,13 @@ def write_evaluation(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str
     """
     if evaluation.question != "metrics":
         return write_answer(make_evaluation_page(evaluation), layout)
-    metrics, tasks = len(evaluation.table.rows), len(evaluation.tasks)
-    counted = f"Agreement with human judgements: {metrics} metrics, {tasks} task{'s' * (tasks != 1)}"
+    metrics, tasks = len(evaluation.table.rows), counted(len(evaluation.tasks), "task")
+    title = f"Agreement with human judgements: {metrics} metrics, {tasks}"
     facts = ", ".join(f"{name} {value}" for name, value in evaluation.table.facts.items() if name in _SHOWN)
     weights = (f"{name}: {value:.3f}" for name, value in evaluation.table.facts.items() if isinstance(value, float))
     notes = [*weights, *evaluation.table.notes, *evaluation.notes]
     content = _content(evaluation.table, layout)
-    return static_page(counted, facts, content, "sort.js", verdict=_verdict(evaluation), notes=notes)
+    return static_page(title, facts, content, "sort.js", verdict=_verdict(evaluation), notes=notes)
 
 
 _SHOWN = ("permutations", "exchanged", "seed")
