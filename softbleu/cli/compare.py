@@ -167,9 +167,10 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
     for column in options.columns:
         known_name("column", column, COMPARISON_COLUMNS)
     output = options.open_output(COMPARERS, ".compare", columns=options.columns, pages=True)
-    inputs = options.input_files()
-    resampled = None if options.distribution is None else Target.of(options.distribution, inputs)
-    picture = options.open_picture(options.plot, inputs)
+    resampled = None
+    if options.distribution is not None:
+        resampled = Target.of(options.distribution, options.input_files())
+    picture = options.open_picture(options.plot)
     plan = options.plan(also=["seed"])
     latencies = [metric.requires.delays for metric in plan.metrics]
     how, baseline = options.significance(all_pairs=options.all_pairs)
@@ -234,7 +235,7 @@ def _compare_fractions(options: CompareOptions) -> None:
         "goes with whole outputs: leave it out, or --partial and --fractions",
     )
     output = options.open_output(COMPARERS, pages=True)
-    picture = options.open_picture(options.plot, options.input_files())
+    picture = options.open_picture(options.plot)
     plan = results.prefixes.partial_plan(options.plan(also=["seed"]), language=options.language)
     how, baseline = options.significance()
     with options.open_corpus(plan, by_document=True) as corpus, options.progress() as progress:
@@ -251,7 +252,7 @@ def _compare_kinds(options: CompareOptions, by: By) -> None:
     """Compare the edits of systems by kind."""
     _refuse(options, [*_OF_WHOLE, "compatible", "fractions", "top"], "goes with another table: leave it out, or --by")
     output = options.open_output(COMPARERS, pages=True)
-    picture = options.open_picture(options.plot, options.input_files())
+    picture = options.open_picture(options.plot)
     plan = options.plan(also=["seed"])
     how, baseline = options.significance()
     with options.open_corpus(plan, by_document=True) as corpus:

@@ -160,7 +160,7 @@ def spurious(options: SpuriousOptions) -> None:
     """
     table = known_name("table", options.table, CREDIT_TABLES)
     output = options.open_output(pages=True)
-    picture = options.open_picture(options.plot, options.input_files())
+    picture = options.open_picture(options.plot)
     every = (*VARIANTS, *COMBINATIONS) if options.all_variants else ()
     with options.progress("matching") as progress:
         credit = analyse(

@@ -168,11 +168,10 @@ def metaeval(options: MetaEvaluationOptions) -> None:
     metrics = options.scores or options.metrics or options.folders
     asked = options.table or default_question(metrics, options.human or options.rankings, options.assessments)
     question = known_name("table", asked, QUESTIONS)
-    inputs = options.input_files()
-    if not (inputs or options.folders):
+    if not (options.input_files() or options.folders):
         raise InputError("no input: give --rankings, --human or --da, and metrics by --scores or --metric")
     output = options.open_output(pages=True)
-    picture = options.open_picture(options.plot, inputs)
+    picture = options.open_picture(options.plot)
     evaluation = _evaluate(options, question)
     picture(evaluation_panels, evaluation)
     table = reader_table(evaluation) if question == "metrics" else evaluation.table

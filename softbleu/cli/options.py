@@ -58,13 +58,13 @@ class Common(Options, shared=None):
         """Open the file that --output names, which must be none of the inputs."""
         return Target.of(self.output, self.input_files())
 
-    def open_picture(self, name: str | None, inputs: Iterable[str]) -> Callable[[Callable[[Any], Any], object], None]:
+    def open_picture(self, name: str | None) -> Callable[[Callable[[Any], Any], object], None]:
         """Return a function that draws the panels of a subject into a file, if one is named, in its format."""
         if name is None:
             return lambda panels, subject: None
         from softbleu.report.plots import PICTURE_FORMATS, check_plots, draw
 
-        target = Target.of(name, inputs)
+        target = Target.of(name, self.input_files())
         if target.is_printed or target.suffix not in PICTURE_FORMATS:
             raise UnknownNameError("picture format", target.suffix, PICTURE_FORMATS)
         check_plots()

@@ -60,8 +60,7 @@ def sweep(options: SweepOptions) -> None:
     With --output, an interrupted sweep goes on where it was when it is run again.
     """
     output = options.open_output(checkpoint=".sweep", always=True, pages=True)
-    inputs = options.input_files()
-    plot, plot_ranks = (options.open_picture(name, inputs) for name in (options.plot, options.plot_ranks))
+    plot, plot_ranks = map(options.open_picture, (options.plot, options.plot_ranks))
     outside = read_outside(options.scores, options.lower, options.encoding) if options.scores else []
     points = [SweepPoint("", metric) for metric in outside]
     points += read_points(

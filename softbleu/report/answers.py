@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from softbleu.errors import counted
 from softbleu.formats import Layout, with_columns
-from softbleu.matching.kinds import MATCH_KINDS
 from softbleu.meta.sweep import rank_by_score, table_of
 from softbleu.report.charts import Chart, draw_chart
 from softbleu.report.credit import credit_lines
@@ -138,29 +137,26 @@ def make_spurious_page(credit: SpuriousCredit, table: str = "summary", title: st
     return AnswerPage(title, verdict, spurious_lines(credit.analyses), tables)
 
 
-def make_credit_page(credit: SoftCredit, tables: Sequence[Table], title: str = "") -> AnswerPage:
+def make_credit_page(credit: SoftCredit, top: int | None = None, title: str = "") -> AnswerPage:
     """Make the page of soft credit: the kinds of matches that earn it, and their credit by threshold.
 
     Parameters
     ----------
     credit
         Soft credit of systems.
-    tables
-        Tables of kinds, and of pairs of n-grams.
+    top
+        How many pairs of n-grams of each system to list; none by default.
     title
         Title of the page.
     """
     said = []
     for system in credit.systems:
-        sums = credit.by_kind(system).sum(axis=1).tolist()
-        ranked = sorted(zip(sums, MATCH_KINDS, strict=True), key=lambda pair: -pair[0])
-        shares = [f"{kind} {value / sum(sums):.0%}" for value, kind in ranked if value]
+        shares = [f"{part.kind} {part.share:.0f}%" for part in credit.points_by_kind(system, 0)]
         said.append(f"{system}: {list_names(shares)}" if shares else f"{system}: none")
     verdict = f"Soft credit of {'; '.join(said)}."
-    named = dict(zip(("Kinds", "Pairs"), tables, strict=False))
-    return AnswerPage(
-        title or f"Where soft credit of {credit.metric} comes from", verdict, credit_lines(credit), named
-    )
+    title = title or f"Where soft credit of {credit.metric} comes from"
+    tables = {"Kinds": credit.kinds_table()} | ({} if top is None else {"Pairs": credit.pairs_table(top)})
+    return AnswerPage(title, verdict, credit_lines(credit), tables)
 
 
 def make_evaluation_page(evaluation: MetaEvaluation) -> AnswerPage:

@@ -104,10 +104,6 @@ _JOINED = {
 _IF_CHOSEN = ("mean", "margin")  # Columns that tables show only by their names
 _NARROW = "intervals of so few lines may be too narrow"
 _MARGIN = "±: half the width of the 95% interval"
-_FRACTIONS = [
-    "outputs cut after these shares of their tokens, against the beginnings of references that they have come to",
-    "whole: whole outputs against whole references",
-]
 
 
 def _ends(row: Fields, of: str, digits: int) -> str:
@@ -136,6 +132,12 @@ def _p(row: Fields) -> str:
 
 def _won(row: Fields) -> str:
     return "" if row["wins"] is None else f"{row['wins']}/{row['ties']}/{row['losses']}"
+
+
+def cut_notes(cut: str = "after these shares of their tokens") -> list[str]:
+    """Explain scores of outputs that are cut, and of whole ones."""
+    beginnings = f"outputs cut {cut}, against the beginnings of references that they have come to"
+    return [beginnings, "whole: whole outputs against whole references"]
 
 
 def share_name(fraction: float | None) -> str:
@@ -338,7 +340,7 @@ def slice_tables(tests: Comparison, layout: Layout) -> list[Table]:
 def _slice_table(table: Comparison, layout: Layout) -> Table:
     kind = next(name for name in ("fraction", "bucket", "moment") if name in table.rows[0])
     of_fractions = kind == "fraction"
-    notes = [*_FRACTIONS * of_fractions, *filter(None, [table.untested]), *_test_notes(table, table.tests)]
+    notes = [*cut_notes() * of_fractions, *filter(None, [table.untested]), *_test_notes(table, table.tests)]
     chosen = {
         "fraction": ["fraction", "system"],
         "bucket": ["bucket", "size", "system", "ranks"],

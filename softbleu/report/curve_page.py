@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from softbleu.errors import counted
 from softbleu.formats import Layout
 from softbleu.report.charts import draw_chart
-from softbleu.report.comparisons import slice_tables
+from softbleu.report.comparisons import share_name, slice_tables
 from softbleu.report.curves import fraction_lines
 from softbleu.report.html import page_fold, page_notes, page_section, page_table, static_page
 from softbleu.results.comparison import Comparison
@@ -65,7 +65,7 @@ def _verdict(page: CurvePage) -> str:
         if row.fraction is not None and is_significant(row):
             better = (row.difference > 0) == tests.higher_is_better
             said = f"{row.system} is {'better' if better else 'worse'} than {tests.baseline}"
-            found.setdefault(said, []).append(f"{100 * row.fraction:.4g}%")
+            found.setdefault(said, []).append(share_name(row.fraction))
     if found:
         return "; ".join(f"{said} at {', '.join(shares)} of the output" for said, shares in found.items()) + "."
     return f"No system can be told apart from {tests.baseline} before the outputs are whole." * bool(page.partings)

@@ -185,11 +185,15 @@ def _aligned(explanation: Explanation, digits: int, several: bool) -> _Block:
     """Format aligned words of candidate and reference, and the kind of match."""
     rows = []
     for pair in explanation.word_pairs():
-        sign = "=" if pair.kind == "exact" else "-" if not pair.reference else "~" if pair.candidate else "+"
+        sign = _sign(pair.candidate, pair.reference, same=pair.kind == "exact")
         number = [f"reference {pair.reference_number + 1}"] if several else []
         similarity = "" if pair.similarity is None else f"{pair.similarity:.{digits}f}"
         rows.append([one_line(pair.candidate), sign, one_line(pair.reference), pair.kind, *number, similarity])
     return _Block("", rows, ["candidate", "match", "reference", "kind", *["of"] * several, "alike"], _STYLES)
+
+
+def _sign(candidate: str, reference: str, *, same: bool) -> str:
+    return "=" if same else "-" if not reference else "~" if candidate else "+"
 
 
 def _steps(path: ClosestPath, digits: int) -> _Block:
@@ -197,7 +201,7 @@ def _steps(path: ClosestPath, digits: int) -> _Block:
     title = f"edits: {path.edits:.{digits}f} of {path.length:.{digits}f} words (arcs: {kinds or 'none'})"
     rows = []
     for step in path.steps:
-        sign = "=" if step.candidate == step.word else "-" if not step.word else "~" if step.candidate else "+"
+        sign = _sign(step.candidate, step.word, same=step.candidate == step.word)
         rows.append([_words([step.candidate]), sign, f"{step.cost:.{digits}f}", _words([step.word]), step.kind])
     return _Block(title, rows, ["candidate", "match", "cost", "path", "arc"], _STYLES)
 

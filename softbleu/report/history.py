@@ -7,23 +7,20 @@ from collections.abc import Sequence
 from itertools import compress
 
 from softbleu import report
-from softbleu.tables import Table, decimals_of
+from softbleu.formats import Layout
+from softbleu.tables import Table
 
 
-def history_table(history: Table, digits: int | None = None) -> Table:
-    """Make a row per run, with a column per metric and system: the score, and its difference from the run before.
-
-    None chooses the decimals of each metric; see `decimals_of`.
-    """
+def history_table(history: Table, layout: Layout) -> Table:
+    """Make a row per run, with a column per metric and system: the score, and its difference from the run before."""
     rows = history.records()
     series = list(dict.fromkeys((row["metric"], row["system"]) for row in rows))
     several = [len(set(names)) > 1 for names in zip(*series, strict=True)]
     heads = [" ".join(compress(names, several)) or " ".join(names) for names in series]
-    decimals = {metric: digits for metric, _ in series}
-    if digits is None:
-        for metric in decimals:
-            scores = [row["score"] for row in rows if row["metric"] == metric]
-            decimals[metric] = decimals_of(scores, in_percent=False)
+    scores: dict[str, list[float]] = {}
+    for row in rows:
+        scores.setdefault(row["metric"], []).append(row["score"])
+    decimals = {metric: layout.decimals(some, in_percent=False) for metric, some in scores.items()}
     cells: dict[str, dict[object, str]] = {}
     changed: dict[str, list[str]] = {}
     for row in rows:
