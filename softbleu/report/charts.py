@@ -109,6 +109,8 @@ def _lines(chart: Lines) -> tuple[list[str], float, float]:
     high = max(_HEIGHT, _ROW * len(drawn))
     frame = _Frame(_limits([x for x, _ in every]), _limits([y for _, y in every] + lows_and_highs), height=high)
     pieces, number_of = [*frame.axes(chart)], {name: number for number, name in enumerate(chart.lines)}
+    colours = {name: _colour(number) for name, number in number_of.items()}
+    colours |= dict.fromkeys(chart.behind, "currentColor")
     for text, x in chart.marked.items():
         at, _ = frame.at(x, 0)
         pieces.append(
@@ -116,13 +118,13 @@ def _lines(chart: Lines) -> tuple[list[str], float, float]:
         )
         pieces.append(_text(at - 4, _TOP + 10, text, "end"))
     for name, points in drawn.items():
-        colour, width = ("currentColor", 1) if name in chart.behind else (_colour(number_of[name]), 2)
-        look = f'fill="none" stroke="{colour}" stroke-width="{width}"' + ' opacity="0.4"' * (name in chart.behind)
+        behind = name in chart.behind
+        look = f'fill="none" stroke="{colours[name]}" stroke-width="{2 - behind}"' + ' opacity="0.4"' * behind
         if name in chart.bands:
             lows, highs = zip(*chart.bands[name], strict=True)
             xs = [x for x, _ in points]
             around = [*zip(xs, lows, strict=True), *reversed([*zip(xs, highs, strict=True)])]
-            pieces.append(f'<path d="{frame.path(around)}Z" fill="{colour}" opacity="0.15"/>')
+            pieces.append(f'<path d="{frame.path(around)}Z" fill="{colours[name]}" opacity="0.15"/>')
         if points:
             dashes = f'stroke-dasharray="{_DASHES[number_of.get(name, 0) % len(_DASHES)]}"'
             pieces.append(
@@ -134,8 +136,7 @@ def _lines(chart: Lines) -> tuple[list[str], float, float]:
     beside = frame.left + _WIDTH + 12
     for name, end, share in chart.ends(frame.y, _ROW / high):
         (x, y), place = frame.at(*end), _TOP + (1 - share) * high
-        colour = "currentColor" if name in chart.behind else _colour(number_of[name])
-        pieces.append(f'<path d="M{x:.1f} {y:.1f}L{beside - 3} {place:.1f}" stroke="{colour}"/>')
+        pieces.append(f'<path d="M{x:.1f} {y:.1f}L{beside - 3} {place:.1f}" stroke="{colours[name]}"/>')
         pieces.append(_text(beside, place + 4, name))
     return pieces, beside + _longest([*drawn]) + 4, high + _TOP + _BELOW
 

@@ -503,20 +503,14 @@ def compare_json(tables: Comparison, layout: Layout) -> Iterator[str]:
         flat = comparison_records([table], layout).records()
         rows += ({"metric": table.metric, "label": table.label, **row} for row in flat)
         systems += ({**named, **signed, **row} for row in (flat if layout.columns else map(_system, table.rows)))
-        beside = (
-            pair_records([table], layout).records()
-            if layout.columns
-            else [
-                {**nested_pair(pair), **{name: pair[name] for name in ("system", *_OF_PAIRS)}} for pair in table.pairs
-            ]
-        )
-        pairs += ({**named, **pair} for pair in beside)
-    best = [
-        {"metric": row["metric"], **{name: row[name] for name in ("system", "other", *_OF_PAIRS)}}
-        for row in tables.best
-    ]
-    more = {"best": best} if best else {}
+        full = ({**nested_pair(pair), **_numbers(pair)} for pair in table.pairs)
+        pairs += ({**named, **pair} for pair in (pair_records([table], layout).records() if layout.columns else full))
+    more = {"best": [{"metric": row["metric"], **_numbers(row)} for row in tables.best]} if tables.best else {}
     yield from json_document({"schema": _SCHEMA, **signature, **how}, rows=rows, systems=systems, pairs=pairs, **more)
+
+
+def _numbers(pair: ComparedRow) -> dict[str, object]:
+    return {name: pair[name] for name in ("system", "other", *_OF_PAIRS)}
 
 
 def _system(row: ComparedRow) -> dict[str, object]:
