@@ -386,7 +386,7 @@ def _baseline_notes(table: Comparison, chosen: Sequence[str]) -> list[str]:
 
 
 def _test_notes(table: Comparison, tests: int) -> list[str]:
-    """Explain the stars and p-values of tests, if there are any."""
+    """Explain the stars and p-values of so many tests; nothing for none."""
     said = f"* p < {SIGNIFICANT} against {_base(table)} · p: {corrected_text(table, tests)}"
     return [said, *table.significance.too_few(tests)] if tests else []
 
