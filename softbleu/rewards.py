@@ -60,7 +60,7 @@ class Reward:
         Name by which trainers log the reward. By default it is the metric with its settings, and what else the reward
         hangs on, such as ``vleu(threshold=0.5)|gate:empty``, so that rewards that differ have different names.
     missing
-        What completions without a reference get, whose entry is None or has no text but messages without content:
+        Treatment of completions without a reference, whose entry is None or has messages without content:
         ``"error"`` ends the call, ``"skip"`` gives None, which TRL leaves out.
     cache
         Cache on disk what an encoder or a language model makes of each text, as scores do. By default nothing is
@@ -241,7 +241,7 @@ class Reward:
         source: Sequence[str] | None,
         log: object,
     ) -> list[Any]:
-        """Score what a gate leaves of checked texts, and count those that its rules changed."""
+        """Score checked texts as a gate leaves them, and count the changed ones."""
         passed: list[Passed] = []
         for row, (text, texts_of_row) in enumerate(zip(texts, references, strict=True)):
             one = None if source is None else source[row]
@@ -407,7 +407,7 @@ def token_ends(text: str, metric: Metric) -> Integers:
 
 
 def _by_character(text: str, ends: Integers, scores: Sequence[float], total: float) -> Floats:
-    """Place the differences of the scores of prefixes, which end at `ends`, and what is left to the end."""
+    """Place the differences of the scores of prefixes, which end at `ends`, and the rest at the end."""
     rewards = np.zeros(len(text) + 1)
     # A token's reward is due with its last character.
     np.add.at(rewards, np.maximum(ends - 1, 0), np.diff(scores, prepend=0))

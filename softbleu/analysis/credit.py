@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
@@ -353,7 +353,11 @@ class SoftGain:
 
 
 def soft_gains(
-    corpus: Corpus, metric: Metric, results: Sequence[Result], exact: Sequence[Result]
+    corpus: Corpus,
+    metric: Metric,
+    results: Sequence[Result],
+    exact: Sequence[Result],
+    prepared: Callable[[Metric], PreparedCorpus] | None = None,
 ) -> list[SoftGain | None]:
     """Divide the points that soft matches add to systems' scores among their kinds; see `SoftCredit.points_by_kind`.
 
@@ -367,6 +371,8 @@ def soft_gains(
         The metric of the scores.
     results, exact
         Scores of the systems, in the order of the corpus, by `metric` and by exact matches alone.
+    prepared
+        Returns the whole corpus, prepared for a metric, where the caller has it; it is asked for short corpora.
 
     Returns
     -------
@@ -379,8 +385,11 @@ def soft_gains(
         return []
     # np.unique would import numpy.ma.
     numbers = sorted({*np.linspace(1, len(corpus), min(SAMPLE, len(corpus))).round().astype(int).tolist()})
-    prepared = prepare_corpus(pick_segments(corpus, numbers), metric.tokenizer, requirements_of(metric))
-    credit = credit_of_prepared(prepared, metric)
+    if prepared is not None and len(numbers) == len(corpus):
+        credit = credit_of_prepared(prepared(metric), metric)
+    else:
+        picked = prepare_corpus(pick_segments(corpus, numbers), metric.tokenizer, requirements_of(metric))
+        credit = credit_of_prepared(picked, metric)
     gains: list[SoftGain | None] = []
     for system, result, alone in zip(corpus.systems, results, exact, strict=True):
         added = result.score - alone.score

@@ -1,4 +1,4 @@
-"""Lines chosen for a reader: the worst, those with the most different scores, and those that metrics disagree on."""
+"""Lines chosen for a reader: the worst, the ones whose scores differ most, and the ones that metrics disagree on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""N-grams by which systems differ: what one has in common with the references and another has not."""
+"""N-grams by which systems differ: one has them in common with the references, another has not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands: their names, their places and what lists say of them."""
+"""The commands: their names, their places and a line about each."""
 
 from __future__ import annotations
 

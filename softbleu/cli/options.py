@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
@@ -33,7 +34,7 @@ class Common(Options, shared=None):
     long
         Print signatures with all settings, defaults included, in text, markdown and latex (others: always)
     signatures
-        Show the signatures of the scores below text, too (files and other formats: always)
+        Show the signatures of the scores below text on a terminal, too (files, pipes and other formats: always)
     jobs
         Processes to use; the numbers do not depend on it
     resume
@@ -108,8 +109,9 @@ class Common(Options, shared=None):
         kept = target.beside(checkpoint) if checkpoint and (always or self.resume) else None
         if kept is None and self.resume:
             raise InputError("--resume keeps a checkpoint beside the --output file: name one")
-        printed = target.is_printed and self.output_format == "text" and "signatures" in self.offered
-        unsigned = "signatures: --signatures" * (printed and not self.signatures and not self.long)
+        read = target.is_printed and sys.stdout.isatty()  # By somebody: what goes to a file or a program is signed
+        asked = self.signatures or self.long or self.output_format != "text" or "signatures" not in self.offered
+        unsigned = "signatures: --signatures" * (read and not asked)
         signed = {"unsigned": unsigned, "long_signature": self.long}
         layout = target.layout(self.digits, columns=tuple(dict.fromkeys(columns)), **signed)
         return Destination(target, form, layout, kept)

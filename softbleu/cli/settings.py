@@ -14,7 +14,7 @@ NUMBERS: dict[tuple[type, ...], tuple[str, str]] = {(int,): ("a whole number", "
 
 
 def metavar_of(option: Setting) -> str:
-    """Return what help shows in place of a value; nothing for a flag."""
+    """Return the word that help shows for a value; nothing for a flag."""
     if option.types == (bool,):
         return ""
     named = option.choices or (option.complete and option.types not in NUMBERS)

@@ -70,7 +70,7 @@ class Annotation:
 
     @property
     def compared(self) -> tuple[Edit, ...]:
-        """The edits that ERRANT compares: also those of doubled blanks, and of other ways to make the text."""
+        """The edits that ERRANT compares: also edits of doubled blanks, and of other ways to make the text."""
         return (*self.edits, *self.blanks, *self.variants)
 
     def in_words(
@@ -444,7 +444,7 @@ class _Sentence:
         self.edits.setdefault(annotator, [])
 
     def segment(self) -> GoldSegment:
-        """Convert positions to those of words, and sort annotators."""
+        """Convert positions to positions of words, and sort annotators."""
         every = [entry for side in (self.edits, self.variants) for edits in side.values() for entry in edits]
         places = _places_of_words(self.source, [edit for _, edit in every])
         size = len(places) - 1

@@ -1,4 +1,4 @@
-"""Gates: declared rules for what of an output is scored, and for outputs that count as empty."""
+"""Gates: declared rules for the part of an output that is scored, and for outputs that count as empty."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _without_reasoning(text: str, given: Sequence[str]) -> str | None:
 
 
 def _tagged(text: str) -> str:
-    """Return the last answer that has text behind its tag, or what precedes the first tag."""
+    """Return the last answer that has text behind its tag, or the text before the first tag."""
     before, *rest = _ANSWER.split(text)
     answers = [answer for slash, answer in zip(rest[::2], rest[1::2], strict=True) if not slash and answer.strip()]
     return answers[-1] if answers else before
@@ -81,7 +81,7 @@ def _boxed(text: str) -> str:
 
 
 def _without_fence(text: str, given: Sequence[str]) -> str | None:
-    """Return the last fenced block that has text; of a text that begins otherwise, what precedes the first fence."""
+    """Return the last fenced block with text; of a text that begins otherwise, the part before the first fence."""
     if only_in(_FENCE.pattern, text, given) is None:
         return None
     before, *rest = _FENCE.split(text)
@@ -280,7 +280,7 @@ def gated(corpus: AnyCorpus, rules: GivenGate | None) -> AnyCorpus:
 
 
 def _pass_all(corpus: Corpus, gate: OpenGate, found: Mapping[str, dict[int, tuple[str, ...]]]) -> Iterator[list[str]]:
-    """Yield what the gate leaves of the outputs of each segment, and collect the rules that changed them."""
+    """Yield the outputs of each segment as the gate leaves them, and collect the rules that changed them."""
     for number, texts in enumerate(texts_by_segment(corpus)):
         passed = gate.passed_by_system(*texts)
         for name, each in passed.items():

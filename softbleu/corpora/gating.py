@@ -1,4 +1,4 @@
-"""Record of what a gate did to the outputs of a corpus."""
+"""Record of the outputs of a corpus that a gate changed."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def ending(text: str) -> str | None:
 
 @lru_cache(maxsize=1 << 12)
 def _with_digits(text: str) -> str:
-    """Write the digits of all scripts as those of ASCII, and leave addresses out; empty without digits.
+    """Write the digits of all scripts in ASCII, and leave addresses out; empty without digits.
 
     >>> _with_digits("१२ of https://a.example/1")
     '12 of  '

@@ -118,7 +118,7 @@ def _check_alike(first: Log, log: Log) -> None:
 
 
 def at_moments(corpus: Segments, moments: Sequence[float | str]) -> Segments:
-    """Put what systems had given at moments of the source in the place of a corpus of logs, before whole outputs.
+    """Put the outputs of systems at moments of the source before the whole outputs of a corpus of logs.
 
     Moments are counted as delays are, from the beginning of each segment: milliseconds of speech, or words of text.
     The text `2s` is two seconds, and `each` stands for every delay in the logs.
@@ -148,7 +148,7 @@ def early_moments(corpus: AnyCorpus) -> dict[str, float | None]:
 
 
 def whole_outputs(corpus: AnyCorpus) -> AnyCorpus:
-    """Leave out what `at_moments` put before whole outputs."""
+    """Leave out the outputs that `at_moments` put before whole ones."""
     early = [system for system, log in corpus.logs.items() if log.moment is not None]
     if not early or not isinstance(corpus, Segments):
         return corpus

@@ -100,7 +100,7 @@ def convert_to_store(
 
 
 def _refuse(kind: str, **given: object) -> None:
-    """Refuse arguments that have no effect on what is converted."""
+    """Refuse arguments that have no effect on the conversion."""
     for name, value in given.items():
         if value is not None:
             raise InputError(Parameter(name), f" means nothing for {kind}: leave it out")

@@ -40,7 +40,7 @@ class EncodedLines:
     def cut_texts(
         self, lines: Sequence[PlacedLine], before: Sequence[Sequence[PlacedLine]] = ()
     ) -> tuple[Pieces, Pieces, list[str], dict[str, tuple[int, ...]]]:
-        """Cut lines, and those before them.
+        """Cut lines, and the lines before them.
 
         Returns the pieces of all distinct lines, and of `lines`; for each of `lines` the key of its text, which it
         ends; and for each text the numbers of its lines among all.

@@ -123,7 +123,7 @@ def _read(path: Path, content: memoryview, name: str) -> Model:
 
 
 def _replacements(content: memoryview, count: int) -> Iterator[tuple[str, str]]:
-    """Yield characters and what replaces them."""
+    """Yield characters and their replacements."""
     place = 0
     for _ in range(count):
         character, several = struct.unpack_from("<IB", content, place)

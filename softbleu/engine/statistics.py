@@ -312,6 +312,6 @@ class Statistics:
 
 
 def _mean(scores: Sequence[float]) -> float:
-    """Compute the mean of scores of segments, of those that have one."""
+    """Compute the mean of the scores that segments have."""
     there = [score for score in scores if score == score]
     return float(np.mean(there)) if there else np.nan

@@ -1,4 +1,4 @@
-"""Experiments as data: TOML files that define what is computed, and their results."""
+"""Experiments as data: TOML files that define computations, and their results."""
 
 from __future__ import annotations
 

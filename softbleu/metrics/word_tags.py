@@ -67,7 +67,7 @@ WordWindow = tuple[str, str, str, str, str]
 
 
 def windows(words: Sequence[str]) -> list[WordWindow]:
-    """List each word of a sentence with those around it.
+    """List each word of a sentence with the words around it.
 
     >>> windows(["Two", "dogs"])
     [('<', '<', 'Two', 'dogs', '>'), ('<', 'Two', 'dogs', '>', '>')]

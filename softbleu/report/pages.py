@@ -392,7 +392,7 @@ def _soft_gains(runner: Runner, metric: Metric, results: Sequence[Result], level
     if twin is None:
         return []
     (exact,) = runner.collect([twin])
-    return soft_gains(runner.corpus, metric, results, exact.results(level))
+    return soft_gains(runner.corpus, metric, results, exact.results(level), runner.prepared)
 
 
 def _kind_tables(

@@ -90,7 +90,7 @@ class Lines:
 
     @property
     def drawn(self) -> Mapping[str, Points]:
-        """All lines by name, those to compare with last."""
+        """All lines by name, the ones to compare with last."""
         return {**self.lines, **self.behind}
 
     def ends(self, y_limits: Limits, gap: float) -> Iterator[tuple[str, tuple[float, float], float]]:

@@ -74,7 +74,7 @@ class SoftScores:
 
 
 def write_soft_text(scores: SoftScores, layout: Layout) -> Iterator[str]:
-    """Write scores as `write_text` does, with those by exact matches beside."""
+    """Write scores as `write_text` does, with the scores by exact matches beside them."""
     if len(scores.results) > 1:
         table, first, name = _system_table(scores.results, layout), scores.exact[0], "exact matches"
         beside = TableColumn(name, first.label, "score", _decimals(scores.exact, layout))

@@ -214,7 +214,7 @@ def _said_of(said: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _grouped(said: Iterable[tuple[str, _Key]]) -> dict[_Key, list[str]]:
-    """Group names by what is said of them."""
+    """Group names by the sentence about them."""
     groups: dict[_Key, list[str]] = {}
     for name, key in said:
         groups.setdefault(key, []).append(name)

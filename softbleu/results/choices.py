@@ -96,7 +96,7 @@ def select(
     Raises
     ------
     InputError, VectorError
-        As `softbleu.score`; or a list lacks what the rule needs.
+        As `softbleu.score`; or a list lacks references or scores that the rule needs.
 
     Examples
     --------

@@ -107,7 +107,7 @@ class MeteorFiles:
             raise InputError(f"{path}: {name} cannot be read ({error}): get the file again") from error
 
     def lists(self, name: str) -> dict[str, list[str]]:
-        """Read a file in which every second line lists what belongs to the word above it; empty if it is missing."""
+        """Read a file whose every second line lists words that belong to the one above; empty if it is missing."""
         lines = self.lines(name)
         if len(lines) % 2:
             raise InputError(f"{self.folder}: {name} ends after {lines[-1][:40]!r}: get the file again")

@@ -228,11 +228,15 @@ class AllCharacters(Tokenizer):
     tokens = staticmethod(list)  # type: ignore[assignment,var-annotated]
 
 
+def _language_code(tag: str) -> str:
+    return find_language(tag).code
+
+
 def meteor_language() -> str:
     """Declare the setting for the language of METEOR and of its tokenizer."""
     choices = ("en", "cs", "de", "es", "fr", "ru")
     said = "Language of METEOR's stems, parameters and -norm"
-    return setting("en", said, choices=choices, read=lambda tag: find_language(tag).code, signed_if_set=True)
+    return setting("en", said, choices=choices, read=_language_code, signed_if_set=True)
 
 
 def data_setting(*, signed_if_set: bool = False) -> MeteorData | None:

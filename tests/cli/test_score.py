@@ -311,9 +311,13 @@ def test_names_with_invisible_characters_are_escaped(command, files, name, outpu
         assert name in HONEST or name not in done.err
 
 
-def test_signatures_stand_below_text_only_when_asked(command, files):
-    shown, asked = (command("score", *TEXTS, *more).out for more in ((), ("--signatures",)))
+def test_a_terminal_shows_signatures_only_when_asked(command, files, monkeypatch):
+    asked = command("score", *TEXTS).out
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("NO_COLOR", "1")
+    shown = command("score", *TEXTS).out
     assert shown.splitlines()[-1] == "signatures: --signatures"
+    assert command("score", *TEXTS, "--signatures").out == asked
     signature = asked.splitlines()[-1].removeprefix("signature: ")
     assert signature.startswith("metric:bleu|")
     assert command("score", *TEXTS, "--signature", signature).out == shown

@@ -201,7 +201,7 @@ def _objects(form: Fields, values: Values) -> Iterator[TableRow]:
 
 
 def _is_kept(form: Fields, cells: Fields) -> bool:
-    """Whether a row is none of those that a format leaves out."""
+    """Whether a format keeps a row."""
     kept = all(cells[column] in values for column, values in form.get("keep", {}).items())
     return kept and not any(part in cells[column] for column, parts in form.get("drop", {}).items() for part in parts)
 
@@ -242,7 +242,7 @@ def _in_order(rows: Sequence[tuple[str, JsonObject]], *, single: bool) -> Iterat
 
 
 def _columns(form: Fields, keys: Sequence[str]) -> list[tuple[str, str]]:
-    """Pair our names of columns with those of a row: the usual ones, and those that the format has."""
+    """Pair our names of columns with the names in a row: the usual ones, and the format's own."""
     usual = zip(meanings(keys), keys, strict=True)
     named = {ours: theirs for ours, theirs in form.get("columns", {}).items() if theirs in keys}
     found = {ours: theirs for ours, theirs in usual if ours in _USUAL and theirs not in named.values()}
