@@ -15,7 +15,7 @@ from softbleu.report.charts import Chart, draw_chart
 from softbleu.report.credit import credit_lines
 from softbleu.report.html import page_fold, page_section, page_table, static_page
 from softbleu.report.plots import answer_panels, readable_measure, spurious_lines, sweep_lines
-from softbleu.report.verdicts import listed
+from softbleu.report.verdicts import join_names
 from softbleu.tables import SIGNIFICANT, Table
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def list_names(names: Sequence[str]) -> str:
     ('bleu', 'bleu, ter and chrf', 'a, b, c, d and 2 others')
     """
     left = len(names) - _MOST_NAMED
-    return listed([*names[:_MOST_NAMED], *[counted(left, "other")] * (left > 0)])
+    return join_names([*names[:_MOST_NAMED], *[counted(left, "other")] * (left > 0)])
 
 
 def make_sweep_page(rows: Sequence[SweepRow], title: str = "") -> AnswerPage:

@@ -119,7 +119,7 @@ def best_scores_text(groups: Sequence[Sequence[Result]]) -> str:
         scores = [result.score if result.higher_is_better else -result.score for result in group]
         leaders = (name for name, score in zip(names, scores, strict=True) if score == max(scores))
         said += [(group[0].label, tuple(sorted(leaders)))] * all(score == score for score in scores)
-    parts = [_leading(leaders, listed(labels)) for leaders, labels in _grouped(said).items()]
+    parts = [_leading(leaders, join_names(labels)) for leaders, labels in _grouped(said).items()]
     return f"{'; '.join(parts)} (not tested; softbleu compare tests it)." if parts else ""
 
 
@@ -184,7 +184,7 @@ def _beside_sentence(table: Comparison, label: str) -> str:
             who = _who(names, f"{len(names)} systems")
             parts.append(f"{who} {f'{_are(names)} {how}' if how else 'cannot be told apart from'} {base}")
             base = "it"
-    return f"By {label}, {listed(parts)}"
+    return f"By {label}, {join_names(parts)}"
 
 
 def _same_by_others(found: Sequence[Comparison]) -> list[str]:
@@ -210,7 +210,7 @@ def _agreement(better: str, others: Sequence[MetricVerdict]) -> str:
 
 
 def _said_of(said: Iterable[tuple[str, str]]) -> list[str]:
-    return [f"{listed(names)} {_verb(verb, len(names))}" for verb, names in _grouped(said).items()]
+    return [f"{join_names(names)} {_verb(verb, len(names))}" for verb, names in _grouped(said).items()]
 
 
 def _grouped(said: Iterable[tuple[str, _Key]]) -> dict[_Key, list[str]]:
@@ -221,17 +221,17 @@ def _grouped(said: Iterable[tuple[str, _Key]]) -> dict[_Key, list[str]]:
     return groups
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Write names as a list in a sentence.
 
-    >>> listed(["bleu"]), listed(["bleu", "ter", "chrf"])
+    >>> join_names(["bleu"]), join_names(["bleu", "ter", "chrf"])
     ('bleu', 'bleu, ter and chrf')
     """
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _who(names: Sequence[str], counted: str) -> str:
-    return listed(names) if len(names) <= _NAMED else counted
+    return join_names(names) if len(names) <= _NAMED else counted
 
 
 def _verb(verb: str, count: int) -> str:
