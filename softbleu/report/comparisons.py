@@ -610,8 +610,7 @@ _WHOLE = View(comparison_records, comparison_tables, summary_table)
 _PAIRS = View(pair_records, matrix_tables, summary_and_matrices)
 _SLICES = {
     "kind": View(kind_records, kind_tables, kind_summary),
-    "fraction": View(lambda tests, layout: Table.of(tests), slice_tables, slice_tables),
-    "bucket": View(lambda tests, layout: Table.of(tests), slice_tables, slice_tables),
+    **dict.fromkeys(("fraction", "bucket"), View(lambda tests, layout: Table.of(tests), slice_tables, slice_tables)),
 }
 """Views by the key that names the slices."""
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from softbleu import report
@@ -19,16 +18,6 @@ if TYPE_CHECKING:
 PREFIX_COLUMNS = ("system", "metric", "segment", "prefix", "tokens", "length", "score", "signature")
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """Rows that are computed while they are written."""
-
-    scores: Iterable[PrefixScore]
-
-    def __iter__(self) -> Iterator[list[Value]]:
-        return (_known(getattr(score, name) for name in PREFIX_COLUMNS) for score in self.scores)
-
-
 def _known(row: Iterable[Value]) -> list[Value]:
     """Return a row with None for NaN."""
     return [None if value != value else value for value in row]
@@ -36,7 +25,8 @@ def _known(row: Iterable[Value]) -> list[Value]:
 
 def prefix_records(scores: Iterable[PrefixScore]) -> Table:
     """Make a row for each prefix, which is computed when it is written."""
-    return Table(PREFIX_COLUMNS, cast("Sequence[Sequence[Value]]", _Rows(scores)))
+    rows = (_known(getattr(score, name) for name in PREFIX_COLUMNS) for score in scores)
+    return Table(PREFIX_COLUMNS, cast("Sequence[Sequence[Value]]", rows))
 
 
 def curve_records(curves: Curves, layout: Layout) -> Table:
