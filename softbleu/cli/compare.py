@@ -167,9 +167,8 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
     for column in options.columns:
         known_name("column", column, COMPARISON_COLUMNS)
     output = options.open_output(COMPARERS, ".compare", columns=options.columns, pages=True)
-    resampled = None
-    if options.distribution is not None:
-        resampled = Target.of(options.distribution, options.input_files())
+    drawn = options.distribution
+    resampled = None if drawn is None else Target.of(drawn, options.input_files())
     picture = options.open_picture(options.plot)
     plan = options.plan(also=["seed"])
     latencies = [metric.requires.delays for metric in plan.metrics]
@@ -229,11 +228,8 @@ def _refuse(options: CompareOptions, names: Sequence[str], said: str) -> None:
 
 def _compare_fractions(options: CompareOptions) -> None:
     """Test systems at fractions of their outputs."""
-    _refuse(
-        options,
-        [*_OF_WHOLE, "spans", "gate", "top"],
-        "goes with whole outputs: leave it out, or --partial and --fractions",
-    )
+    names = [*_OF_WHOLE, "spans", "gate", "top"]
+    _refuse(options, names, "goes with whole outputs: leave it out, or --partial and --fractions")
     output = options.open_output(COMPARERS, pages=True)
     picture = options.open_picture(options.plot)
     plan = results.prefixes.partial_plan(options.plan(also=["seed"]), language=options.language)

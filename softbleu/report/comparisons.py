@@ -179,11 +179,8 @@ def _of(key: str, column: TableColumn, head: str, digits: int | None = None) -> 
 def _shown_rows(table: Comparison, name: str, layout: Layout) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
     """Return the rows of a metric, the best first, with shares of coverage and gates; and the heads of these."""
     heads: dict[str, list[str]] = {"vectors": [], "gated": []}
-    more = {
-        "named": name,
-        "digits": score_digits(table, layout),
-        "better": None if table.higher_is_better else "lower",
-    }
+    better = None if table.higher_is_better else "lower"
+    more = {"named": name, "digits": score_digits(table, layout), "better": better}
     gated, rows = gate_columns([one["gated"] for one in table.rows]), []
     for place, row in enumerate(table.rows):
         covered = {head: cell for head, (cell,) in coverage_columns({"": [row["coverage"]]})[0].items()}
