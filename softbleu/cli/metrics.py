@@ -23,9 +23,6 @@ from softbleu.metrics.reading import read_metric
 from softbleu.text.tokens import TOKENIZERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from softbleu.config.declare import Declared
     from softbleu.metrics.base import Metric
     from softbleu.tables import Table
 
@@ -66,21 +63,20 @@ def metrics(options: MetricsOptions) -> None:
 @command
 def matchers(options: NamesOptions) -> None:
     """List the matchers, also of plug-ins, or show one."""
-    _write_parts(options, describe_matchers, MATCHERS.find, "matcher")
+    shown = describe_matchers()
+    if options.wanted is not None:
+        shown = describe_part(MATCHERS.find(options.wanted))
+        shown = _with_example(shown, f"{_TEXTS} --matcher {options.wanted}")
+    options.open_output().write(shown)
 
 
 @command
 def tokenizers(options: NamesOptions) -> None:
     """List the tokenizers, or show one."""
-    _write_parts(options, describe_tokenizers, TOKENIZERS.find, "tokenize")
-
-
-def _write_parts(
-    options: NamesOptions, listed: Callable[[], Table], find: Callable[[str], type[Declared]], option: str
-) -> None:
-    """Write the list of parts, or the wanted one with an example of the option that takes it."""
-    name = options.wanted
-    shown = listed() if name is None else _with_example(describe_part(find(name)), f"{_TEXTS} --{option} {name}")
+    shown = describe_tokenizers()
+    if options.wanted is not None:
+        shown = describe_part(TOKENIZERS.find(options.wanted))
+        shown = _with_example(shown, f"{_TEXTS} --tokenize {options.wanted}")
     options.open_output().write(shown)
 
 
