@@ -8,9 +8,7 @@ from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import TextOptions
 from softbleu.cli.options import page_format
 from softbleu.corpora.checks import check_files
-from softbleu.formats import TABLE_WRITERS
 from softbleu.io.progress import note
-from softbleu.report import PAGES
 from softbleu.tables import Table
 
 
@@ -45,8 +43,7 @@ def check(options: CheckOptions) -> None:
     It needs references, a source, or both, and no metric. Files with other numbers of segments, or none, are checked
     for that alone.
     """
-    writers = PAGES if options.output_format in PAGES else TABLE_WRITERS
-    output = options.open_output(writers.find(options.output_format, PAGES))
+    output = options.open_output(pages=True)
     systems = {name: look.name for name, look in options.systems.items()}
     with options.progress("checking") as progress:
         odd = check_files(
@@ -59,6 +56,6 @@ def check(options: CheckOptions) -> None:
         if odd.lacking:
             note(f"not checked: {odd.unchecked}")
     table = Table.of(odd) if options.show == "systems" else odd.segments_table()
-    output.write(odd if options.output_format in PAGES else table)
+    output.write(odd if options.page_wanted else table)
     if options.strict and odd.oddities:
         raise SystemExit(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
+from functools import partial
 from math import comb
 from typing import Any, Literal, cast, get_args
 
@@ -12,25 +12,25 @@ from softbleu.analysis import bucket_scores, choose_lines, compare_buckets, comp
 from softbleu.analysis.corrections import By
 from softbleu.cli.command import command
 from softbleu.cli.inputs import SystemScores
-from softbleu.cli.output import Form, Target
+from softbleu.cli.output import Target
 from softbleu.cli.settings import SettingOption
 from softbleu.config.declare import setting
 from softbleu.engine.prefixes import AtFractions
 from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError, known_name
-from softbleu.formats import TABLE_WRITERS
+from softbleu.formats import TABLE_WRITERS, Writers
 from softbleu.io.platform import tell
 from softbleu.meta.reading import read_marks
-from softbleu.report import COMPARERS, PAGES
+from softbleu.report import COMPARERS
 from softbleu.report.comparisons import (
     COMPARISON_COLUMNS,
-    draw_latencies,
-    draw_pairs,
     note_few,
+    rank_panels,
+    trades,
     worse_text,
     write_distribution,
 )
-from softbleu.report.corrections import draw_kinds
+from softbleu.report.corrections import kind_panels
 from softbleu.report.explanations import LINE_WRITERS
 from softbleu.report.pages import make_comparison_page
 from softbleu.resample import Correction
@@ -39,6 +39,7 @@ from softbleu.results.comparison import Comparison
 from softbleu.results.significance import SignificanceSettings, Test
 from softbleu.results.slices import compare_runs
 
+_OF_WHOLE = ("all_pairs", "columns", "distribution", "resume", "fail_if_worse", "margin")
 _PARTS = ("length", "rarity", "coverage", "order", "document", "runs", *get_args(By))
 
 
@@ -149,7 +150,7 @@ class CompareOptions(SystemScores):
 def compare(options: CompareOptions) -> None:
     """Compare systems by any metrics: scores, 95% intervals, ranks, differences and their tests."""
     kinds = None if options.show or options.by not in get_args(By) else cast("By", options.by)
-    if kinds and options.output_format not in PAGES:
+    if kinds and not options.page_wanted:
         _compare_kinds(options, kinds)
     elif options.show or (options.by and not kinds):
         _write_view(options)
@@ -163,43 +164,37 @@ def _compare_systems(options: CompareOptions, kinds: By | None) -> None:
     """Test systems; a page also has `kinds` of edits."""
     if options.top is not None:
         raise InputError("--top says how many lines or n-grams --show shows: name one of its tables")
-    name = options.output_format
-    page_wanted = name in PAGES
-    write: Form = (PAGES if page_wanted else COMPARERS).find(name)
     for column in options.columns:
         known_name("column", column, COMPARISON_COLUMNS)
-    output = options.open_output(write, ".compare", columns=options.columns)
-    inputs = options.input_files()
-    resampled = None if options.distribution is None else Target.of(options.distribution, inputs)
-    picture = options.open_picture(options.plot, inputs)
+    output = options.open_output(COMPARERS, ".compare", columns=options.columns, pages=True)
+    drawn = options.distribution
+    resampled = None if drawn is None else Target.of(drawn, options.input_files())
+    picture = options.open_picture(options.plot)
     plan = options.plan(also=["seed"])
     latencies = [metric.requires.delays for metric in plan.metrics]
-    draws_latencies = options.plot is not None and any(latencies) and not all(latencies)
     how, baseline = options.significance(all_pairs=options.all_pairs)
     run: dict[str, Any] = {"baseline": baseline, "significance": how, "jobs": options.jobs}
-    if options.spans and not page_wanted:
+    if options.spans and not options.page_wanted:
         raise InputError("--spans are marked on a page: add --format html")
-    if page_wanted and (resampled or options.plot or options.resume or options.columns):
+    if options.page_wanted and (resampled or options.plot or options.resume or options.columns):
         raise InputError("a page has no --plot, --distribution, --columns and --resume: these need another format")
     compared: Any
     with options.open_corpus(plan, by_document=True) as corpus, options.progress() as progress:
         _check_gate(options, how.settled(len(corpus.systems)), len(corpus.systems), len(corpus))
         progress.begin(len(corpus), slow=plan.compares_words)
-        if page_wanted:
+        if options.page_wanted:
             run |= {"title": options.title, "spans": read_marks(options.spans, corpus, options.encoding)}
             run |= {"by": kinds, "language": options.language}
             compared = make_comparison_page(corpus, plan, progress=progress, **run)
         else:
             compared = compare_corpus(corpus, plan, checkpoint=output.checkpoint, progress=progress, **run)
-        note_few(how, len(corpus.systems), len(corpus), name)
+        note_few(how, len(corpus.systems), len(corpus), options.output_format)
     if resampled is not None:
         resampled.write(write_distribution(compared))
-    if draws_latencies:
-        picture(draw_latencies, [[*compress(compared, map(kind.__eq__, latencies))] for kind in (False, True)])
-    else:
-        picture(draw_pairs, compared)
+    mixed = any(latencies) and not all(latencies)
+    picture(partial(trades, delays=latencies) if mixed else rank_panels, compared)
     output.write(compared)
-    _fail_if_worse(options, compared.compared if page_wanted else compared)
+    _fail_if_worse(options, compared.compared if options.page_wanted else compared)
 
 
 def _check_gate(options: CompareOptions, how: SignificanceSettings, systems: int, lines: int) -> None:
@@ -233,12 +228,10 @@ def _refuse(options: CompareOptions, names: Sequence[str], said: str) -> None:
 
 def _compare_fractions(options: CompareOptions) -> None:
     """Test systems at fractions of their outputs."""
-    names = ("all_pairs", "columns", "distribution", "resume", "top", "spans", "gate", "fail_if_worse", "margin")
+    names = [*_OF_WHOLE, "spans", "gate", "top"]
     _refuse(options, names, "goes with whole outputs: leave it out, or --partial and --fractions")
-    page_wanted = options.output_format in PAGES
-    writers = PAGES if page_wanted else COMPARERS
-    write: Form = writers.find(options.output_format, PAGES)
-    output, picture = options.open_output(write), options.open_picture(options.plot, options.input_files())
+    output = options.open_output(COMPARERS, pages=True)
+    picture = options.open_picture(options.plot)
     plan = results.prefixes.partial_plan(options.plan(also=["seed"]), language=options.language)
     how, baseline = options.significance()
     with options.open_corpus(plan, by_document=True) as corpus, options.progress() as progress:
@@ -246,36 +239,23 @@ def _compare_fractions(options: CompareOptions) -> None:
         tests = results.fractions.compare_fractions(
             corpus, plan, options.shares, baseline=baseline, significance=how, options=run
         )
-        picture(report.curves.draw_fractions, tests)
-        tokenizer = plan.metrics[0].tokenizer
-        output.write(
-            report.curve_page.make_curve_page(corpus, tests, tokenizer, options.title) if page_wanted else tests
-        )
+        picture(report.curves.fraction_lines, tests)
+        tokenizer, make_curve_page = plan.metrics[0].tokenizer, report.curve_page.make_curve_page
+        output.write(make_curve_page(corpus, tests, tokenizer, options.title) if options.page_wanted else tests)
 
 
 def _compare_kinds(options: CompareOptions, by: By) -> None:
     """Compare the edits of systems by kind."""
-    names = (
-        "all_pairs",
-        "columns",
-        "distribution",
-        "compatible",
-        "fractions",
-        "top",
-        "resume",
-        "fail_if_worse",
-        "margin",
-    )
-    _refuse(options, names, "goes with another table: leave it out, or --by")
-    output = options.open_output(COMPARERS.find(options.output_format, PAGES))
-    picture = options.open_picture(options.plot, options.input_files())
+    _refuse(options, [*_OF_WHOLE, "compatible", "fractions", "top"], "goes with another table: leave it out, or --by")
+    output = options.open_output(COMPARERS, pages=True)
+    picture = options.open_picture(options.plot)
     plan = options.plan(also=["seed"])
     how, baseline = options.significance()
     with options.open_corpus(plan, by_document=True) as corpus:
         compared = compare_corrections(
             corpus, plan, by, language=options.language, baseline=baseline, significance=how
         )
-    picture(draw_kinds, compared)
+    picture(kind_panels, compared)
     output.write(compared)
 
 
@@ -284,15 +264,14 @@ def _write_view(options: CompareOptions) -> None:
     show, by, kinds = options.show, options.by, get_args(By)
     lines = show not in (None, "ngrams")
     tested = show is None and by not in ("rarity", "coverage", "order", "document", "runs")
-    names = ["distribution", "plot", "columns", "all_pairs", "fractions", "resume"]
+    names = [*_OF_WHOLE, "plot", "fractions"]
     names += ["test", "trials", "compatible"] * (not tested) + ["samples", "correction"] * (
         not tested and by != "runs"
     )
-    names += ["fail_if_worse", "margin"]
     names += ["by"] * (show is not None and not (lines and by in kinds))
     _refuse(options, names, "goes with another table: leave it out, or --show and --by")
-    write: Form = (LINE_WRITERS if lines else COMPARERS if tested else TABLE_WRITERS).find(options.output_format)
-    output = options.open_output(write)
+    writers: Writers[Any] = LINE_WRITERS if lines else COMPARERS if tested else TABLE_WRITERS
+    output = options.open_output(writers)
     plan = options.plan(also=["seed"])
     top = 20 if options.top is None else options.top
     view: object

@@ -7,7 +7,7 @@ from softbleu.cli.options import Common
 from softbleu.errors import InputError
 from softbleu.formats import is_for_readers
 from softbleu.report.comparisons import difference_records
-from softbleu.report.history import draw_history, history_table
+from softbleu.report.history import history_lines, history_table
 from softbleu.results.runs import diff_files, read_history
 
 
@@ -40,13 +40,13 @@ def diff(options: DiffOptions) -> None:
         raise InputError("one run has no difference: name two, or more for a history")
     several = len(options.runs) > 2
     output = options.open_output()
-    picture = options.open_picture(options.plot, options.runs)
+    picture = options.open_picture(options.plot)
     if several or options.plot:
         history = read_history(options.runs, options.encoding)
-        picture(draw_history, history)
+        picture(history_lines, history)
     if several:
         for_readers = is_for_readers(options.output_format)
-        output.write(history_table(history, options.digits) if for_readers else history)
+        output.write(history_table(history, output.layout) if for_readers else history)
         return
     one, two = options.runs
     lines = None if options.output_format != "text" or options.output else options.lines

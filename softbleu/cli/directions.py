@@ -48,16 +48,14 @@ def directions(options: DirectionsOptions) -> None:
 
     --scores takes {direction} for the name of a direction, as in 'comet/{direction}.json'.
     """
-    name = options.output_format
     links: dict[str, str] = {}
     form: Form = partial(directions_page, pages=links, title=options.title)
-    if name != "html":
-        form = TABLE_WRITERS.find(name, ["html"])
     read = read_directions(options.folders)
     files = [file for one in read for file in (*one.candidates.values(), *one.references, *one.scores)]
-    output = options.open_output(form, also=files)
-    path = output.target.path if name == "html" and options.pages else None
-    if name == "html" and options.pages and path is None:
+    output = options.open_output(form if options.page_wanted else TABLE_WRITERS, also=files, pages=True)
+    linked = options.page_wanted and options.pages
+    path = output.target.path if linked else None
+    if linked and path is None:
         raise InputError("pages of directions stand beside that of the table: name a file with --output")
 
     def score_and_write(direction: Direction, corpus: Corpus, plan: Plan) -> list[Result]:
@@ -82,7 +80,7 @@ def directions(options: DirectionsOptions) -> None:
             progress=progress,
             score=None if path is None else score_and_write,
         )
-    if is_for_readers(name):
+    if is_for_readers(options.output_format):
         output.write(direction_records(table, output.layout))
     else:
-        output.write(table if name == "html" else Table.of(table.records()))
+        output.write(table if options.page_wanted else Table.of(table.records()))

@@ -21,7 +21,7 @@ from softbleu.matching import MATCHERS
 from softbleu.meta.experiments import Definition, outcome_tables, output_names, run_definition
 from softbleu.meta.spurious import COMBINATIONS, CREDIT_TABLES, GRAMMAR, PLAIN, VARIANTS
 from softbleu.meta.spurious import spurious as analyse
-from softbleu.report.plots import PICTURE_FORMATS, check_plots, draw_spurious, outcome_pictures
+from softbleu.report.plots import PICTURE_FORMATS, check_plots, outcome_pictures, spurious_lines
 
 
 class ExperimentOptions(Common, shared="jobs"):
@@ -160,7 +160,7 @@ def spurious(options: SpuriousOptions) -> None:
     """
     table = known_name("table", options.table, CREDIT_TABLES)
     output = options.open_output(pages=True)
-    picture = options.open_picture(options.plot, options.input_files())
+    picture = options.open_picture(options.plot)
     every = (*VARIANTS, *COMBINATIONS) if options.all_variants else ()
     with options.progress("matching") as progress:
         credit = analyse(
@@ -188,4 +188,4 @@ def spurious(options: SpuriousOptions) -> None:
         if options.page_wanted
         else credit.table(table)
     )
-    picture(draw_spurious, credit.analyses)
+    picture(spurious_lines, credit.analyses)

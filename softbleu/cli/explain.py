@@ -14,10 +14,9 @@ from softbleu.errors import InputError
 from softbleu.formats import is_for_readers
 from softbleu.meta.reading import read_marks
 from softbleu.report.answers import make_credit_page
-from softbleu.report.credit import credit_view, draw_credit
+from softbleu.report.credit import credit_lines, credit_view
 from softbleu.report.explanations import EXPLAINERS
 from softbleu.results.explain import explain_corpus, parse_segments
-from softbleu.tables import Table
 
 
 class ExplainOptions(
@@ -64,7 +63,7 @@ def explain(options: ExplainOptions) -> None:
         return
     if options.plot:
         raise InputError("--plot draws soft credit: add --show pairs or kinds")
-    output = options.open_output(EXPLAINERS.find(options.output_format))
+    output = options.open_output(EXPLAINERS)
     if (options.show and options.segments) or (options.top is not None and not options.show):
         raise InputError("--show chooses --top segments, and --segment names them: give one of these")
     plan = options.plan(one=options.show != "disagreeing")
@@ -90,13 +89,14 @@ def _show_credit(options: ExplainOptions, show: str) -> None:
     if top < 1:
         raise InputError(f"at least one pair must be asked for, not {top}")
     output = options.open_output(pages=True)
-    picture = options.open_picture(options.plot, options.input_files())
+    picture = options.open_picture(options.plot)
     plan = options.plan(one=True)
     thresholds = SHOWN_THRESHOLDS if options.plot or options.page_wanted else ()
     with options.open_corpus(plan) as corpus, options.progress() as progress:
         progress.begin(len(corpus))
         credit = credit_of_corpus(corpus, plan, thresholds, progress, options.language)
-    picture(draw_credit, credit)
-    view = credit_view(credit, show, top, readers=is_for_readers(options.output_format) or options.page_wanted)
-    tables = [view] if isinstance(view, Table) else view
-    output.write(make_credit_page(credit, tables) if options.page_wanted else view)
+    picture(credit_lines, credit)
+    if options.page_wanted:
+        output.write(make_credit_page(credit, top if show == "pairs" else None))
+    else:
+        output.write(credit_view(credit, show, top, readers=is_for_readers(options.output_format)))

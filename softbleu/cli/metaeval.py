@@ -16,7 +16,7 @@ from softbleu.meta.metaeval import metaeval as metaeval_of
 from softbleu.meta.questions import AGREEMENT_DIGITS, OF_TASKS, QUESTIONS, MetaEvaluation
 from softbleu.meta.reading import default_question
 from softbleu.report.metric_ranks import reader_table
-from softbleu.report.plots import draw_metaeval
+from softbleu.report.plots import evaluation_panels
 
 _METRICS, _JUDGES, _TESTS = "Scores of metrics", "Human judgements", "Significance"
 
@@ -168,13 +168,12 @@ def metaeval(options: MetaEvaluationOptions) -> None:
     metrics = options.scores or options.metrics or options.folders
     asked = options.table or default_question(metrics, options.human or options.rankings, options.assessments)
     question = known_name("table", asked, QUESTIONS)
-    inputs = options.input_files()
-    if not (inputs or options.folders):
+    if not (options.input_files() or options.folders):
         raise InputError("no input: give --rankings, --human or --da, and metrics by --scores or --metric")
     output = options.open_output(pages=True)
-    picture = options.open_picture(options.plot, inputs)
+    picture = options.open_picture(options.plot)
     evaluation = _evaluate(options, question)
-    picture(draw_metaeval, evaluation)
+    picture(evaluation_panels, evaluation)
     table = reader_table(evaluation) if question == "metrics" else evaluation.table
     output.write(evaluation if options.page_wanted else table)
 

@@ -10,7 +10,7 @@ from softbleu.cli.command import Options, offered_options
 from softbleu.cli.output import Destination, Form, Target
 from softbleu.config.declare import setting
 from softbleu.errors import InputError, UnknownNameError
-from softbleu.formats import BINARY_FORMATS, TABLE_WRITERS, format_by_suffix
+from softbleu.formats import BINARY_FORMATS, TABLE_WRITERS, Formats, Writers, format_by_suffix
 from softbleu.io.files import check_different
 from softbleu.io.platform import cached_property
 from softbleu.report import PAGES, WRITERS
@@ -59,19 +59,17 @@ class Common(Options, shared=None):
         """Open the file that --output names, which must be none of the inputs."""
         return Target.of(self.output, self.input_files())
 
-    def open_picture(
-        self, name: str | None, inputs: Iterable[str]
-    ) -> Callable[[Callable[[Any, str], bytes], object], None]:
-        """Return a function that draws a subject into a file, if one is named; its suffix says the format."""
+    def open_picture(self, name: str | None) -> Callable[[Callable[[Any], Any], object], None]:
+        """Return a function that draws the panels of a subject into a file, if one is named, in its format."""
         if name is None:
-            return lambda draw, subject: None
-        from softbleu.report.plots import PICTURE_FORMATS, check_plots
+            return lambda panels, subject: None
+        from softbleu.report.plots import PICTURE_FORMATS, check_plots, draw
 
-        target = Target.of(name, inputs)
+        target = Target.of(name, self.input_files())
         if target.is_printed or target.suffix not in PICTURE_FORMATS:
             raise UnknownNameError("picture format", target.suffix, PICTURE_FORMATS)
         check_plots()
-        return lambda draw, subject: target.write(draw(subject, target.suffix))
+        return lambda panels, subject: target.write(draw(panels(subject), target.suffix))
 
     @cached_property
     def output_format(self) -> str:
@@ -85,7 +83,7 @@ class Common(Options, shared=None):
 
     def open_output(
         self,
-        form: Form | None = None,
+        form: Form | Writers[Any] = TABLE_WRITERS,
         checkpoint: str = "",
         also: Collection[str] = (),
         columns: Iterable[str] = (),
@@ -93,9 +91,9 @@ class Common(Options, shared=None):
         always: bool = False,
         pages: bool = False,
     ) -> Destination:
-        """Open the output for results in a `form`, by default a table; --resume keeps a checkpoint beside it.
+        """Open the output for results in a form, or in one of several; --resume keeps a checkpoint beside it.
 
-        With `always`, runs keep one wherever that is possible. With `pages`, the default may be a page.
+        With `always`, runs keep one wherever that is possible. With `pages`, the wanted form may be a page.
 
         Raises `InputError`: it cannot be written, or is one of the inputs, `also` among them.
         """
@@ -103,8 +101,8 @@ class Common(Options, shared=None):
         written = [getattr(self, option.field) for option in options if option.file == "written"]
         check_different(written)
         target = Target.of(self.output, [*self.input_files(), *also])
-        if form is None:
-            writers = PAGES if pages and self.page_wanted else TABLE_WRITERS
+        if isinstance(form, Formats):
+            writers = PAGES if pages and self.page_wanted else form
             form = writers.find(self.output_format, PAGES if pages else ())
         if self.output_format in BINARY_FORMATS and target.is_printed:
             raise InputError(f"{self.output_format} is not for standard output: name a file with --output")

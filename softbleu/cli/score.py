@@ -12,12 +12,12 @@ from softbleu.cli.output import Form
 from softbleu.config.declare import setting
 from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError
-from softbleu.formats import TABLE_WRITERS, is_for_readers
+from softbleu.formats import is_for_readers
 from softbleu.io.progress import note
 from softbleu.kernels import KernelName
 from softbleu.metrics.base import Level
 from softbleu.metrics.protocols import exact_twin
-from softbleu.report import PAGES, WRITERS
+from softbleu.report import WRITERS
 from softbleu.report.scores import SoftScores, write_numbers, write_soft_json, write_soft_text
 from softbleu.results.api import score_corpus
 
@@ -66,10 +66,8 @@ def score(options: ScoreOptions) -> None:
     if options.level == "prefix":
         _score_prefixes(options)
         return
-    page_wanted = options.output_format in PAGES
-    write = PAGES.find(options.output_format) if page_wanted else WRITERS.find(options.output_format, PAGES)
     _check_format(options)
-    output = options.open_output(write_numbers if options.score_only else write, ".score")
+    output = options.open_output(write_numbers if options.score_only else WRITERS, ".score", pages=True)
     level = options.level or cast("Level", options.signed.get("level", "corpus").lower())
     shown: object
     plan = options.plan()
@@ -77,7 +75,7 @@ def score(options: ScoreOptions) -> None:
     twin = exact_twin(plan.only) if soft and len(plan.metrics) == 1 else None
     with options.progress() as progress, options.open_corpus(plan, by_document=level == "document") as corpus:
         progress.begin(len(corpus), slow=plan.compares_words)
-        if page_wanted:
+        if options.page_wanted:
             # Pages load language models, and more.
             from softbleu.meta.reading import read_marks
             from softbleu.report.pages import make_page
@@ -120,12 +118,11 @@ def score(options: ScoreOptions) -> None:
 
 def _check_format(options: ScoreOptions) -> None:
     """Check that options fit the format of scores."""
-    page_wanted = options.output_format in PAGES
     if options.every is not None or options.fractions:
         raise InputError("--every and --fractions cut outputs: add --level prefix")
-    if page_wanted and options.resume:
+    if options.page_wanted and options.resume:
         raise InputError("--resume goes with scores, not with a page: leave out one")
-    if options.spans and not page_wanted:
+    if options.spans and not options.page_wanted:
         raise InputError("--spans are marked on a page: add --format html")
     if options.score_only and options.output_format != "text":
         raise InputError("--score-only prints numbers alone: leave out --format")
@@ -148,19 +145,17 @@ def _score_prefixes(options: ScoreOptions) -> None:
     if options.resume or options.score_only or options.spans or options.gate:
         raise InputError("--level prefix has no --resume, --score-only, --spans and --gate: leave them out")
     cuts = results.prefixes.make_cuts(options.every, options.fractions or None)
-    name = options.output_format
-    page_wanted = name in PAGES
-    if page_wanted and options.every is not None:
+    if options.page_wanted and options.every is not None:
         raise InputError("a page shows outputs by fraction: leave out --every")
-    output = options.open_output((PAGES if page_wanted else TABLE_WRITERS).find(name, PAGES))
+    output = options.open_output(pages=True)
     plan = results.prefixes.partial_plan(options.plan(), language=options.language)
     with options.progress() as progress, options.open_corpus(plan) as corpus:
         run = RunOptions(kernels=options.kernels, progress=progress, jobs=options.jobs)
-        if page_wanted:
+        if options.page_wanted:
             shares = options.fractions or results.prefixes.QUARTERS
             tests = results.fractions.compare_fractions(corpus, plan, shares, options=run)
             output.write(report.curve_page.make_curve_page(corpus, tests, plan.metrics[0].tokenizer, options.title))
-        elif is_for_readers(name):
+        elif is_for_readers(options.output_format):
             curves = results.prefixes.curves_of(corpus, plan, cuts, run)
             output.write(report.curve_records(curves, output.layout))
         else:

@@ -14,7 +14,7 @@ from softbleu.matching import MATCHERS
 from softbleu.meta import SweepPoint, sweep_corpus
 from softbleu.meta.sweep import USUAL_MATCHERS, read_points, table_of
 from softbleu.metrics.scores import read_outside
-from softbleu.report.plots import MOST_SYSTEMS, check_ranks, draw_ranks, draw_sweep
+from softbleu.report.plots import MOST_SYSTEMS, check_ranks, sweep_lines, sweep_ranks
 
 GRID = "0:0.95:0.05"
 
@@ -60,8 +60,7 @@ def sweep(options: SweepOptions) -> None:
     With --output, an interrupted sweep goes on where it was when it is run again.
     """
     output = options.open_output(checkpoint=".sweep", always=True, pages=True)
-    inputs = options.input_files()
-    plot, plot_ranks = (options.open_picture(name, inputs) for name in (options.plot, options.plot_ranks))
+    plot, plot_ranks = map(options.open_picture, (options.plot, options.plot_ranks))
     outside = read_outside(options.scores, options.lower, options.encoding) if options.scores else []
     points = [SweepPoint("", metric) for metric in outside]
     points += read_points(
@@ -76,6 +75,6 @@ def sweep(options: SweepOptions) -> None:
         run: dict[str, Any] = {"checkpoint": output.checkpoint, "progress": progress, "jobs": options.jobs}
         intervals = (options.page_wanted or options.plot is not None) and len(corpus.systems) <= MOST_SYSTEMS
         rows = sweep_corpus(corpus, points, intervals=intervals, **run)
-    plot(draw_sweep, rows)
-    plot_ranks(draw_ranks, rows)
+    plot(sweep_lines, rows)
+    plot_ranks(sweep_ranks, rows)
     output.write(report.answers.make_sweep_page(rows, options.title) if options.page_wanted else table_of(rows))

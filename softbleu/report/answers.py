@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from softbleu.errors import counted
 from softbleu.formats import Layout, with_columns
-from softbleu.matching.kinds import MATCH_KINDS
 from softbleu.meta.sweep import rank_by_score, table_of
 from softbleu.report.charts import Chart, draw_chart
 from softbleu.report.credit import credit_lines
-from softbleu.report.html import page_section, page_table, static_page, visible_html
+from softbleu.report.html import page_fold, page_section, page_table, static_page
 from softbleu.report.plots import answer_panels, readable_measure, spurious_lines, sweep_lines
+from softbleu.report.verdicts import join_names
 from softbleu.tables import SIGNIFICANT, Table
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class AnswerPage:
 
     title: str
     verdict: str  # The answer in one sentence
-    charts: Sequence[Chart]
+    charts: Sequence[Sequence[Chart]]  # By row of a picture
     tables: Mapping[str, Table]  # By their headings
     folded: Mapping[str, Table] = field(default_factory=dict)  # Shown when their headings are clicked
     notes: Sequence[str] = ()
@@ -40,25 +41,21 @@ class AnswerPage:
 
 def write_answer(page: AnswerPage, layout: Layout) -> Iterator[str]:
     """Write a page without scripts that needs no other file and no network."""
-    return static_page(page.title, "", _content(page, layout))
+    facts = (f"{name}: {fact}" for table in page.tables.values() for name, fact in table.facts.items())
+    notes = (note for table in page.tables.values() for note in table.notes)
+    every = dict.fromkeys([*page.notes, *notes, *facts])
+    return static_page(page.title, "", _content(page, layout), verdict=page.verdict, notes=every)
 
 
 def _content(page: AnswerPage, layout: Layout) -> Iterator[str]:
-    yield f'<p id="verdict">{visible_html(page.verdict)}</p>\n'
     yield '<div class="columns">\n'
-    for chart in page.charts:
+    for chart in chain(*page.charts):
         yield from draw_chart(chart)
     yield "</div>\n"
     for heading, table in page.tables.items():
         yield from page_section(heading, page_table(table, layout))
     for heading, table in page.folded.items():
-        yield f"<details><summary>{visible_html(heading)}</summary>\n"
-        yield from page_table(table, layout)
-        yield "</details>\n"
-    facts = (f"{name}: {fact}" for table in page.tables.values() for name, fact in table.facts.items())
-    notes = (note for table in page.tables.values() for note in table.notes)
-    for note in dict.fromkeys([*page.notes, *notes, *facts]):
-        yield f'<p class="note">{visible_html(note)}</p>\n'
+        yield from page_fold(heading, page_table(table, layout))
 
 
 def list_names(names: Sequence[str]) -> str:
@@ -67,9 +64,8 @@ def list_names(names: Sequence[str]) -> str:
     >>> list_names(["bleu"]), list_names(["bleu", "ter", "chrf"]), list_names([*"abcdef"])
     ('bleu', 'bleu, ter and chrf', 'a, b, c, d and 2 others')
     """
-    shown, left = [*names[:_MOST_NAMED]], len(names) - _MOST_NAMED
-    shown += [f"{left} other{'s' * (left > 1)}"] * (left > 0)
-    return " and ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+    left = len(names) - _MOST_NAMED
+    return join_names([*names[:_MOST_NAMED], *[counted(left, "other")] * (left > 0)])
 
 
 def make_sweep_page(rows: Sequence[SweepRow], title: str = "") -> AnswerPage:
@@ -104,8 +100,8 @@ def make_sweep_page(rows: Sequence[SweepRow], title: str = "") -> AnswerPage:
     shown = [*differ, *range(len(settings), len(settings) + len(systems))]
     table = with_columns(Table([*settings, *systems], cells, verbatim=systems), shown)
     every = {"All scores with their signatures": replace(table_of(rows), background=())}
-    title = title or f"Scores of {len(systems)} system{'s' * (len(systems) > 1)} at {len(ranks)} settings"
-    return AnswerPage(title, verdict, [*chain(*sweep_lines(rows))], {"Scores by setting": table}, every)
+    title = title or f"Scores of {counted(len(systems), 'system')} at {len(ranks)} settings"
+    return AnswerPage(title, verdict, sweep_lines(rows), {"Scores by setting": table}, every)
 
 
 def _scored(row: SweepRow) -> str:
@@ -138,32 +134,29 @@ def make_spurious_page(credit: SpuriousCredit, table: str = "summary", title: st
             f"Spurious share of the soft credit at threshold {at:g}: {list_names([name for _, name in shares])}."
         )
     title, tables = title or "Deserved and spurious credit", {table.capitalize(): credit.table(table)}
-    return AnswerPage(title, verdict, [*chain(*spurious_lines(credit.analyses))], tables)
+    return AnswerPage(title, verdict, spurious_lines(credit.analyses), tables)
 
 
-def make_credit_page(credit: SoftCredit, tables: Sequence[Table], title: str = "") -> AnswerPage:
+def make_credit_page(credit: SoftCredit, top: int | None = None, title: str = "") -> AnswerPage:
     """Make the page of soft credit: the kinds of matches that earn it, and their credit by threshold.
 
     Parameters
     ----------
     credit
         Soft credit of systems.
-    tables
-        Tables of kinds, and of pairs of n-grams.
+    top
+        How many pairs of n-grams of each system to list; none by default.
     title
         Title of the page.
     """
     said = []
     for system in credit.systems:
-        sums = credit.by_kind(system).sum(axis=1).tolist()
-        ranked = sorted(zip(sums, MATCH_KINDS, strict=True), key=lambda pair: -pair[0])
-        shares = [f"{kind} {value / sum(sums):.0%}" for value, kind in ranked if value]
+        shares = [f"{part.kind} {part.share:.0f}%" for part in credit.points_by_kind(system, 0)]
         said.append(f"{system}: {list_names(shares)}" if shares else f"{system}: none")
     verdict = f"Soft credit of {'; '.join(said)}."
-    named = dict(zip(("Kinds", "Pairs"), tables, strict=False))
-    return AnswerPage(
-        title or f"Where soft credit of {credit.metric} comes from", verdict, credit_lines(credit), named
-    )
+    title = title or f"Where soft credit of {credit.metric} comes from"
+    tables = {"Kinds": credit.kinds_table()} | ({} if top is None else {"Pairs": credit.pairs_table(top)})
+    return AnswerPage(title, verdict, credit_lines(credit), tables)
 
 
 def make_evaluation_page(evaluation: MetaEvaluation) -> AnswerPage:
@@ -190,7 +183,7 @@ def make_evaluation_page(evaluation: MetaEvaluation) -> AnswerPage:
         verdict = f"{first} has the highest {panels[0].x_label.partition(',')[0]}{many}." if panels else f"{title}."
     table = evaluation.as_table()
     cells = [[readable_measure(cell) if isinstance(cell, str) else cell for cell in row] for row in table.rows]
-    return AnswerPage(title, verdict, panels, {"Table": replace(table, rows=cells)}, notes=evaluation.notes)
+    return AnswerPage(title, verdict, [panels], {"Table": replace(table, rows=cells)}, notes=evaluation.notes)
 
 
 def _is_low(p_value: Any) -> bool:

@@ -8,7 +8,7 @@ from itertools import product
 from math import ceil, floor, log10
 from typing import Any
 
-from softbleu.report.html import visible_html
+from softbleu.report.html import page_notes, visible_html
 from softbleu.report.plots import COLOURS, IntervalRows, Limits, Lines, Scatter
 
 Chart = Lines | Scatter | IntervalRows
@@ -77,7 +77,7 @@ def draw_chart(chart: Chart) -> Iterator[str]:
     yield f'aria-label="{axes}">\n'
     yield from (f"{piece}\n" for piece in pieces)
     yield "</svg>\n"
-    yield f'<p class="note">{visible_html(chart.note)}</p>\n' if chart.note else ""
+    yield from page_notes([chart.note] * bool(chart.note))
     yield "</figure>\n"
 
 
@@ -109,6 +109,8 @@ def _lines(chart: Lines) -> tuple[list[str], float, float]:
     high = max(_HEIGHT, _ROW * len(drawn))
     frame = _Frame(_limits([x for x, _ in every]), _limits([y for _, y in every] + lows_and_highs), height=high)
     pieces, number_of = [*frame.axes(chart)], {name: number for number, name in enumerate(chart.lines)}
+    colours = {name: _colour(number) for name, number in number_of.items()}
+    colours |= dict.fromkeys(chart.behind, "currentColor")
     for text, x in chart.marked.items():
         at, _ = frame.at(x, 0)
         pieces.append(
@@ -116,13 +118,13 @@ def _lines(chart: Lines) -> tuple[list[str], float, float]:
         )
         pieces.append(_text(at - 4, _TOP + 10, text, "end"))
     for name, points in drawn.items():
-        colour, width = ("currentColor", 1) if name in chart.behind else (_colour(number_of[name]), 2)
-        look = f'fill="none" stroke="{colour}" stroke-width="{width}"' + ' opacity="0.4"' * (name in chart.behind)
+        behind = name in chart.behind
+        look = f'fill="none" stroke="{colours[name]}" stroke-width="{2 - behind}"' + ' opacity="0.4"' * behind
         if name in chart.bands:
             lows, highs = zip(*chart.bands[name], strict=True)
             xs = [x for x, _ in points]
             around = [*zip(xs, lows, strict=True), *reversed([*zip(xs, highs, strict=True)])]
-            pieces.append(f'<path d="{frame.path(around)}Z" fill="{colour}" opacity="0.15"/>')
+            pieces.append(f'<path d="{frame.path(around)}Z" fill="{colours[name]}" opacity="0.15"/>')
         if points:
             dashes = f'stroke-dasharray="{_DASHES[number_of.get(name, 0) % len(_DASHES)]}"'
             pieces.append(
@@ -134,8 +136,7 @@ def _lines(chart: Lines) -> tuple[list[str], float, float]:
     beside = frame.left + _WIDTH + 12
     for name, end, share in chart.ends(frame.y, _ROW / high):
         (x, y), place = frame.at(*end), _TOP + (1 - share) * high
-        colour = "currentColor" if name in chart.behind else _colour(number_of[name])
-        pieces.append(f'<path d="M{x:.1f} {y:.1f}L{beside - 3} {place:.1f}" stroke="{colour}"/>')
+        pieces.append(f'<path d="M{x:.1f} {y:.1f}L{beside - 3} {place:.1f}" stroke="{colours[name]}"/>')
         pieces.append(_text(beside, place + 4, name))
     return pieces, beside + _longest([*drawn]) + 4, high + _TOP + _BELOW
 
@@ -155,10 +156,11 @@ def _scatter(chart: Scatter) -> tuple[list[str], float, float]:
     taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in places]
     for (x, y), name in zip(places, chart.names, strict=True):
         pieces.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="currentColor"/>')
+        width = _longest([name])
         for right, down in _BESIDE:
-            anchor = "start" if right > 0 else "end" if right else "middle"
-            start = x + right - _longest([name]) * (0 if right > 0 else 1 if right else 0.5)
-            box = (start, y + down - 12, start + _longest([name]), y + down + 3)
+            anchor, before = ("start", 0.0) if right > 0 else ("end", width) if right else ("middle", width / 2)
+            start = x + right - before
+            box = (start, y + down - 12, start + width, y + down + 3)
             free = all(box[2] < a or box[0] > c or box[3] < b or box[1] > d for a, b, c, d in taken)
             if (free and box[0] > 0) or (right, down) == _BESIDE[-1]:
                 taken.append(box)
@@ -175,9 +177,7 @@ def _intervals(chart: IntervalRows) -> tuple[list[str], float, float]:
     pieces = [*frame.axes(chart)]
     if chart.at is not None:
         pieces.append(f'<path d="{frame.path([(chart.at, each) for each in frame.y])}" stroke="currentColor"/>')
-    filled = chart.filled or [True] * len(chart.names)
-    rows = zip(chart.names, chart.values, chart.intervals, filled, strict=True)
-    for number, (name, value, interval, full) in enumerate(rows):
+    for number, (name, value, interval, full) in enumerate(chart.rows):
         (x, y), colour = frame.at(value, number), _colour(name in chart.coloured)
         if interval is not None:
             bar = frame.path([(end, number) for end in interval])

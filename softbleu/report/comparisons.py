@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import compress, groupby
+from operator import not_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from softbleu import report
@@ -25,11 +26,11 @@ from softbleu.formats import (
 )
 from softbleu.io.progress import note
 from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, gate_columns, signature_notes
-from softbleu.report.verdicts import corrected_text, headline
+from softbleu.report.verdicts import corrected_text, drawn_text, headline, score_digits
 from softbleu.tables import CELL_FORMS, SIGNIFICANT, TOO_FEW, Table, TableColumn, best_places, is_significant, p_text
 
 if TYPE_CHECKING:
-    from softbleu.report.plots import Scatter
+    from softbleu.report.plots import IntervalRows, Scatter
     from softbleu.results.comparison import ComparedRow, Comparison
     from softbleu.results.runs import RunDifference
     from softbleu.results.significance import SignificanceSettings
@@ -103,10 +104,6 @@ _JOINED = {
 _IF_CHOSEN = ("mean", "margin")  # Columns that tables show only by their names
 _NARROW = "intervals of so few lines may be too narrow"
 _MARGIN = "±: half the width of the 95% interval"
-_FRACTIONS = [
-    "outputs cut after these shares of their tokens, against the beginnings of references that they have come to",
-    "whole: whole outputs against whole references",
-]
 
 
 def _ends(row: Fields, of: str, digits: int) -> str:
@@ -135,6 +132,12 @@ def _p(row: Fields) -> str:
 
 def _won(row: Fields) -> str:
     return "" if row["wins"] is None else f"{row['wins']}/{row['ties']}/{row['losses']}"
+
+
+def cut_notes(cut: str = "after these shares of their tokens") -> list[str]:
+    """Explain scores of outputs that are cut, and of whole ones."""
+    beginnings = f"outputs cut {cut}, against the beginnings of references that they have come to"
+    return [beginnings, "whole: whole outputs against whole references"]
 
 
 def share_name(fraction: float | None) -> str:
@@ -176,7 +179,8 @@ def _of(key: str, column: TableColumn, head: str, digits: int | None = None) -> 
 def _shown_rows(table: Comparison, name: str, layout: Layout) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
     """Return the rows of a metric, the best first, with shares of coverage and gates; and the heads of these."""
     heads: dict[str, list[str]] = {"vectors": [], "gated": []}
-    more = {"named": name, "digits": _decimals(table, layout), "better": None if table.higher_is_better else "lower"}
+    better = None if table.higher_is_better else "lower"
+    more = {"named": name, "digits": score_digits(table, layout), "better": better}
     gated, rows = gate_columns([one["gated"] for one in table.rows]), []
     for place, row in enumerate(table.rows):
         covered = {head: cell for head, (cell,) in coverage_columns({"": [row["coverage"]]})[0].items()}
@@ -252,7 +256,7 @@ def summary_table(tables: Sequence[Comparison], layout: Layout) -> Table:
     wide: dict[str, dict[str, Any]] = {}
     columns = [VIEW_COLUMNS["system"]]
     for table in tables:
-        name, digits = _name_in(tables, table), _decimals(table, layout)
+        name, digits = _name_in(tables, table), score_digits(table, layout)
         rows, heads = _shown_rows(table, name, layout)
         for row in rows:
             named = wide.setdefault(row["system"], {"system": row["system"], "rows": {}})
@@ -267,10 +271,7 @@ def summary_table(tables: Sequence[Comparison], layout: Layout) -> Table:
             columns.append(TableColumn(head, head))
             for row, cell in zip(wide.values(), cells, strict=True):
                 row[head] = cell
-    tests, notes = first.tests, list[str]()
-    if tests and {"score", "p"} & {*chosen}:
-        said = f"* p < {SIGNIFICANT} against {_base(first)} · p: {corrected_text(first, tests)}"
-        notes = [said, *first.significance.too_few(tests)]
+    notes = _test_notes(first, first.tests) if {"score", "p"} & {*chosen} else []
     notes += [*_coverage_notes(tables, chosen, layout), *signature_notes([("", table) for table in tables], layout)]
     return Table.of(wide.values(), shown=columns, notes=notes, text_columns=1, lead=headline(tables, layout))
 
@@ -297,11 +298,8 @@ def kind_tables(tables: Comparison, layout: Layout) -> Table:
 
 def _kind_notes(tables: Comparison, layout: Layout) -> list[str]:
     """Explain the columns."""
-    notes, first, beta = list(filter(None, [tables.untested])), tables[0], tables.rows[0]["beta"]
-    if first.tests:
-        tests = max(table.tests for table in tables)
-        notes.append(f"* p < {SIGNIFICANT} against {first.baseline} · p: {corrected_text(first, tests)}")
-        notes += first.significance.too_few(tests)
+    first, beta = tables[0], tables.rows[0]["beta"]
+    notes = [*filter(None, [tables.untested]), *_test_notes(first, max(table.tests for table in tables))]
     if any(row["other"] for row in first.rows):
         notes.append(f"adds: points of the difference of F{beta:g} that come from the kind; the kinds add up to all")
     other = [table.label for table in tables if not table.rows[0]["is_score"]]
@@ -339,10 +337,7 @@ def slice_tables(tests: Comparison, layout: Layout) -> list[Table]:
 def _slice_table(table: Comparison, layout: Layout) -> Table:
     kind = next(name for name in ("fraction", "bucket", "moment") if name in table.rows[0])
     of_fractions = kind == "fraction"
-    count, notes = table.tests, [*_FRACTIONS] * of_fractions + [table.untested] * bool(table.untested)
-    if count:
-        notes += [f"* p < {SIGNIFICANT} against {_base(table)} · p: {corrected_text(table, count)}"]
-        notes += table.significance.too_few(count)
+    notes = [*cut_notes() * of_fractions, *filter(None, [table.untested]), *_test_notes(table, table.tests)]
     chosen = {
         "fraction": ["fraction", "system"],
         "bucket": ["bucket", "size", "system", "ranks"],
@@ -359,12 +354,7 @@ def _slice_table(table: Comparison, layout: Layout) -> Table:
     ]
     notes += signature_notes([("", table)], layout)
     names = chosen.index("system") + 1
-    return Table.of(table.rows, shown=columns, notes=notes, text_columns=names, digits=_decimals(table, layout))
-
-
-def _decimals(table: Comparison, layout: Layout) -> int:
-    """Choose the decimals for scores and differences."""
-    return layout.decimals((row["score"] for row in table.rows), in_percent=table.in_percent)
+    return Table.of(table.rows, shown=columns, notes=notes, text_columns=names, digits=score_digits(table, layout))
 
 
 def _ranked(table: Comparison) -> list[ComparedRow]:
@@ -390,6 +380,12 @@ def _baseline_notes(table: Comparison, chosen: Sequence[str]) -> list[str]:
         *[_DISAGREE] * ("effect" in chosen and _turns(table)),
         *table.significance.too_few(tests) * ("p" in chosen and not few),
     ]
+
+
+def _test_notes(table: Comparison, tests: int) -> list[str]:
+    """Explain the stars and p-values of so many tests; nothing for none."""
+    said = f"* p < {SIGNIFICANT} against {_base(table)} · p: {corrected_text(table, tests)}"
+    return [said, *table.significance.too_few(tests)] if tests else []
 
 
 def _base(table: Comparison) -> str:
@@ -424,7 +420,7 @@ def worse_text(rows: Sequence[ComparedRow], margin: float | None) -> str:
 
 def _matrix(table: Comparison, layout: Layout) -> Table:
     """Make a matrix of all pairs by rank: p above the diagonal, below it the difference of row and column."""
-    names, digits, rows = [row["system"] for row in _ranked(table)], _decimals(table, layout), []
+    names, digits, rows = [row["system"] for row in _ranked(table)], score_digits(table, layout), []
     for number, name in enumerate(names):
         pairs = [None if other == name else table.pair(name, other) for other in names]
         cells = [
@@ -504,20 +500,14 @@ def compare_json(tables: Comparison, layout: Layout) -> Iterator[str]:
         flat = comparison_records([table], layout).records()
         rows += ({"metric": table.metric, "label": table.label, **row} for row in flat)
         systems += ({**named, **signed, **row} for row in (flat if layout.columns else map(_system, table.rows)))
-        beside = (
-            pair_records([table], layout).records()
-            if layout.columns
-            else [
-                {**nested_pair(pair), **{name: pair[name] for name in ("system", *_OF_PAIRS)}} for pair in table.pairs
-            ]
-        )
-        pairs += ({**named, **pair} for pair in beside)
-    best = [
-        {"metric": row["metric"], **{name: row[name] for name in ("system", "other", *_OF_PAIRS)}}
-        for row in tables.best
-    ]
-    more = {"best": best} if best else {}
+        full = ({**nested_pair(pair), **_numbers(pair)} for pair in table.pairs)
+        pairs += ({**named, **pair} for pair in (pair_records([table], layout).records() if layout.columns else full))
+    more = {"best": [{"metric": row["metric"], **_numbers(row)} for row in tables.best]} if tables.best else {}
     yield from json_document({"schema": _SCHEMA, **signature, **how}, rows=rows, systems=systems, pairs=pairs, **more)
+
+
+def _numbers(pair: ComparedRow) -> dict[str, object]:
+    return {name: pair[name] for name in ("system", "other", *_OF_PAIRS)}
 
 
 def _system(row: ComparedRow) -> dict[str, object]:
@@ -545,8 +535,8 @@ def write_distribution(tables: Sequence[Comparison]) -> Iterator[str]:
     return as_tsv(Table(names, list(samples)), Layout())
 
 
-def draw_pairs(tables: Sequence[Comparison], picture_format: str) -> bytes:
-    """Draw the ranked scores by each metric with their intervals; rings do not differ from the baseline."""
+def rank_panels(tables: Sequence[Comparison]) -> list[Sequence[IntervalRows]]:
+    """Plot the ranked scores by each metric with their intervals; rings do not differ from the baseline."""
     panels = []
     for table in (each.beside_best() for each in tables):
         ranked, base = _ranked(table), table.baseline
@@ -565,19 +555,15 @@ def draw_pairs(tables: Sequence[Comparison], picture_format: str) -> bytes:
                 note,
             )
         )
-    return report.plots.draw(report.plots.in_rows(panels, 2), picture_format)
+    return report.plots.in_rows(panels, 2)
 
 
-def draw_latencies(tables: Sequence[Sequence[Comparison]], picture_format: str) -> bytes:
-    """Draw quality against latency with intervals, a panel per metric and latency; `tables` has both kinds."""
-    return report.plots.draw(trades(*tables), picture_format)
-
-
-def trades(qualities: Sequence[Comparison], latencies: Sequence[Comparison]) -> list[list[Scatter]]:
-    """Plot quality against latency: a row of panels per metric, in it one per latency.
+def trades(tables: Sequence[Comparison], delays: Sequence[bool]) -> list[list[Scatter]]:
+    """Plot quality against latency: a row of panels per metric without `delays`, in it one per metric of them.
 
     A line joins systems whose names differ in their last number alone, such as wait3 and wait5.
     """
+    qualities, latencies = compress(tables, map(not_, delays)), [*compress(tables, delays)]
     return [[_trade(quality, latency) for latency in latencies] for quality in qualities]
 
 
@@ -603,10 +589,9 @@ def _nothing_marked(table: Comparison) -> str:
         return table.untested
     how, tests = table.significance, len(table.pairs)
     after = {"holm": " after Holm correction", "fdr": " after Benjamini-Hochberg correction"}
-    drawn = f"{how.drawn():,} {'samples' if how.test == 'bootstrap' else 'trials'}"
     return (
         f"no difference is significant at {SIGNIFICANT}{after.get(how.correction, '')}: "
-        f"{tests} test{'s' * (tests > 1)}, {drawn}, smallest attainable p = {how.least_p(tests):.4f}"
+        f"{tests} test{'s' * (tests > 1)}, {drawn_text(how)}, smallest attainable p = {how.least_p(tests):.4f}"
     )
 
 
@@ -622,8 +607,7 @@ _WHOLE = View(comparison_records, comparison_tables, summary_table)
 _PAIRS = View(pair_records, matrix_tables, summary_and_matrices)
 _SLICES = {
     "kind": View(kind_records, kind_tables, kind_summary),
-    "fraction": View(lambda tests, layout: Table.of(tests), slice_tables, slice_tables),
-    "bucket": View(lambda tests, layout: Table.of(tests), slice_tables, slice_tables),
+    **dict.fromkeys(("fraction", "bucket"), View(lambda tests, layout: Table.of(tests), slice_tables, slice_tables)),
 }
 """Views by the key that names the slices."""
 

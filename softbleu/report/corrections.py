@@ -9,7 +9,7 @@ from softbleu.analysis.corrections import ALL
 from softbleu.errors import InputError
 from softbleu.report.verdicts import corrected_text
 from softbleu.results.comparison import ComparedRow, Comparison
-from softbleu.tables import SIGNIFICANT
+from softbleu.tables import SIGNIFICANT, is_significant
 
 _DRAWN = 20  # Kinds of a picture: those that add most
 _ERRANT = {
@@ -46,8 +46,8 @@ def kind_rows(table: Comparison) -> list[dict[str, object]]:
     return rows
 
 
-def draw_kinds(tables: Comparison, picture_format: str) -> bytes:
-    """Draw what the kinds add to the difference from the baseline, with intervals: a panel per metric and system."""
+def kind_panels(tables: Comparison) -> list[Sequence[report.plots.IntervalRows]]:
+    """Plot what the kinds add to the difference from the baseline, with intervals: a panel per metric and system."""
     panels = []
     for table in tables:
         beside: dict[str, list[ComparedRow]] = {}
@@ -57,7 +57,7 @@ def draw_kinds(tables: Comparison, picture_format: str) -> bytes:
         panels += [_panel(table, system, rows) for system, rows in beside.items()]
     if not panels:
         raise InputError("a picture of kinds shows differences: give two systems")
-    return report.plots.draw(report.plots.in_rows(panels, 2), picture_format)
+    return report.plots.in_rows(panels, 2)
 
 
 def _panel(table: Comparison, system: str, rows: Sequence[ComparedRow]) -> report.plots.IntervalRows:
@@ -68,7 +68,7 @@ def _panel(table: Comparison, system: str, rows: Sequence[ComparedRow]) -> repor
         [readable_kind(kind) for kind, _ in drawn],
         [beside.contribution for _, beside in drawn],
         [beside.contribution_interval for _, beside in drawn],
-        [(beside.corrected or 1.0) < SIGNIFICANT for _, beside in drawn],
+        [is_significant(beside) for _, beside in drawn],
         note=f"● F of the kind differs, ○ not (p < {SIGNIFICANT}, {corrected_text(table, table.tests)})",
         at=0.0,
     )

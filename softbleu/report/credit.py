@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from softbleu.tables import Table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from softbleu.analysis.credit import SoftCredit, SoftGain, SoftPair
     from softbleu.report.plots import Lines
 
@@ -71,18 +73,11 @@ def credit_view(credit: SoftCredit, show: str, top: int, *, readers: bool) -> Ta
     return [credit.kinds_table(), replace(pairs, facts={})] if readers else pairs
 
 
-def draw_credit(credit: SoftCredit, picture_format: str) -> bytes:
-    """Draw the soft credit of each kind by threshold, a panel per system."""
-    from softbleu.report.plots import draw, in_rows
-
-    return draw(in_rows(credit_lines(credit)), picture_format)
-
-
-def credit_lines(credit: SoftCredit) -> list[Lines]:
+def credit_lines(credit: SoftCredit) -> list[Sequence[Lines]]:
     """Plot the soft credit of each kind by threshold, a panel per system."""
     from softbleu.kernels import SCALE
     from softbleu.matching.kinds import MATCH_KINDS
-    from softbleu.report.plots import Lines
+    from softbleu.report.plots import Lines, in_rows
 
     panels = []
     for number, system in enumerate(credit.systems):
@@ -93,4 +88,4 @@ def credit_lines(credit: SoftCredit) -> list[Lines]:
             if sums[:, place].any()
         }
         panels.append(Lines(system, "threshold", "soft credit, n-grams of all orders", lines))
-    return panels
+    return in_rows(panels)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
+from softbleu.errors import counted
 from softbleu.formats import Layout
 from softbleu.report.charts import draw_chart
-from softbleu.report.comparisons import slice_tables
+from softbleu.report.comparisons import share_name, slice_tables
 from softbleu.report.curves import fraction_lines
-from softbleu.report.html import page_section, page_table, static_page, visible_html
+from softbleu.report.html import page_fold, page_notes, page_section, page_table, static_page
 from softbleu.results.comparison import Comparison
 from softbleu.results.fractions import Parting, find_partings
 from softbleu.results.prefixes import QUARTERS
-from softbleu.tables import SIGNIFICANT, Table
+from softbleu.tables import Table, is_significant
 
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
@@ -44,34 +45,27 @@ def make_curve_page(corpus: Corpus, tests: Comparison, tokenizer: Tokenizer, tit
 
 def write_curve_page(page: CurvePage, layout: Layout) -> Iterator[str]:
     """Write a page without scripts that needs no other file and no network."""
-    systems = len(page.partings) + 1
-    title = page.title or f"Unfinished outputs of {systems} system{'s' * (systems > 1)}"
-    return static_page(title, f"{page.segments:,} segments", _content(page, layout))
+    title = page.title or f"Unfinished outputs of {counted(len(page.partings) + 1, 'system')}"
+    return static_page(title, f"{page.segments:,} segments", _content(page, layout), verdict=_verdict(page))
 
 
 def _content(page: CurvePage, layout: Layout) -> Iterator[str]:
     tests = page.tests
-    yield f'<p id="verdict">{visible_html(_verdict(page))}</p>\n'
-    for own, table in zip(tests, slice_tables(tests, layout), strict=True):
-        chart = draw_chart(fraction_lines(own))
-        yield from page_section(f"{own.label} by fraction of the output", [*chart, *_tested(table)])
+    for own, chart, table in zip(tests, chain(*fraction_lines(tests)), slice_tables(tests, layout), strict=True):
+        tested = [*draw_chart(chart), *page_table(table), *page_notes(table.notes)]
+        yield from page_section(f"{own.label} by fraction of the output", tested)
     for other, partings in page.partings.items():
         yield from page_section(f"Where {other} parts from {tests.baseline}", _partings(page, other, partings))
-
-
-def _tested(table: Table) -> Iterator[str]:
-    yield from page_table(table)
-    yield from (f'<p class="note">{visible_html(note)}</p>\n' for note in table.notes)
 
 
 def _verdict(page: CurvePage) -> str:
     """Name the systems that differ from the baseline by the first metric, and at which shares of the output."""
     tests, found = page.tests[0], dict[str, list[str]]()
     for row in tests.rows:
-        if row.fraction is not None and row.beside is not None and (row.beside.corrected or 1.0) < SIGNIFICANT:
-            better = (row.beside.difference > 0) == tests.higher_is_better
+        if row.fraction is not None and is_significant(row):
+            better = (row.difference > 0) == tests.higher_is_better
             said = f"{row.system} is {'better' if better else 'worse'} than {tests.baseline}"
-            found.setdefault(said, []).append(f"{100 * row.fraction:.4g}%")
+            found.setdefault(said, []).append(share_name(row.fraction))
     if found:
         return "; ".join(f"{said} at {', '.join(shares)} of the output" for said, shares in found.items()) + "."
     return f"No system can be told apart from {tests.baseline} before the outputs are whole." * bool(page.partings)
@@ -88,13 +82,11 @@ def _partings(page: CurvePage, other: str, partings: Sequence[Parting]) -> Itera
     counts = [after - before for before, after in pairwise(below)]
     quarters = ["first quarter", "second", "third", "last"]
     yield from page_table(Table([f"parts in: {quarters[0]}", *quarters[1:]], [counts]))
-    yield f"<details><summary>Lines: {min(len(partings), _MOST_LINES):,} of {len(partings):,}</summary>\n"
     rows = [
         [one.segment, one.shared, one.length, _words(one.one), _words(one.other)] for one in partings[:_MOST_LINES]
     ]
     heads = ["segment", "tokens shared", f"tokens of {page.tests.baseline}", page.tests.baseline, other]
-    yield from page_table(Table(heads, rows, verbatim=heads))
-    yield "</details>\n"
+    yield from page_fold(f"Lines: {len(rows):,} of {len(partings):,}", page_table(Table(heads, rows, verbatim=heads)))
 
 
 def _words(tokens: Sequence[str]) -> str:

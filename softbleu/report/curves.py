@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from softbleu import report
 from softbleu.formats import Layout
+from softbleu.report.comparisons import cut_notes, share_name
 from softbleu.report.scores import signature_notes
 from softbleu.tables import Table, TableColumn, Value
 
@@ -15,61 +15,50 @@ if TYPE_CHECKING:
     from softbleu.results.comparison import Comparison
     from softbleu.results.prefixes import Curves, PrefixScore
 
-_CUT = "outputs cut {}, against the beginnings of references that they have come to"
-_WHOLE = "whole: whole outputs against whole references"
 PREFIX_COLUMNS = ("system", "metric", "segment", "prefix", "tokens", "length", "score", "signature")
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """Rows that are computed while they are written."""
-
-    scores: Iterable[PrefixScore]
-
-    def __iter__(self) -> Iterator[list[Value]]:
-        rows = ([getattr(score, name) for name in PREFIX_COLUMNS] for score in self.scores)
-        return ([None if value != value else value for value in row] for row in rows)
+def _known(row: Iterable[Value]) -> list[Value]:
+    """Return a row with None for NaN."""
+    return [None if value != value else value for value in row]
 
 
 def prefix_records(scores: Iterable[PrefixScore]) -> Table:
     """Make a row for each prefix, which is computed when it is written."""
-    return Table(PREFIX_COLUMNS, cast("Sequence[Sequence[Value]]", _Rows(scores)))
+    rows = (_known(getattr(score, name) for name in PREFIX_COLUMNS) for score in scores)
+    return Table(PREFIX_COLUMNS, cast("Sequence[Sequence[Value]]", rows))
 
 
 def curve_records(curves: Curves, layout: Layout) -> Table:
     """Make a row per metric and system, with a column for each place where outputs are cut."""
     places = list(dict.fromkeys(place for one in curves.curves for place in one.scores))
     several = len({one.metric for one in curves.curves}) > 1
-    rows = [[one.system, one.label, *map(one.scores.get, places), one.whole] for one in curves.curves]
+    rows = [_known([one.system, one.label, *map(one.scores.get, places), one.whole]) for one in curves.curves]
     decimals = {
         (one.system, one.label): layout.decimals([*one.scores.values(), one.whole], in_percent=one.in_percent)
         for one in curves.curves
     }
-    heads = [f"{place:.4g}%" if curves.unit == "fraction" else f"{place:,}" for place in _percent(curves, places)]
-    said = "after these shares of their tokens" if curves.unit == "fraction" else "after so many tokens"
+    by_share = curves.unit == "fraction"
+    heads = [share_name(place) if by_share else f"{place:,}" for place in places]
+    notes = cut_notes() if by_share else cut_notes("after so many tokens")
     signatures = dict.fromkeys(signature_notes([(one.label * several, one) for one in curves.curves], layout))
     names = [TableColumn("system"), *[TableColumn("metric")] * several]
     return Table(
         ["system", "metric", *heads, "whole"],
-        [[None if value != value else value for value in row] for row in rows],
-        notes=[_CUT.format(said), _WHOLE, *signatures],
+        rows,
+        notes=[*notes, *signatures],
         digits=lambda row: decimals[row["system"], row["metric"]],
         text_columns=len(names),
         shown=[*names, *(TableColumn(head, head, missing="") for head in [*heads, "whole"])],
     )
 
 
-def _percent(curves: Curves, places: Iterable[float]) -> list[float]:
-    return [place * 100 if curves.unit == "fraction" else place for place in places]
+def fraction_lines(tests: Comparison) -> list[Sequence[report.plots.Lines]]:
+    """Plot the partial scores of systems by fraction with their intervals, a panel per metric."""
+    return report.plots.in_rows([*map(_panel, tests)], 2)
 
 
-def draw_fractions(tests: Comparison, picture_format: str) -> bytes:
-    """Draw the partial scores of systems by fraction with their intervals, a panel per metric."""
-    return report.plots.draw(report.plots.in_rows([*map(fraction_lines, tests)], 2), picture_format)
-
-
-def fraction_lines(table: Comparison) -> report.plots.Lines:
-    """Plot the partial scores of systems by fraction, with their intervals."""
+def _panel(table: Comparison) -> report.plots.Lines:
     lines: dict[str, list[tuple[float, float]]] = {}
     bands: dict[str, list[tuple[float, float]]] = {}
     for row in sorted(table.rows, key=lambda row: row.fraction or 0):

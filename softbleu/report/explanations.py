@@ -7,9 +7,9 @@ from dataclasses import asdict, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from softbleu.errors import one_line
+from softbleu.errors import counted, one_line
 from softbleu.formats import BOLD, Layout, Writers, dump, json_document, lay_out, table_writers, view_table
-from softbleu.report.html import explained, page_section, page_table, static_page, visible_html
+from softbleu.report.html import explained, page_fold, page_notes, page_section, page_table, static_page
 from softbleu.tables import ResultList, Table
 
 if TYPE_CHECKING:
@@ -55,22 +55,19 @@ def explain_text(explanations: Sequence[Explanation], layout: Layout) -> Iterato
 def explain_html(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
     """Write a page without scripts: the line with the lowest score in a sentence, and what each line matched."""
     scored = [(one.score, one) for one in explanations if one.score is not None]
-    lines = f"{len(explanations)} explained line{'s' * (len(explanations) != 1)}"
+    lines = counted(len(explanations), "explained line")
     score, least = min(scored, key=lambda pair: pair[0], default=(0.0, None))
     said = least and f"Segment {least.segment} of {least.system} has the lowest score: {score:.{layout.decimals()}f}"
-    return static_page(lines, "", _page_content(explanations, layout, said or lines))
+    return static_page(lines, "", _page_content(explanations, layout), verdict=f"{said or lines}.")
 
 
-def _page_content(explanations: Sequence[Explanation], layout: Layout, verdict: str) -> Iterator[str]:
-    yield f'<p id="verdict">{visible_html(verdict)}.</p>\n'
-    yield '<p class="note">= the same · ~ similar · - only in the output · + only in the reference</p>\n'
+def _page_content(explanations: Sequence[Explanation], layout: Layout) -> Iterator[str]:
+    yield from page_notes(["= the same · ~ similar · - only in the output · + only in the reference"])
     for explanation in explanations:
         texts, *blocks = _explain(explanation, layout.decimals())
         content = [*explained({name: text for name, text in texts.rows})]  # noqa: C416
         for number, block in enumerate(blocks):
-            title = visible_html(block.title or "Matches")
-            content.append(f"<details{' open' * (number == 0)}><summary>{title}</summary>\n")
-            content += [*page_table(block.table()), "</details>\n"]
+            content += page_fold(block.title or "Matches", page_table(block.table()), opened=number == 0)
         yield from page_section(texts.title, content)
 
 
@@ -188,11 +185,15 @@ def _aligned(explanation: Explanation, digits: int, several: bool) -> _Block:
     """Format aligned words of candidate and reference, and the kind of match."""
     rows = []
     for pair in explanation.word_pairs():
-        sign = "=" if pair.kind == "exact" else "-" if not pair.reference else "~" if pair.candidate else "+"
+        sign = _sign(pair.candidate, pair.reference, same=pair.kind == "exact")
         number = [f"reference {pair.reference_number + 1}"] if several else []
         similarity = "" if pair.similarity is None else f"{pair.similarity:.{digits}f}"
         rows.append([one_line(pair.candidate), sign, one_line(pair.reference), pair.kind, *number, similarity])
     return _Block("", rows, ["candidate", "match", "reference", "kind", *["of"] * several, "alike"], _STYLES)
+
+
+def _sign(candidate: str, reference: str, *, same: bool) -> str:
+    return "=" if same else "-" if not reference else "~" if candidate else "+"
 
 
 def _steps(path: ClosestPath, digits: int) -> _Block:
@@ -200,7 +201,7 @@ def _steps(path: ClosestPath, digits: int) -> _Block:
     title = f"edits: {path.edits:.{digits}f} of {path.length:.{digits}f} words (arcs: {kinds or 'none'})"
     rows = []
     for step in path.steps:
-        sign = "=" if step.candidate == step.word else "-" if not step.word else "~" if step.candidate else "+"
+        sign = _sign(step.candidate, step.word, same=step.candidate == step.word)
         rows.append([_words([step.candidate]), sign, f"{step.cost:.{digits}f}", _words([step.word]), step.kind])
     return _Block(title, rows, ["candidate", "match", "cost", "path", "arc"], _STYLES)
 

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import compress
 
 from softbleu import report
-from softbleu.tables import Table, decimals_of
+from softbleu.formats import Layout
+from softbleu.tables import Table
 
 
-def history_table(history: Table, digits: int | None = None) -> Table:
-    """Make a row per run, with a column per metric and system: the score, and its difference from the run before.
-
-    None chooses the decimals of each metric; see `decimals_of`.
-    """
+def history_table(history: Table, layout: Layout) -> Table:
+    """Make a row per run, with a column per metric and system: the score, and its difference from the run before."""
     rows = history.records()
     series = list(dict.fromkeys((row["metric"], row["system"]) for row in rows))
     several = [len(set(names)) > 1 for names in zip(*series, strict=True)]
     heads = [" ".join(compress(names, several)) or " ".join(names) for names in series]
-    decimals = {metric: digits for metric, _ in series}
-    if digits is None:
-        for metric in decimals:
-            scores = [row["score"] for row in rows if row["metric"] == metric]
-            decimals[metric] = decimals_of(scores, in_percent=False)
+    scores: dict[str, list[float]] = {}
+    for row in rows:
+        scores.setdefault(row["metric"], []).append(row["score"])
+    decimals = {metric: layout.decimals(some, in_percent=False) for metric, some in scores.items()}
     cells: dict[str, dict[object, str]] = {}
     changed: dict[str, list[str]] = {}
     for row in rows:
@@ -37,8 +35,8 @@ def history_table(history: Table, digits: int | None = None) -> Table:
     return Table(columns, shown, notes=notes, verbatim=columns)
 
 
-def draw_history(history: Table, picture_format: str) -> bytes:
-    """Draw the scores of systems over the runs, a panel per metric; a dotted line is where settings changed."""
+def history_lines(history: Table) -> list[Sequence[report.plots.Lines]]:
+    """Plot the scores of systems over the runs, a panel per metric; a dotted line is where settings changed."""
     rows = history.records()
     numbers = {run: number for number, run in enumerate(dict.fromkeys(row["run"] for row in rows), start=1)}
     panels = []
@@ -54,4 +52,4 @@ def draw_history(history: Table, picture_format: str) -> bytes:
             f"{row['run']}: {row['changed']}": float(numbers[row["run"]]) for row in of_metric if row["changed"]
         }
         panels.append(report.plots.Lines(metric, "", metric, lines, marked=marked, ticks=[*numbers]))
-    return report.plots.draw(report.plots.in_rows(panels, 2), picture_format)
+    return report.plots.in_rows(panels, 2)

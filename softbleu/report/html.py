@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from html import escape
 from importlib.resources import files
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +22,7 @@ import numpy as np
 from softbleu import report
 from softbleu.corpora.checks import Oddities, Oddity
 from softbleu.corpora.detectors import DETECTORS
-from softbleu.errors import one_line
+from softbleu.errors import counted, one_line
 from softbleu.formats import NUMBER, Layout, as_html, dump
 from softbleu.metrics.protocols import BleuFormula, in_percent
 from softbleu.report.credit import shown_parts
@@ -302,20 +302,28 @@ def _content_hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode('ascii')}'"
 
 
-def static_page(title: str, summary: str, content: Iterable[str], *scripts: str) -> Iterator[str]:
-    """Make a page of HTML content that loads nothing and runs only these scripts."""
+def static_page(
+    title: str,
+    summary: str,
+    content: Iterable[str],
+    *scripts: str,
+    verdict: str | None = None,
+    notes: Iterable[str] = (),
+) -> Iterator[str]:
+    """Make a page of HTML content below a verdict and above notes; it loads nothing and runs only these scripts."""
+    said = [] if verdict is None else [f'<p id="verdict">{visible_html(verdict)}</p>\n']
     parts = {
         "title": visible_html(title),
         "summary": visible_html(summary),
         "version": __version__,
-        "content": content,
+        "content": chain(said, content, page_notes(notes)),
     }
     return _filled("static.html", scripts, parts)
 
 
 def write_odd_segments(odd: Oddities, layout: Layout) -> Iterator[str]:
     """Write a page without scripts that needs no other file and no network."""
-    systems = "1 system" if len(odd.systems) == 1 else f"{len(odd.systems)} systems"
+    systems = counted(len(odd.systems), "system")
     found = f"{odd.segments:,} segments each, {len(odd.oddities):,} oddities"
     return static_page(f"Odd segments of {systems}", found, _odd_content(odd))
 
@@ -329,6 +337,18 @@ def _odd_content(odd: Oddities) -> Iterator[str]:
     by_check = {name: [entry for entry in odd.oddities if entry.check == name] for name in table.columns[3:]}
     for name, entries in by_check.items():
         yield from page_section(name, _details(entries))
+
+
+def page_notes(notes: Iterable[str]) -> Iterator[str]:
+    """Write notes in paragraphs of their own."""
+    return (f'<p class="note">{visible_html(note)}</p>\n' for note in notes)
+
+
+def page_fold(summary: str, content: Iterable[str], *, opened: bool = False) -> Iterator[str]:
+    """Fold HTML content below a summary."""
+    yield f"<details{' open' * opened}><summary>{visible_html(summary)}</summary>\n"
+    yield from content
+    yield "</details>\n"
 
 
 def explained(meanings: Mapping[str, str]) -> Iterator[str]:
@@ -355,9 +375,7 @@ def _details(entries: Sequence[Oddity]) -> Iterator[str]:
     ranked = sorted(entries, key=lambda entry: entry.system)
     for system, group in groupby(ranked, key=lambda entry: entry.system):
         found = Table.of(map(vars, group), ("segment", "detail", "output"))
-        yield f"<details><summary>{visible_html(system)}: {len(found.rows):,}</summary>\n"
-        yield from page_table(found)
-        yield "</details>\n"
+        yield from page_fold(f"{system}: {len(found.rows):,}", page_table(found))
 
 
 def page_table(table: Table, layout: Layout | None = None) -> Iterator[str]:
@@ -432,11 +450,12 @@ def directions_page(
         Title of the page.
     """
     counted = f"{len(table.systems)} systems, {len(table.directions)} directions"
-    return static_page(title or counted, "", _direction_content(table, layout, pages), "sort.js")
-
-
-def _direction_content(table: DirectionTable, layout: Layout, pages: Mapping[str, str]) -> Iterator[str]:
     made = direction_records(table, layout)
+    content = _direction_content(made, pages, several=len(table.directions) > 1)
+    return static_page(title or counted, "", content, "sort.js", notes=made.notes)
+
+
+def _direction_content(made: Table, pages: Mapping[str, str], *, several: bool) -> Iterator[str]:
     best, places = made.highlighted(), [column.name for column in made.seen]
 
     def cell(column: TableColumn, row: Fields) -> tuple[str, str]:
@@ -446,9 +465,8 @@ def _direction_content(table: DirectionTable, layout: Layout, pages: Mapping[str
 
     yield from sortable_table(made, "Scores", cell)
     meanings = {"metric, direction": "the score by the metric; a link leads to the page of the direction"}
-    if len(table.directions) > 1:
+    if several:
         meanings["macro"] = "the mean over all directions in which the system takes part"
     meanings["bold"] = "the best score of the column"
     meanings["–"] = "the system has no output for the direction"
     yield from page_section("Columns", explained(meanings))
-    yield from (f'<p class="note">{visible_html(note)}</p>\n' for note in made.notes)

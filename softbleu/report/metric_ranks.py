@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from softbleu.errors import counted
 from softbleu.formats import Layout
 from softbleu.meta.campaign import AVERAGE, CLUSTER, GREATEST_P
 from softbleu.report.answers import list_names, make_evaluation_page, write_answer
-from softbleu.report.html import explained, page_section, sortable_table, static_page, visible_html
+from softbleu.report.html import explained, page_section, sortable_table, static_page
 from softbleu.report.plots import readable_measure
 from softbleu.tables import Table, TableColumn
 
@@ -35,10 +36,13 @@ def write_evaluation(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str
     """
     if evaluation.question != "metrics":
         return write_answer(make_evaluation_page(evaluation), layout)
-    metrics, tasks = len(evaluation.table.rows), len(evaluation.tasks)
-    counted = f"Agreement with human judgements: {metrics} metrics, {tasks} task{'s' * (tasks != 1)}"
+    metrics, tasks = len(evaluation.table.rows), counted(len(evaluation.tasks), "task")
+    title = f"Agreement with human judgements: {metrics} metrics, {tasks}"
     facts = ", ".join(f"{name} {value}" for name, value in evaluation.table.facts.items() if name in _SHOWN)
-    return static_page(counted, facts, _content(evaluation, layout), "sort.js")
+    weights = (f"{name}: {value:.3f}" for name, value in evaluation.table.facts.items() if isinstance(value, float))
+    notes = [*weights, *evaluation.table.notes, *evaluation.notes]
+    content = _content(evaluation.table, layout)
+    return static_page(title, facts, content, "sort.js", verdict=_verdict(evaluation), notes=notes)
 
 
 _SHOWN = ("permutations", "exchanged", "seed")
@@ -54,9 +58,8 @@ def _verdict(evaluation: MetaEvaluation) -> str:
     return f"{best[0]} agrees best with the judges {over}." if best else "No metric has a score for every task."
 
 
-def _content(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str]:
-    yield f'<p id="verdict">{visible_html(_verdict(evaluation))}</p>\n'
-    table, shown = evaluation.table, [name for name in evaluation.table.columns if not name.endswith(CLUSTER)]
+def _content(table: Table, layout: Layout) -> Iterator[str]:
+    shown = [name for name in table.columns if not name.endswith(CLUSTER)]
     heads = [TableColumn(name, readable_measure(name), digits=layout.decimals()) for name in shown]
     yield from sortable_table(replace(table, shown=heads), "Metrics", _cell)
     mean = "mean over tasks, of metrics that have a score for each"
@@ -68,9 +71,6 @@ def _content(evaluation: MetaEvaluation, layout: Layout) -> Iterator[str]:
         "–": "the metric has no score for the task, or scores all outputs the same",
     }
     yield from page_section("Columns", explained(meanings))
-    weights = (f"{name}: {value:.3f}" for name, value in table.facts.items() if isinstance(value, float))
-    for note in (*weights, *table.notes, *evaluation.notes):
-        yield f'<p class="note">{visible_html(note)}</p>\n'
 
 
 def _cell(column: TableColumn, row: Fields) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import compress
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -211,8 +211,7 @@ def make_comparison_page(
         pair = corpus.systems.index(baseline), corpus.systems.index(best.name)
         differences = _line_differences(statistics[0], pair[0], page.text.numbers)
         delays = [one.metric.requires.delays for one in statistics]
-        sides = ([*compress(compared, map(kind.__eq__, delays))] for kind in (False, True))
-        charts = [chart for row in trades(*sides) for chart in row]
+        charts = [*chain(*trades(compared, delays))]
         return replace(page, pair=pair, tables=tables, compared=compared, differences=differences, charts=charts)
 
 

@@ -168,6 +168,11 @@ class IntervalRows:
     note: str = ""  # Written below the title
     at: float | None = None  # Place of a line across all names
 
+    @property
+    def rows(self) -> Iterator[tuple[str, float, tuple[float, float] | None, bool]]:
+        """Name, value and interval of each row, and whether its point is filled."""
+        return zip(self.names, self.values, self.intervals, self.filled or [True] * len(self.names), strict=True)
+
 
 @dataclass(frozen=True)
 class HeatMap:
@@ -339,7 +344,7 @@ def _size(panel: Picture, columns: int) -> tuple[float, float]:
     if isinstance(panel, IntervalRows):
         return 4.5, max(1.2, 0.24 * len(panel.names))
     width = {1: 5.5, 2: 4.5, 3: 3.8}.get(columns, 2.4)
-    named = _ROW * (len(panel.lines) + len(panel.behind)) if isinstance(panel, Lines) else 0.0
+    named = _ROW * len(panel.drawn) if isinstance(panel, Lines) else 0.0
     return width, max(named, width * (1.0 if isinstance(panel, Scatter) else 0.7))
 
 
@@ -431,12 +436,15 @@ def _fit(figure: Figure, axes: Axes, rows: PictureRows, style: _Style, least: fl
     figure.set_layout_engine("none")
 
 
+def _columns(points: Points) -> tuple[list[float], list[float]]:
+    return [x for x, _ in points], [y for _, y in points]
+
+
 def _draw_lines(axes: Axes, picture: Lines, style: _Style) -> None:
     for points in picture.behind.values():
-        xs, ys = zip(*points, strict=True) if points else ((), ())
-        axes.plot(xs, ys, color=_GREY, linewidth=1.2)
+        axes.plot(*_columns(points), color=_GREY, linewidth=1.2)
     for name, points in picture.lines.items():
-        xs, ys = zip(*points, strict=True) if points else ((), ())
+        xs, ys = _columns(points)
         look = {**style.of(name), "linestyle": style.dashes(name), "linewidth": 1.4}
         marker = _MARKERS[style.numbers[name] % len(_MARKERS)]
         if name in picture.bands:
@@ -477,7 +485,7 @@ def _draw_histogram(axes: Axes, picture: Histogram, style: _Style) -> None:
 
 
 def _draw_scatter(axes: Axes, picture: Scatter, style: _Style) -> None:
-    xs, ys = zip(*picture.points, strict=True) if picture.points else ((), ())
+    xs, ys = _columns(picture.points)
     for (x, y), (of_x, of_y) in zip(picture.points, picture.intervals, strict=bool(picture.intervals)):
         axes.plot(of_x, (y, y), (x, x), of_y, color=_GREY, linewidth=1, zorder=1)
     for number, group in enumerate(picture.joined):
@@ -505,8 +513,7 @@ def _name_points(axes: Axes, picture: Scatter, style: _Style) -> None:
     lines: Keywords = {"x_lines": [x for x, _ in apart], "y_lines": [y for _, y in apart]} if apart else {}
     textalloc.allocate(
         axes,
-        [x for x, _ in picture.points],
-        [y for _, y in picture.points],
+        *_columns(picture.points),
         shown,
         scatter_plot=axes.collections[0],
         **lines,
@@ -546,9 +553,7 @@ def _draw_ranks(axes: Axes, picture: Ranks, style: _Style) -> None:
 
 
 def _draw_intervals(axes: Axes, picture: IntervalRows, style: _Style) -> None:
-    filled = picture.filled or [True] * len(picture.names)
-    rows = zip(picture.names, picture.values, picture.intervals, filled, strict=True)
-    for place, (name, value, interval, full) in enumerate(rows):
+    for place, (name, value, interval, full) in enumerate(picture.rows):
         colour = COLOURS[1] if name in picture.coloured else COLOURS[0]
         if interval is not None:
             axes.plot(interval, (place, place), color=colour, linewidth=4, alpha=0.35, solid_capstyle="round")
@@ -585,16 +590,6 @@ _PAINTERS: dict[type[Any], Callable[[Any, Any, _Style], None]] = {
     IntervalRows: _draw_intervals,
     HeatMap: _draw_heat,
 }
-
-
-def draw_sweep(rows: Sequence[SweepRow], picture_format: str) -> bytes:
-    """Draw score against threshold."""
-    return draw(sweep_lines(rows), picture_format)
-
-
-def draw_ranks(rows: Sequence[SweepRow], picture_format: str) -> bytes:
-    """Draw ranks of systems by threshold."""
-    return draw(sweep_ranks(rows), picture_format)
 
 
 def check_ranks(systems: Collection[str]) -> None:
@@ -725,11 +720,6 @@ def _variant(row: SweepRow, several: bool) -> str:
 
 def _name(row: SweepRow, several: bool) -> str:
     return ", ".join(filter(None, (_matcher(row), _variant(row, several))))
-
-
-def draw_spurious(analyses: Sequence[Analysis], picture_format: str) -> bytes:
-    """Draw shares of spurious credit by threshold and precision by recall."""
-    return draw(spurious_lines(analyses), picture_format)
 
 
 def spurious_lines(analyses: Sequence[Analysis]) -> list[Sequence[Lines]]:
@@ -873,7 +863,7 @@ def answer_panels(evaluation: MetaEvaluation) -> list[IntervalRows]:
     return panels
 
 
-def draw_metaeval(evaluation: MetaEvaluation, picture_format: str) -> bytes:
+def evaluation_panels(evaluation: MetaEvaluation) -> PictureRows:
     """Plot human scores against each metric's, a panel each with Pearson's r and the line of least squares.
 
     Of `williams` p-values are drawn by test, of `metrics` the table, shaded by clusters, and of other questions the
@@ -883,19 +873,18 @@ def draw_metaeval(evaluation: MetaEvaluation, picture_format: str) -> bytes:
     the column's by chance alone, corrected for all tests.
     """
     if evaluation.question in _PLOTTED:
-        return draw(in_rows(answer_panels(evaluation), 2), picture_format)
+        return in_rows(answer_panels(evaluation), 2)
     if evaluation.question == "metrics":
-        return draw([[_ranking(evaluation)]], picture_format)
+        return [[_ranking(evaluation)]]
     found = evaluation.records()
     if evaluation.question != "williams":
         by_side = ([row for row in found if row["human"] == side.human] for side in evaluation.columns)
         sides = zip(evaluation.columns, by_side, strict=True)
-        rows = [panels for side, own in sides for panels in in_rows([_scatter(side, row) for row in own])]
-        return draw(rows, picture_format)
+        return [panels for side, own in sides for panels in in_rows([_scatter(side, row) for row in own])]
     tests: dict[str, list[Cells]] = {}
     for row in found:
         tests.setdefault(f"{row['human']}, {row['coefficient']}", []).append(row)
-    return draw(in_rows([_heat(title, pairs) for title, pairs in tests.items()], len(TESTED)), picture_format)
+    return in_rows([_heat(title, pairs) for title, pairs in tests.items()], len(TESTED))
 
 
 def _scatter(judged: JudgedPoints, row: Any) -> Scatter:
@@ -933,9 +922,9 @@ def _heat(title: str, pairs: Any) -> HeatMap:
 def outcome_pictures(outcome: Outcome, picture_format: str = "svg") -> Iterator[tuple[str, bytes]]:
     """Draw the pictures of an experiment, each with the suffix of its file name."""
     if outcome.sweep:
-        yield "", draw_sweep(outcome.sweep, picture_format)
+        yield "", draw(sweep_lines(outcome.sweep), picture_format)
         if len({row.system for row in outcome.sweep}) > 1:
-            yield ".ranks", draw_ranks(outcome.sweep, picture_format)
+            yield ".ranks", draw(sweep_ranks(outcome.sweep), picture_format)
     for name, analyses in zip(_file_names(outcome.analyses), outcome.analyses.values(), strict=True):
         yield f".{name}", draw(spurious_lines(analyses), picture_format)
         # The matchers as they are, side by side.

@@ -12,6 +12,7 @@ from softbleu.tables import TOO_FEW, is_significant, p_text
 if TYPE_CHECKING:
     from softbleu.metrics.result import Result
     from softbleu.results.comparison import ComparedRow, Comparison
+    from softbleu.results.significance import SignificanceSettings
 
 _Key = TypeVar("_Key", bound=Hashable)
 _CORRECTIONS = {"holm": "Holm-corrected", "fdr": "corrected by Benjamini-Hochberg"}
@@ -78,7 +79,7 @@ def headline(tables: Sequence[Comparison], layout: Layout, at: str = "") -> str:
         return f"{'; '.join([_beside_sentence(first, label), *_same_by_others(found)])}."
     pair = next((row.beside for row in first.rows if row.beside is not None), None)
     if pair is None:
-        (row,), digits = first.rows, _digits(first, layout)
+        (row,), digits = first.rows, score_digits(first, layout)
         low, high = (f"{end:.{digits}f}" for end in row.interval)
         return f"{row['system']} has {row['score']:.{digits}f} {label}, 95% interval {low} to {high}."
     verdict = make_verdicts(found, layout, at)[pair.name]
@@ -118,7 +119,7 @@ def best_scores_text(groups: Sequence[Sequence[Result]]) -> str:
         scores = [result.score if result.higher_is_better else -result.score for result in group]
         leaders = (name for name, score in zip(names, scores, strict=True) if score == max(scores))
         said += [(group[0].label, tuple(sorted(leaders)))] * all(score == score for score in scores)
-    parts = [_leading(leaders, _listed(labels)) for leaders, labels in _grouped(said).items()]
+    parts = [_leading(leaders, join_names(labels)) for leaders, labels in _grouped(said).items()]
     return f"{'; '.join(parts)} (not tested; softbleu compare tests it)." if parts else ""
 
 
@@ -126,6 +127,11 @@ def corrected_text(table: Comparison, tests: int) -> str:
     """Name the correction of so many tests."""
     how = _CORRECTIONS.get(table.significance.correction)
     return "not corrected" if how is None else f"{how}, {tests} test{'s' * (tests > 1)}"
+
+
+def drawn_text(how: SignificanceSettings) -> str:
+    """Name the number of samples or trials that a test draws."""
+    return f"{how.drawn():,} {'samples' if how.test == 'bootstrap' else 'trials'}"
 
 
 def _best_sentence(table: Comparison, label: str) -> str:
@@ -178,7 +184,7 @@ def _beside_sentence(table: Comparison, label: str) -> str:
             who = _who(names, f"{len(names)} systems")
             parts.append(f"{who} {f'{_are(names)} {how}' if how else 'cannot be told apart from'} {base}")
             base = "it"
-    return f"By {label}, {_listed(parts)}"
+    return f"By {label}, {join_names(parts)}"
 
 
 def _same_by_others(found: Sequence[Comparison]) -> list[str]:
@@ -204,7 +210,7 @@ def _agreement(better: str, others: Sequence[MetricVerdict]) -> str:
 
 
 def _said_of(said: Iterable[tuple[str, str]]) -> list[str]:
-    return [f"{_listed(names)} {_verb(verb, len(names))}" for verb, names in _grouped(said).items()]
+    return [f"{join_names(names)} {_verb(verb, len(names))}" for verb, names in _grouped(said).items()]
 
 
 def _grouped(said: Iterable[tuple[str, _Key]]) -> dict[_Key, list[str]]:
@@ -215,12 +221,17 @@ def _grouped(said: Iterable[tuple[str, _Key]]) -> dict[_Key, list[str]]:
     return groups
 
 
-def _listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
+    """Write names as a list in a sentence.
+
+    >>> join_names(["bleu"]), join_names(["bleu", "ter", "chrf"])
+    ('bleu', 'bleu, ter and chrf')
+    """
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _who(names: Sequence[str], counted: str) -> str:
-    return _listed(names) if len(names) <= _NAMED else counted
+    return join_names(names) if len(names) <= _NAMED else counted
 
 
 def _verb(verb: str, count: int) -> str:
@@ -267,8 +278,9 @@ def _better(table: Comparison, pair: ComparedRow) -> str:
     return better
 
 
-def _digits(table: Comparison, layout: Layout) -> int:
-    return layout.decimals((row.score for row in table.comparisons), in_percent=table.in_percent)
+def score_digits(table: Comparison, layout: Layout) -> int:
+    """Choose the decimals for scores and differences."""
+    return layout.decimals((row["score"] for row in table.rows), in_percent=table.in_percent)
 
 
 def _signed(number: float, digits: int) -> str:
@@ -287,18 +299,18 @@ def _sentence(table: Comparison, pair: ComparedRow, layout: Layout, label: str) 
     if not better:
         return f"{pair.name} and {pair.other} cannot be told apart by {label}"
     worse = pair.other if better == pair.name else pair.name
-    return f"{better} is better than {worse} by {abs(pair.difference):.{_digits(table, layout)}f} {label}"
+    return f"{better} is better than {worse} by {abs(pair.difference):.{score_digits(table, layout)}f} {label}"
 
 
 def _difference(table: Comparison, pair: ComparedRow, layout: Layout) -> str:
-    digits = _digits(table, layout)
+    digits = score_digits(table, layout)
     difference, low, high = (_signed(number, digits) for number in (pair.difference, *pair.interval))
     return f"{pair.name} − {pair.other} = {difference}, 95% interval {low} to {high}"
 
 
 def _sure(table: Comparison, pair: ComparedRow, layout: Layout) -> str:
     """Give the interval and p of a difference, which counts up for the better system."""
-    digits, turned = _digits(table, layout), _better(table, pair) and pair.difference < 0
+    digits, turned = score_digits(table, layout), _better(table, pair) and pair.difference < 0
     difference, *ends = (-end if turned else end for end in (pair.difference, *pair.interval))
     low, high = (_signed(end, digits) for end in sorted(ends))
     apart = "" if _better(table, pair) else f"difference {_signed(difference, digits)}, "
@@ -307,9 +319,8 @@ def _sure(table: Comparison, pair: ComparedRow, layout: Layout) -> str:
 
 def _facts(table: Comparison, pair: ComparedRow, layout: Layout) -> list[str]:
     how, direction = table.significance, [] if table.higher_is_better else [f"lower {table.label} is better"]
-    drawn = f"{how.drawn():,} {'samples' if how.test == 'bootstrap' else 'trials'}"
     tests = corrected_text(table, len(table.comparisons) - 1)
-    p = table.untested or f"{_p(pair)} ({tests}, {drawn})"
+    p = table.untested or f"{_p(pair)} ({tests}, {drawn_text(how)})"
     return [_difference(table, pair, layout), *direction, p]
 
 
@@ -319,6 +330,6 @@ def _p(pair: ComparedRow) -> str:
 
 
 def _of_metric(table: Comparison, pair: ComparedRow, layout: Layout) -> MetricVerdict:
-    difference = _signed(pair.difference, _digits(table, layout))
+    difference = _signed(pair.difference, score_digits(table, layout))
     p = TOO_FEW if table.untested else p_text(pair.corrected, pair)
     return MetricVerdict(table.label, difference, p, _better(table, pair))

@@ -27,7 +27,7 @@ from softbleu.resample import (
     resampled_sums,
 )
 from softbleu.results.significance import SignificanceSettings
-from softbleu.tables import SIGNIFICANT, Table, TableColumn, Tabular, decimals_of
+from softbleu.tables import Table, TableColumn, Tabular, decimals_of, is_significant
 
 if TYPE_CHECKING:
     from softbleu.types import Cells, Fields, Floats, Integers, Keywords, Progress
@@ -315,8 +315,7 @@ class Comparison(Tabular, Sequence["Comparison"]):
         for row in self.rows:
             sign = next(1 if family.higher else -1 for family in self.families if family.name == row["metric"])
             if margin is None:
-                known = row["corrected"] is not None and row["corrected"] < SIGNIFICANT
-                found += [row] * (known and sign * row["difference"] < 0)
+                found += [row] * (is_significant(row) and sign * row["difference"] < 0)
             elif row["other"] is not None:
                 end = row["difference_lower" if sign > 0 else "difference_upper"]
                 found += [row] * (end is None or sign * end < -margin)

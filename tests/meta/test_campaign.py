@@ -27,7 +27,7 @@ from softbleu.meta.metaeval import metaeval_directions
 from softbleu.meta.reading import Inputs, JudgementInputs, ScoreInputs, TextInputs, read_evidence
 from softbleu.report import Layout
 from softbleu.report.metric_ranks import write_evaluation
-from softbleu.report.plots import draw_metaeval
+from softbleu.report.plots import draw, evaluation_panels
 
 GRID = st.lists(st.integers(0, 6), min_size=12, max_size=12)
 HOLES = st.lists(st.integers(0, 11), max_size=4, unique=True)
@@ -322,7 +322,7 @@ def test_the_page_shades_clusters_and_shows_names_as_text() -> None:
     assert [f"{value:.3f}" for value, _ in expected] == [shown for *_, shown, _ in cells]
     assert "&lt;b&gt;m0" in body
     assert "<b>" not in body
-    picture = draw_metaeval(found, "svg").decode()
+    picture = draw(evaluation_panels(found), "svg").decode()
     assert [picture.count(f">{value:.3f}<") > 0 for value, _ in expected] == [True] * len(expected)
 
 

@@ -291,10 +291,9 @@ def test_sweeps_are_drawn() -> None:
     scores = {"<b>&$1": (10, 28), "B": (20, 27)}
     rows = [row_of(system=name, matcher="exact", score=exact) for name, (exact, _) in scores.items()]
     rows += [row_of(system=name, matcher="vleu", threshold=0.5, score=soft) for name, (_, soft) in scores.items()]
-    assert {"<b>&$1", "B"} <= set(texts_of(plots.draw_sweep(rows, "svg")))
-    assert {"B  1", "2  B", "1  <b>&$1"} <= set(texts_of(plots.draw_ranks(rows, "svg")))
-    for call in (draw, plots.draw_sweep):
-        refused(InputError, "nothing to draw", call, [], "svg")
+    assert {"<b>&$1", "B"} <= set(texts_of(draw(plots.sweep_lines(rows), "svg")))
+    assert {"B  1", "2  B", "1  <b>&$1"} <= set(texts_of(draw(plots.sweep_ranks(rows), "svg")))
+    refused(InputError, "nothing to draw", draw, [], "svg")
 
 
 def test_intervals_are_drawn_from_top_to_bottom_and_rings_are_not_filled() -> None:
