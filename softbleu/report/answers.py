@@ -14,7 +14,7 @@ from softbleu.meta.sweep import rank_by_score, table_of
 from softbleu.report.charts import Chart, draw_chart
 from softbleu.report.credit import credit_lines
 from softbleu.report.html import page_fold, page_section, page_table, static_page
-from softbleu.report.plots import answer_panels, readable_measure, spurious_lines, sweep_lines
+from softbleu.report.plots import IntervalRows, answer_panels, readable_measure, spurious_lines, sweep_lines
 from softbleu.report.verdicts import join_names
 from softbleu.tables import SIGNIFICANT, Table
 
@@ -179,11 +179,20 @@ def make_evaluation_page(evaluation: MetaEvaluation) -> AnswerPage:
     else:
         leaders = Counter(panel.names[panel.values.index(max(panel.values))] for panel in panels)
         first, times = leaders.most_common(1)[0] if leaders else ("", 0)
-        many = f" in {times} of {len(panels)} comparisons" if len(panels) > 1 else ""
-        verdict = f"{first} has the highest {panels[0].x_label.partition(',')[0]}{many}." if panels else f"{title}."
+        said = f" in {times} of {len(panels)} comparisons" * (len(panels) > 1)
+        if len(panels) == 1 and (near := _overlapping(panels[0], first)):
+            said = f"; the 95% intervals of {list_names(near)} overlap with its own"
+        verdict = f"{first} has the highest {panels[0].x_label.partition(',')[0]}{said}." if panels else f"{title}."
     table = evaluation.as_table()
     cells = [[readable_measure(cell) if isinstance(cell, str) else cell for cell in row] for row in table.rows]
     return AnswerPage(title, verdict, [panels], {"Table": replace(table, rows=cells)}, notes=evaluation.notes)
+
+
+def _overlapping(panel: IntervalRows, first: str) -> list[str]:
+    """List the metrics whose interval reaches into that of the first."""
+    intervals = dict(zip(panel.names, panel.intervals, strict=True))
+    own = intervals.pop(first)
+    return [name for name, of in intervals.items() if own is not None and of is not None and of[1] >= own[0]]
 
 
 def _is_low(p_value: Any) -> bool:
