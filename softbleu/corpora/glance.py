@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from math import sqrt
+from random import Random
 from typing import TYPE_CHECKING
 
 from softbleu.corpora.checked import CheckedSegment, CheckedText, Ordinary
@@ -75,18 +76,17 @@ class Glance:
         noted = (name for name, each in DETECTORS.items() if each.noted and name not in left_out)
         self.checks = sorted(noted, key=lambda name: DETECTORS[name].noted)
         self.beside = "references" if corpus.gold is None else "source"
-        self.blocks = blocks
+        self.blocks, self.segments = blocks, len(corpus)
         self.size = sum(len(texts) for _, texts in blocks)
         self.sample, self.compared = (self._spread(most) for most in (_WRITTEN, _COMPARED))
 
     def _spread(self, most: int) -> list[Place]:
-        """Sample at most `most` segments of the blocks at equal distances."""
+        """Draw at most `most` segments, one of each part, so that no regular distance between odd ones hides them."""
         step = -(-self.size // most)
-        places, passed = list[Place](), 0
-        for start, texts in self.blocks:
-            places += [Place(texts, row, start + row + 1) for row in range(-passed % step, len(texts), step)]
-            passed += len(texts)
-        return places
+        draw = Random(0)  # The same segments in each run
+        chosen = {start + draw.randrange(step) for start in range(0, self.size, step)}
+        rows = [(texts, row, start + row + 1) for start, texts in self.blocks for row in range(len(texts))]
+        return [Place(*each) for number, each in enumerate(rows) if number in chosen]
 
     @cached_property
     def models(self) -> list[set[str]]:
@@ -172,7 +172,8 @@ class Glance:
         for check, count in counts.items():
             share = DETECTORS[check.removesuffix(f" in the {self.beside}")].noted
             if count >= max(3 * (share > SHARE), share * len(self.sample)):
-                yield f"{count / len(self.sample):.0%} {_SAID.get(check, check)}"
+                about = "about " * (len(self.sample) < self.size or self.size < self.segments)
+                yield f"{about}{count / len(self.sample):.0%} {_SAID.get(check, check)}"
 
     @cached_property
     def ordinary(self) -> Ordinary:

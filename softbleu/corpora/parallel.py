@@ -207,6 +207,8 @@ def _mend(file: TextFile, other: TextFile) -> list[str | Parameter]:
     if not any(map(str.strip, islice(longer.all_lines(), shorter.lines, None))):
         return [f"; {longer.name} is blank from line {shorter.lines + 1} on: remove these lines"]
     less, more = sorted((file, other), key=lambda each: each.ends[-1])
+    if not less.ends[-1]:
+        return [f"; {less.name} is empty"]
     if more.ends[-1] > _MOST_LONGER * less.ends[-1]:
         return [f"; {less.name} lacks text, not only line breaks: softbleu check finds the place"]
     return ["; if only the line breaks differ, add ", Parameter("resegment", True), " to score or compare"]

@@ -46,8 +46,8 @@ class Chrf(Metric):
     """Mean precision and recall of character n-grams, as F (Popović 2015, 2016, 2017).
 
     The score is 100 (1 + beta²) P R / (beta² P + R). P and R are the shares of the candidate's and the reference's
-    n-grams that the other has, averaged over the orders. Every digit is sacrebleu's. Of several references each
-    segment takes the best.
+    n-grams that the other has, averaged over the orders. The score is sacrebleu's, within 1e-12. Of several
+    references each segment takes the best.
 
     Parameters
     ----------

@@ -164,11 +164,14 @@ def make_evaluation_page(evaluation: MetaEvaluation) -> AnswerPage:
     panels, rows = answer_panels(evaluation), evaluation.records()
     title = f"Agreement with human judgements: {evaluation.question}"
     if "worse" in evaluation.table.columns:
-        tests = Counter((row["better"], row["worse"]) for row in rows)
+        tests = Counter(frozenset((row["better"], row["worse"])) for row in rows)
         found = Counter(
             (row["better"], row["worse"]) for row in rows if _is_low(row.get("corrected", row["p_value"]))
         )
-        shown = [f"{a} agrees better than {b} in {n} of {tests[a, b]} tests" for (a, b), n in found.most_common()]
+        shown = [
+            f"{a} agrees better than {b} in {n} of {tests[frozenset((a, b))]} tests"
+            for (a, b), n in found.most_common()
+        ]
         verdict = f"{list_names(shown)}." if shown else "No two metrics can be told apart."
     elif evaluation.question == "differences":
         ends = [

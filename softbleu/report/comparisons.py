@@ -368,7 +368,7 @@ def _baseline_notes(table: Comparison, chosen: Sequence[str]) -> list[str]:
         return []
     few = table.untested
     short = {
-        "p": f"p: {few or corrected_text(table, tests)}",
+        "p": f"p: {few or corrected_text(table, tests)}" + " (intervals are not)" * (not few and tests > 1),
         "effect": "d: Cohen's d over segments",
         "segments": "+/=/−: segments won, tied, lost",
         "ranks": "ranks: 95% range",

@@ -57,7 +57,8 @@ def explain_html(explanations: Sequence[Explanation], layout: Layout) -> Iterato
     scored = [(one.score, one) for one in explanations if one.score is not None]
     lines = counted(len(explanations), "explained line")
     score, least = min(scored, key=lambda pair: pair[0], default=(0.0, None))
-    said = least and f"Segment {least.segment} of {least.system} has the lowest score: {score:.{layout.decimals()}f}"
+    shown = f"segment {least.segment} of {least.system}" if least else ""
+    said = least and f"Of the lines on this page, {shown} has the lowest score: {score:.{layout.decimals()}f}"
     return static_page(lines, "", _page_content(explanations, layout), verdict=f"{said or lines}.")
 
 

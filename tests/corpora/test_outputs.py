@@ -510,3 +510,12 @@ def test_nuktas_links_and_tags_are_not_odd(honest: str, check: str) -> None:
     text = ["वह कल अपने घर गया और उसने खाना खाया"] * 30
     found = softbleu.check([*text, honest], [*text, "यह एक और वाक्य है"]).oddities
     assert check not in {odd.check for odd in found if odd.segment == 31}
+
+
+@pytest.mark.parametrize(("every", "first"), [(2, 1), (3, 0), (3, 1), (8, 0), (24, 0)])
+def test_oddities_at_regular_distances_are_noted_by_their_share(every: int, first: int) -> None:
+    lines = [f"the cat number {number} sat on mat {number}" for number in range(3000)]
+    outputs = ["" if number % every == first else line for number, line in enumerate(lines)]
+    corpus = Segments.of({"A": outputs}, lines)
+    found = find_mismatches(corpus, spread_blocks(corpus), at_blanks=True)["A"]
+    assert int(found.removeprefix("about ").partition("%")[0]) == pytest.approx(100 / every, abs=10)

@@ -300,13 +300,13 @@ function drawExtremes() {
   const gains = items.slice(0, EXTREMES).filter((item) => better(item) > 0);
   const losses = items.slice(-EXTREMES).reverse().filter((item) => better(item) < 0);
   const name = nameOf(state.beside);
-  at("gains-title").textContent = `${name} gains most`;
-  at("losses-title").textContent = `${name} loses most`;
+  at("gains-title").textContent = `${name} gains most of the corpus score`;
+  at("losses-title").textContent = `${name} loses most of the corpus score`;
   for (const [id, found] of [["gains", gains], ["losses", losses]]) {
     at(id).replaceChildren(...(found.length ? found.map(extremeCard) : [element("p", "note", `no line of ${LEAST_TOKENS} tokens or more`)]));
   }
-  const links = [["largest gain", gains[0]], ["largest loss", losses[0]]].filter(([, item]) => item);
-  at("where").replaceChildren(`${name}: `, ...links.flatMap(([title, item], place) => [place ? "; " : "", `${title}: `, lineLink(item.segment, `line ${count(item.segment)}`), ` (${signed(item.difference)})`]));
+  const links = [["gains", gains[0]], ["loses", losses[0]]].filter(([, item]) => item);
+  at("where").replaceChildren(`${name} `, ...links.flatMap(([verb, item], place) => [place ? " and " : "", `${verb} most of the corpus score by `, lineLink(item.segment, `line ${count(item.segment)}`)]));
 }
 
 function lineLink(segment, text) {
@@ -370,7 +370,7 @@ function drawCurve() {
     word(left - 6, y(value) + 4, "end", String(value));
   }
   for (const name of ["0.00", "0.20", "0.40", "0.60", "0.80", "1.00"]) word(x(data.thresholds.indexOf(name)), height - foot + 16, "middle", String(Number(name)));
-  word(left, height - 8, "start", "threshold: least similarity of a match");
+  word(left, height - 8, "start", "threshold: similarity that a match exceeds");
   const lead = state.system >= 0 ? state.system : rankedSystems()[0].number;
   const lookOf = (number) => (number === lead ? "first" : paired() && number === state.beside ? "second" : "other");
   curves.forEach((scores, number) => {
@@ -386,7 +386,7 @@ function drawCurve() {
   for (const [name, value] of [["--left", left], ["--right", right]]) at("slider").style.setProperty(name, value / width);
   made.move = () => {
     const place = x(state.threshold);
-    at("curve-place").setAttribute("d", `M${fixed(place, 1)} ${top}V${height}`);
+    at("curve-place").setAttribute("d", `M${fixed(place, 1)} ${top}V${height - foot + 4}m0 16V${height}`);
     // Curves fall: the greater of two values stands above and to the right, the other below and to the left.
     named.sort(([one], [other]) => other[state.threshold] - one[state.threshold]).forEach(([scores, number, text], rank) => {
       const score = scores[state.threshold];
