@@ -117,7 +117,7 @@ class Common(Options, shared=None):
         return Destination(target, form, layout, kept)
 
 
-def page_format() -> Any:
+def page_format() -> str | None:
     """Declare the format of a table that may be a page."""
     usual = Common.__dataclass_fields__["format"].metadata["setting"]
     return setting(None, **usual | {"complete": lambda: [*WRITERS, *PAGES]})

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from softbleu.errors import counted
 from softbleu.formats import Layout, with_columns
@@ -198,5 +198,5 @@ def _overlapping(panel: IntervalRows, first: str) -> list[str]:
     return [name for name, of in intervals.items() if own is not None and of is not None and of[1] >= own[0]]
 
 
-def _is_low(p_value: Any) -> bool:
-    return p_value is not None and p_value < SIGNIFICANT
+def _is_low(p_value: object) -> bool:
+    return isinstance(p_value, float) and p_value < SIGNIFICANT

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import ceil, floor, log10
-from typing import Any
 
 from softbleu.report.html import page_notes, visible_html
 from softbleu.report.plots import COLOURS, IntervalRows, Limits, Lines, Scatter
@@ -191,7 +190,7 @@ def _intervals(chart: IntervalRows) -> tuple[list[str], float, float]:
     return pieces, left + _WIDTH + 60, high + _TOP + _BELOW
 
 
-_PAINTERS: dict[type[Any], Callable[[Any], tuple[list[str], float, float]]] = {
+_PAINTERS: dict[type, Callable[..., tuple[list[str], float, float]]] = {
     Lines: _lines,
     Scatter: _scatter,
     IntervalRows: _intervals,
