@@ -26,7 +26,7 @@ from softbleu.errors import counted, one_line
 from softbleu.formats import NUMBER, Layout, as_html, dump
 from softbleu.metrics.protocols import BleuFormula, in_percent
 from softbleu.report.credit import shown_parts
-from softbleu.report.verdicts import headline, make_verdicts
+from softbleu.report.verdicts import headline, join_names, make_verdicts
 from softbleu.tables import Table, TableColumn, Value
 from softbleu.version import __version__
 
@@ -103,6 +103,7 @@ def page_data(page: Page, layout: Layout) -> dict[str, object]:
         "slider": _slider_note(page),
         "significance": {"samples": scores.significance.samples, "seed": scores.significance.seed},
         "systems": [_system(page, number, result) for number, result in enumerate(scores.results)],
+        "gated": _gated_text(scores.results),
         "segments": text.segments,
         "shown": len(text),
         "numbers": None if len(text) == text.segments else (text.numbers + 1).tolist(),
@@ -124,6 +125,13 @@ def page_data(page: Page, layout: Layout) -> dict[str, object]:
         "labels": {first.metric: first.label for first, *_ in (scores.results, *scores.others)},
     }
     return {name: value if name in _TEXT else _visible(value) for name, value in made.items()}
+
+
+def _gated_text(results: Sequence[Result]) -> str:
+    """Count the outputs of each system that a gate changed; empty without a gate."""
+    gated = [(one.name, one.gated.lines) for one in results if one.gated is not None]
+    changed = [f"{lines:,} of {name}" for name, lines in gated if lines]
+    return join_names(changed) if changed else "none" * bool(gated)
 
 
 def _verdict_data(page: Page, layout: Layout) -> dict[str, object] | None:

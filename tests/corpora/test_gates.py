@@ -157,6 +157,8 @@ def test_gated_lines_are_shown_by_rule(command: Any, written: Any) -> None:
         assert [
             row["gated"]["lines"] for row in json.loads(command(name, "-c", a, b, *gate, "-f", "json").out)["systems"]
         ] == [1, 2]
+    page = command("score", "-c", a, b, *gate, "-m", "chrf", "-f", "html").out
+    assert '"gated": "1 of A and 2 of B"' in page
     rows = command("score", "-c", b, *gate, "--level", "segment", "-f", "jsonl").out.splitlines()
     assert [json.loads(row)["gated"] for row in rows] == ["refusal", "empty"]
 

@@ -281,7 +281,7 @@ function setUpNotes() {
   const title = data.title || `${data.label}: ${names.slice(0, 3).join(", ")}${names.length > 3 ? ", …" : ""}`;
   at("title").textContent = document.title = title;
   at("title").title = names.join(", ");
-  at("summary").textContent = `${data.label} of ${many(data.systems.length, "system")}, ${many(data.segments, "line")}`;
+  at("summary").textContent = `${data.label} of ${many(data.systems.length, "system")}, ${many(data.segments, "line")}${data.gated && ` · outputs that the gate changed: ${data.gated}`}`;
   const { samples, seed } = data.significance;
   const where = sliding ? `, at threshold ${data.thresholds[data.run]} only` : "";
   const bars = `Bars: 95% intervals, ${many(samples, "bootstrap sample")} (seed ${seed})${where}.`;
