@@ -52,7 +52,8 @@ def metrics(options: MetricsOptions) -> None:
     """
     if options.wanted is not None:
         metric = read_metric(options.wanted, language=options.language)
-        shown: Table | list[Table] = _with_example(describe_metric(metric), _arguments(metric, quote(options.wanted)))
+        name = quote(options.wanted) + (f" --language {quote(options.language)}" if options.language else "")
+        shown: Table | list[Table] = _with_example(describe_metric(metric), _arguments(metric, name))
     elif options.output_format == "text" and options.language is None:
         shown = metric_groups()
     else:

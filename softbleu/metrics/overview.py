@@ -193,7 +193,7 @@ def _metric_row(metric: Metric) -> tuple[str | None, ...]:
             ("gold edits", requires.gold),
             ("gold edits or references", requires.edits),
             ("vectors in context", requires.pieces),
-            ("vectors", requires.vectors and not requires.pieces),
+            ("vectors", requires.vectors and not requires.pieces and not metric.vector_choice.without_vectors),
             ("logs with delays", requires.delays),
             ("scores of segments", isinstance(metric, ReadsRows) and not requires.delays),
         )
