@@ -233,13 +233,13 @@ def looped(words: Sequence[str]) -> str | None:
         if run in last:
             distances[place - last[run]] += 1
         last[run] = place
-    size = 2 if words and _UNSPACED.match(words[0]) else 1
     for period, _ in distances.most_common(3):
         same = 0  # Words up to here that are those one period further on
         for place, (one, other) in enumerate(zip(words, words[period:], strict=False)):
             same = same + 1 if one == other else 0
-            if same >= period and same + period >= size * (12 if same >= 2 * period else 24):
-                phrase = words[place + 1 - same :][:period]
+            if same >= period and same + period >= 12:
+                least = (12 if same >= 2 * period else 24) * (2 if _UNSPACED.match(one) else 1)
+                phrase = words[place + 1 - same :][:period] if same + period >= least else ()
                 if len({*phrase}) > 1:
                     return " ".join(phrase)
     return None

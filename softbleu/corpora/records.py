@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -293,9 +294,6 @@ def _moses_lists(lines: Sequence[tuple[str, str]]) -> list[TextList]:
             lists.append(([], []))
         last = number
         lists[-1][0].append(columns[0])
-        if len(columns) > 1:
-            try:
-                lists[-1][1].append(float(columns[-1]))
-            except ValueError:
-                raise InputError(f"{where}: the last column is no score: {columns[-1]:.40}") from None
+        with suppress(ValueError):  # Features alone are no score
+            lists[-1][1].append(float(columns[-1] if len(columns) > 1 else ""))
     return [TextList(texts, texts, scores or None) for texts, scores in lists]

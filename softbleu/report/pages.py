@@ -120,7 +120,7 @@ class LineDifferences:
     step: float  # Width of a bar of the histogram, a round number; the outermost bars count all beyond them, too
     counts: Integers  # (systems, bars); better segments on the right, equal ones in the middle
     effects: Floats
-    """Points of the corpus score that each segment on the page adds to those of the baseline: (systems, shown)."""
+    """Points that each segment on the page adds to the corpus score of the baseline: (systems, shown)."""
 
 
 @dataclass(frozen=True)

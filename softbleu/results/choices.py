@@ -141,10 +141,11 @@ def _together(lists: Sequence[TextList], values: Sequence[_Value], what: str) ->
 
 def _checked(one: TextList, number: int) -> Floats:
     """Return the given scores of a list."""
-    scores = () if one.scores is None else one.scores
-    if len(scores) != len(one.candidates) or not all(isinstance(each, Real) and each == each for each in scores):
+    scores = one.scores if isinstance(one.scores, Sequence | np.ndarray) else ()
+    numbers = [each for each in scores if isinstance(each, Real) and not isinstance(each, bool) and each == each]
+    if not len(numbers) == len(scores) == len(one.candidates):
         raise InputError(f"list {number} needs a score for each of its {counted(len(one.candidates), 'candidate')}")
-    return np.array(scores, float)
+    return np.array(numbers, float)
 
 
 def _chosen(

@@ -81,6 +81,14 @@ def test_lists_of_moses_and_of_json_are_read_with_their_scores(tmp_path: Path) -
     assert softbleu.select(read_lists(str(moses)), by="scores").texts == ["the cat", "a dog"]
 
 
+def test_features_alone_are_no_scores_of_a_list(tmp_path: Path) -> None:
+    moses = tmp_path / "moses.nbest"
+    moses.write_text("1 ||| a cat ||| LM= -3\n1 ||| the cat ||| LM= -2\n")
+    lists = read_lists(str(moses))
+    assert [one.scores for one in lists] == [None]
+    assert len(softbleu.select(lists)) == 1
+
+
 def test_the_command_writes_texts_or_rows_with_scores(command: Any, written: Any) -> None:
     lists = [[f"{words} {number}" for words in ("a cat", "the cat", "the bat")] for number in range(3)]
     files = [written(lines, name) for name, lines in zip("abc", zip(*lists, strict=True), strict=True)]
@@ -107,7 +115,8 @@ def test_lists_that_lack_what_a_rule_needs_are_refused() -> None:
         by="scores",
         scores=[[1], [1]],
     )
-    refused(InputError, "list 1 needs a score", softbleu.select, [["a"]], by="scores", scores=[given])
+    for wrong in (given, [True], [float("nan")], 3, {"a": 1.0}):
+        refused(InputError, "list 1 needs a score", softbleu.select, [["a"]], by="scores", scores=[wrong])
     refused(InputError, "list 1 has no references", softbleu.select, [["a"]], by="references")
     refused(InputError, "1 list of candidates, but references for 2", softbleu.select, [["a"]], references=["a", "b"])
     refused(InputError, "no candidates", softbleu.select, [[]])
