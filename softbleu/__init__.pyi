@@ -39,8 +39,12 @@ from .metrics.hyter import Hyter as Hyter
 from .metrics.imeasure import IMeasure as IMeasure
 from .metrics.latency import Al as Al
 from .metrics.latency import Ap as Ap
+from .metrics.latency import Atd as Atd
 from .metrics.latency import Dal as Dal
+from .metrics.latency import EndOffset as EndOffset
+from .metrics.latency import Erasure as Erasure
 from .metrics.latency import Laal as Laal
+from .metrics.latency import StartOffset as StartOffset
 from .metrics.latency import Yaal as Yaal
 from .metrics.m2 import M2 as M2
 from .metrics.meteor import Meteor as Meteor

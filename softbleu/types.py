@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     Flags: TypeAlias = NDArray[np.bool_]
 
 Progress = Callable[[int, int], None]  # Called with the amount done and the total
-DelayUnit = Literal["word", "char"]  # Of an output: each has a delay
+DelayUnit = Literal["word", "char", "spm"]  # Of an output: each has a delay
 OfAnnotators = Literal["mean", "apart"]  # Of several scores of an output
 Words = tuple[int, ...]  # A text whose words are numbers
 

@@ -7,26 +7,29 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, pairwise
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from softbleu.config.languages import is_unspaced
 from softbleu.corpora.files import log_in, numbered_lines
 from softbleu.errors import InputError, counted
+from softbleu.io.progress import note
 from softbleu.io.reading import parse_json
 from softbleu.types import DelayUnit
 
 if TYPE_CHECKING:
-    from softbleu.types import Fields, Floats, Json
+    from softbleu.types import Fields, Floats, Integers, Json
 
 _Entry = Mapping[str, object]
 _LONGEST = 1e12  # Milliseconds of 30 years
 _MILLISECONDS = 1000  # In a second: simulstream has seconds
 _PIECE, _BYTE_PIECE = "\u2581", "\u0120"  # Marks of a blank in pieces of SentencePiece, and of byte-level BPE
-_UNITS: Mapping[str, Sequence[str]] = {"word": (r"\S+", "[^ ]+"), "char": ("(?s:.)", r"\S")}
+_UNITS: Mapping[DelayUnit, Sequence[str]] = {"word": (r"\S+", "[^ ]+"), "char": ("(?s:.)", r"\S")}
 """Patterns of units with a delay: words between white space or blanks (simulstream), characters or those of words."""
+_OF_STREAM = {"word": re.compile("[^ ]+"), "char": re.compile("(?s:.)")}  # Units of simulstream
 
 
 class Screen(NamedTuple):
@@ -52,6 +55,18 @@ class Emission:
     source: str | None = None  # Text, or name of the recording
     where: str = ""  # File and line
     screen: Screen | None = None  # Where words were taken back
+    pieces: Sequence[str] | None = None  # Of SentencePiece, where each has a delay
+    erased: Integers | None = None  # Units that were taken back at the place of each unit; None: the log lacks them
+
+    @property
+    def of_text(self) -> bool:
+        """Whether the source was text, whose length is then that in words."""
+        return self.source is not None and len(self.source.split()) == self.source_length
+
+    @property
+    def without_blanks(self) -> bool:
+        """Whether the text has blanks that have no delay."""
+        return len(self.delays) == len("".join(self.text.split())) < len(self.text)
 
     def cut(self, texts: Sequence[str], unit: DelayUnit) -> list[Emission]:
         """Cut into consecutive parts of the text; a word that is cut in two was given at one time.
@@ -60,13 +75,18 @@ class Emission:
         >>> [part.delays.tolist() for part in whole.cut(["it rained", "all day"], "word")]
         [[1.0, 1.0], [4.0, 6.0]]
         """
-        whole, parts, start = self._timed(lambda times: self._by_character(times, unit)), [], 0
+        spans = self._spans(unit)
+        lengths = [len("".join(self.text[begin:end].split())) for begin, end in spans]
+        whole, parts, start = self._timed(lambda times: np.repeat(times, lengths), pieces=None), [], 0
+        last = np.cumsum(lengths) - 1  # Characters at which units end
         for text in texts:
             words = text.split()
             sizes = [len(word) for word in words] if unit == "word" else [1] * sum(map(len, words))
             ends = start + np.cumsum(sizes, dtype=np.int64) - 1
+            within = (last >= start) & (last < start + sum(sizes))
             start += sum(sizes)
-            parts.append(whole._timed(itemgetter(ends), text=text))
+            erased = None if self.erased is None else self.erased[within]
+            parts.append(whole._timed(itemgetter(ends), text=text, erased=erased))
         return parts
 
     def after(self, offset: float, duration: float, end: float, reference: str) -> Emission:
@@ -82,25 +102,28 @@ class Emission:
         """
         if self.screen is not None:
             early = self.screen.shown(moment)
-            return replace(self, text=early.text, delays=early.delays, elapsed=early.elapsed)
+            return replace(
+                self, text=early.text, delays=early.delays, elapsed=early.elapsed, erased=early.erased
+            )
         count = int((self.delays <= moment).sum())
         if count == len(self.delays):
             return self
-        text = self.text[: self._units(unit)[count - 1].end()].rstrip() if count else ""
-        return self._timed(itemgetter(slice(count)), text=text)
+        text = self.text[: self._spans(unit)[count - 1][1]].rstrip() if count else ""
+        pieces = None if self.pieces is None else self.pieces[:count]
+        return self._timed(itemgetter(slice(count)), text=text, pieces=pieces)
 
     def _timed(self, changed: Callable[[Floats], Floats], **others: Any) -> Emission:
         """Return it with changed times, with and without that of computing, and with other fields."""
         elapsed = None if self.elapsed is None else changed(self.elapsed)
         return replace(self, delays=changed(self.delays), elapsed=elapsed, **others)
 
-    def _by_character(self, times: Floats, unit: DelayUnit) -> Floats:
-        """Return the time of each character that is no blank."""
-        return np.repeat(times, [len("".join(each[0].split())) for each in self._units(unit)])
-
-    def _units(self, unit: DelayUnit) -> Sequence[re.Match[str]]:
-        """Find the words or characters that have a delay each."""
-        every = ([*re.finditer(pattern, self.text)] for pattern in _UNITS[unit])
+    def _spans(self, unit: DelayUnit) -> Sequence[tuple[int, int]]:
+        """Find the pieces, words or characters that have a delay each."""
+        if self.pieces is not None:
+            lead = len(whole := "".join(self.pieces)) - len(whole.replace(_PIECE, " ").lstrip())
+            bounds = np.cumsum([0, *map(len, self.pieces)]) - lead
+            return [*pairwise(np.clip(bounds, 0, len(self.text)).tolist())]
+        every = ([match.span() for match in re.finditer(pattern, self.text)] for pattern in _UNITS[unit])
         return next(units for units in every if len(units) == len(self.delays))
 
 
@@ -127,8 +150,9 @@ def read_log(name: str, unit: DelayUnit | None = None, encoding: str = "utf-8") 
     name
         The file, packed or not; `-` is standard input. A folder that SimulEval wrote stands for the log in it.
     unit
-        Delays are of a `word` or a `char` each (with blanks or without them); None: of words, unless there is a delay
-        for each character.
+        Delays are of a `word`, a `char` (with blanks or without them) or a piece of SentencePiece (`spm`) each; None:
+        of words, unless there is a delay for each character, or the text is written without blanks. Where a log has
+        delays of pieces (`prediction_spm`), a word has that of its last piece.
     encoding
         Of the file.
     """
@@ -139,13 +163,26 @@ def read_log(name: str, unit: DelayUnit | None = None, encoding: str = "utf-8") 
     if not entries:
         raise InputError(f"{name}: an empty log: there are no segments")
     if any("metadata" in entry or "generated_tokens" in entry for _, entry in entries):
-        unit = unit or "word"
-        return Log(name, _recordings(entries, unit), unit, by_step=True)
+        return _stream(name, entries, unit)
     emissions = [_segment(where, entry) for where, entry in _in_order(name, entries)]
+    if any(emission.pieces is not None for emission in emissions):
+        return _by_piece(name, emissions, unit)
     unit = unit or _unit_of(emissions)
     for emission in emissions:
         _check_count(emission, unit)
     return Log(name, emissions, unit)
+
+
+def _by_piece(name: str, emissions: Sequence[Emission], unit: DelayUnit | None) -> Log:
+    """Make a log of delays of pieces, or of words or characters, which have those of their last pieces."""
+    if unit is None:
+        note(
+            f"{name} has delays of subwords: a word has that of its last one; --unit spm --tokenize spm:FILE, with "
+            "the model of SimulEval's --eval-latency-spm-model, measures them by subword"
+        )
+    if unit != "spm":
+        emissions = [emission.cut([emission.text], unit or "word")[0] for emission in emissions]
+    return Log(name, emissions, unit or "word")
 
 
 def _object(line: str, where: str) -> _Entry:
@@ -200,8 +237,13 @@ def _segment(where: str, entry: _Entry) -> Emission:
         raise InputError(f"{where}: source_length is {length:g}, it must be above 0")
     if isinstance(source, list):  # What SimulEval says of a recording, its file first
         source = source[0] if source else None
+    pieces = _field(where, entry, "prediction_spm", "a list of texts")
+    if pieces is not None and (
+        len(pieces) != len(delays) or "".join(pieces).replace(_PIECE, " ").strip() != text.strip()
+    ):
+        raise InputError(f"{where}: prediction_spm must make up the prediction, and have a delay for each subword")
     return Emission(
-        text,
+        text if pieces is None else text.strip(),
         delays,
         elapsed,
         length,
@@ -209,6 +251,7 @@ def _segment(where: str, entry: _Entry) -> Emission:
         _field(where, entry, "reference", "a text") or None,
         source if isinstance(source, str) else None,
         where,
+        pieces=pieces,
     )
 
 
@@ -233,13 +276,15 @@ def _unit_of(emissions: Sequence[Emission]) -> DelayUnit:
     """Find the unit that has a delay each."""
     words, characters = (
         all(len(emission.delays) in _counts(emission.text, unit) for emission in emissions)
-        for unit in get_args(DelayUnit)
+        for unit in _UNITS
     )
     return "char" if characters and not words else "word"
 
 
 def _check_count(emission: Emission, unit: DelayUnit) -> None:
     """Check that each unit of the text has a delay."""
+    if unit == "spm":
+        raise InputError(f"{emission.where}: no prediction_spm, the subwords that have a delay each")
     count, counts = len(emission.delays), _counts(emission.text, unit)
     if count not in counts:
         units = counted(counts[0], "word" if unit == "word" else "character")
@@ -283,7 +328,7 @@ class _Token:
     elapsed: float
 
 
-def _recordings(entries: Sequence[tuple[str, _Entry]], unit: DelayUnit) -> list[Emission]:
+def _stream(name: str, entries: Sequence[tuple[str, _Entry]], unit: DelayUnit | None) -> Log:
     """Read the recordings of simulstream: steps that take back tokens and give others.
 
     A word was given when its last token was, or when the last one that it lost was taken back. Tokens are pieces of
@@ -300,13 +345,18 @@ def _recordings(entries: Sequence[tuple[str, _Entry]], unit: DelayUnit) -> list[
         elif known not in names:
             raise InputError(f"{where}: no line of metadata before says which recording has id {known}")
         steps.setdefault((known, names[known]), []).append((where, entry))
-    lists = (_field(where, entry, "generated_tokens", "a list of texts") or () for where, entry in entries)
-    every = chain.from_iterable(lists)
-    marked = {mark for token in every for mark in (_PIECE, _BYTE_PIECE) if mark in token}
+    lists = [_field(where, entry, "generated_tokens", "a list of texts") or () for where, entry in entries]
+    marked = {mark for token in chain.from_iterable(lists) for mark in (_PIECE, _BYTE_PIECE) if mark in token}
     if _BYTE_PIECE in marked:
         raise InputError(f"{entries[0][0]}: tokens of byte-level BPE: log those of SentencePiece, or words")
+    if unit == "spm":
+        raise InputError(f"{name}: logs of simulstream have delays of words, or by unit char of characters")
+    if unit is None and (unspaced := is_unspaced("".join(chain.from_iterable(lists)).replace(_PIECE, ""))):
+        note(f"{name} has text without blanks between words: delays are of characters (--unit word: of words)")
+    unit = unit or ("char" if unspaced else "word")
     blank = "" if _PIECE in marked or unit == "char" else " "
-    return [_recording(name, lines, unit, blank) for (_, name), lines in steps.items()]
+    emissions = [_recording(recording, lines, unit, blank) for (_, recording), lines in steps.items()]
+    return Log(name, emissions, unit, by_step=True)
 
 
 def _recording(
@@ -315,7 +365,8 @@ def _recording(
     """Follow the steps of a recording up to a moment; a blank stands before each token that is a word."""
     tokens: list[_Token] = []
     moments: list[float] = []
-    processed, lossy = 0.0, False
+    losses: list[tuple[int, int]] = []  # Places in the text, and units that were taken back there
+    processed = 0.0
     for where, entry in steps:
         if "metadata" in entry:
             continue
@@ -331,11 +382,11 @@ def _recording(
         names = ("deleted_tokens", "generated_tokens")
         deleted, given = (_field(where, entry, key, "a list of texts") or [] for key in names)
         if deleted:
-            lossy = True
             lost = tokens[len(tokens) - len(deleted) :] if len(deleted) <= len(tokens) else []
             if [token.text for token in lost] != [blank + text for text in deleted]:
                 raise InputError(f"{where}: tokens are taken back that are not the last: {' '.join(deleted)[:40]!r}")
             del tokens[len(tokens) - len(deleted) :]
+            losses.append((_count(tokens, unit), _count(lost, unit)))
             if unit == "word" and tokens and lost[0].text[:1] not in (_PIECE, " "):
                 tokens[-1] = _Token(tokens[-1].text, processed, processed + computed)
         tokens += [_Token(blank + text, processed, processed + computed) for text in given]
@@ -344,11 +395,20 @@ def _recording(
     text = characters.strip()
     lead = characters.index(text)
     owner = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
-    ends = [lead + match.end() - 1 for match in re.finditer("[^ ]+" if unit == "word" else "(?s:.)", text)]
+    ends = [lead + match.end() - 1 for match in _OF_STREAM[unit].finditer(text)]
     last = [tokens[number] for number in owner[ends].tolist()] if ends else []
     delays, elapsed = (
         np.array([getattr(token, what) for token in last]) * _MILLISECONDS for what in ("delay", "elapsed")
     )
-    screen = Screen(np.unique(moments), partial(_recording, name, steps, unit, blank)) if lossy else None
+    screen = Screen(np.unique(moments), partial(_recording, name, steps, unit, blank)) if losses else None
     length = processed * _MILLISECONDS or None
-    return Emission(text, delays, elapsed, length, source=name, where=steps[0][0], screen=screen)
+    erased = np.zeros(max(1, len(last)), np.int64)
+    for place, count in losses:
+        erased[min(place, len(erased) - 1)] += count
+    return Emission(text, delays, elapsed, length, source=name, where=steps[0][0], screen=screen, erased=erased)
+
+
+def _count(tokens: Sequence[_Token], unit: DelayUnit) -> int:
+    """Count the words or characters of tokens, as simulstream does: parts of a word are one."""
+    text = "".join(token.text.replace(_PIECE, " ") for token in tokens).strip()
+    return len(_OF_STREAM[unit].findall(text))

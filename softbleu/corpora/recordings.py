@@ -230,7 +230,7 @@ def _references(logs: Sequence[Log]) -> list[tuple[str, ...]]:
 def _sources(log: Log) -> list[str] | None:
     """Take the source text of a log, where it was text: its length is then that in words."""
     emissions = log.emissions
-    if all(each.source is not None and len(each.source.split()) == each.source_length for each in emissions):
+    if all(each.of_text for each in emissions):
         return [each.source or "" for each in emissions]
     return None
 

@@ -352,7 +352,7 @@ def collect_statistics(
 def _read_statistics(corpus: Corpus, metric: Metric, systems: Sequence[str]) -> Statistics:
     """Read the statistics of a metric that looks at no text."""
     rows = cast("ReadsRows", metric).read_rows(corpus, systems)
-    by_character = metric.requires.delays and any(log.unit == "char" for log in corpus.logs.values())
+    units = {log.unit for log in corpus.logs.values()} - {"word"} if metric.requires.delays else ()
     return Statistics(
         tuple(systems),
         metric,
@@ -361,7 +361,7 @@ def _read_statistics(corpus: Corpus, metric: Metric, systems: Sequence[str]) -> 
         (0, 0),
         resegmented=corpus.resegmented and metric.requires.delays,
         documents=corpus.documents,
-        edits={"unit": "char"} if by_character else {},
+        edits={"unit": unit for unit in units},
     )
 
 

@@ -16,16 +16,18 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.config.languages import is_unspaced
 from softbleu.corpora.corpus import Corpus, Segments
-from softbleu.errors import InputError, counted
+from softbleu.errors import InputError, Parameter, counted
 from softbleu.metrics.base import WholeMetric
 from softbleu.metrics.requirements import Requirements, lacking
 from softbleu.metrics.score import Score, ScoreColumns, column
+from softbleu.text.tokens import SentencePiece
 
 DEGENERATE = 20
 """Points between two shares of `Yaal` above which a policy is likely degenerate, as in OmniSTEval."""
 
 _ROUNDING = 1e-6  # Milliseconds, or words
 _MINUTE = 60_000  # Milliseconds
+_SPOKEN = 300  # Milliseconds of a word of speech in Average Token Delay
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -111,6 +113,49 @@ def yet_another_average_lagging(
     return _mean_lag(times[:given], source_length / length) if given else np.nan
 
 
+def average_token_delay(delays: ArrayLike, computing: ArrayLike = (), *, text: bool = False) -> float:
+    """Compute Average Token Delay (ATD; Kano et al. 2023: Average Token Delay).
+
+    ATD is the mean time between the end of a word and the end of the source token that it corresponds to. This is the
+    source token of the same number, or an earlier one where chunks of output before had more words than chunks of
+    source, or else the last token that was read. Tokens of speech take 300 ms, words of text a step, and words that a
+    system writes during speech no time.
+
+    Parameters
+    ----------
+    delays
+        How much of the source was read before each word.
+    computing
+        Time of computing since the word before, of each word; empty: none.
+    text
+        Whether the source is text, which is read word by word.
+
+    Examples
+    --------
+    >>> average_token_delay([600, 600, 900])
+    100.0
+    >>> average_token_delay([2, 3, 4, 4], text=True)
+    2.0
+    """
+    times = np.asarray(delays, np.float64)
+    if not len(times):
+        return np.nan
+    size = 1 if text else _SPOKEN
+    read, chunks, words = np.unique(times, return_inverse=True, return_counts=True)
+    steps = np.diff(read, prepend=0)
+    sizes = np.ceil(np.maximum(steps, 0) / size).astype(int)
+    tokens = np.cumsum(sizes)
+    ahead = np.cumsum(words) - words - (tokens - sizes)  # Words before a chunk, beyond the source tokens before it
+    spoken = np.minimum(np.arange(1, len(times) + 1) - np.maximum(ahead, 0)[chunks], tokens[chunks])
+    owner = np.repeat(np.arange(len(read)), sizes)
+    place = np.arange(len(owner)) - (tokens - sizes)[owner] + 1
+    heard = np.minimum((read - steps)[owner] + size * place, read[owner])
+    taken = np.full(len(times), float(text)) + (np.asarray(computing, np.float64) if np.size(computing) else 0)
+    before = np.cumsum(taken) - taken
+    said = np.maximum.accumulate(np.maximum(times, 0) - before) + before + taken
+    return float((said - np.concatenate([[0], heard])[spoken]).mean())
+
+
 def _words_before(delays: Floats, end: float) -> int:
     """Count the words before the first one at the end or later."""
     late = np.flatnonzero(delays >= end)
@@ -153,31 +198,15 @@ class YaalScore(LatencyScore):
 
 
 @dataclass(frozen=True, repr=False)
-class Latency(WholeMetric):
-    """A latency of each segment of a log, of which a corpus has the mean; less is better.
+class LogMetric(WholeMetric):
+    """A metric of what a log says beside its texts; less is better."""
 
-    The length of the reference is counted in words or in characters, as the delays of the log are. As in SimulEval
-    and OmniSTEval, words stand between single blanks, and a no-break space is part of a word. Of several references
-    the length nearest to the output's counts, without references the output's own.
-    """
-
-    computation_aware: bool = setting(False, "Add the time of computing to delays", signed_if_set=True)
     higher_is_better: ClassVar[bool] = False
     requires: ClassVar[Requirements] = Requirements(references=False, delays=True)
     documents: ClassVar[Sequence[str]] = ()
-    formula: ClassVar[Formula]
-
-    @property
-    def label(self) -> str:
-        """Usual name of the latency."""
-        return self.name.upper() + " (CA)" * self.computation_aware
-
-    def latency(self, delays: Floats, source_length: float, reference_length: int, end: float | None) -> float:
-        """Compute the latency of a segment; `end` is that of its recording, where it is part of a longer one."""
-        return type(self).formula(delays, source_length, reference_length)
 
     def read_rows(self, corpus: Corpus, systems: Sequence[str]) -> Floats:
-        """Compute rows of a latency and a count, 0 where a segment has none: (systems, segments, k)."""
+        """Compute rows of segments: (systems, segments, k)."""
         if not isinstance(corpus, Segments) or not corpus.logs:
             raise lacking(self.name, "delays")
         logs = [corpus.logs[system] for system in systems]
@@ -186,21 +215,67 @@ class Latency(WholeMetric):
             references = [(one.reference,) if one.reference else () for one in logs[0].emissions]
         return np.array(
             [
-                [
-                    self._row(emission, _length(len(emission.delays), texts, log.unit))
-                    for emission, texts in zip(log.emissions, references, strict=True)
-                ]
+                [self._row(*pair, log.unit) for pair in zip(log.emissions, references, strict=True)]
                 for log in logs
-            ]
+            ],
+            np.float64,
         )
 
-    def _row(self, emission: Emission, reference_length: int) -> list[float]:
+    def _row(self, emission: Emission, references: Sequence[str], unit: DelayUnit) -> list[float]:
+        """Compute the row of a segment."""
+        raise NotImplementedError
+
+    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
+        """Refuse text alone."""
+        raise lacking(self.name, "delays")
+
+
+@dataclass(frozen=True, repr=False)
+class Latency(LogMetric):
+    """A latency of each segment of a log, of which a corpus has the mean; less is better.
+
+    The length of the reference is counted in words, characters or subwords, as the delays of the log are. As in
+    SimulEval and OmniSTEval, words stand between single blanks, and a no-break space is part of a word. Of several
+    references the length nearest to the output's counts, without references the output's own. A row has a latency and
+    a count, 0 where a segment has none.
+    """
+
+    computation_aware: bool = setting(False, "Add the time of computing to delays", signed_if_set=True)
+    use_ref_len: bool = setting(True, "Take the length of the reference, not that of the output", signed_if_set=True)
+    formula: ClassVar[Formula]
+    usual: ClassVar[str] = ""
+
+    @property
+    def label(self) -> str:
+        """Usual name of the latency."""
+        return (self.usual or self.name.upper()) + " (CA)" * self.computation_aware
+
+    def latency(self, delays: Floats, source_length: float, reference_length: int, emission: Emission) -> float:
+        """Compute the latency of a segment."""
+        return type(self).formula(delays, source_length, reference_length)
+
+    def _row(self, emission: Emission, references: Sequence[str], unit: DelayUnit) -> list[float]:
         """Compute the row of a segment."""
         latency = np.nan
         if len(emission.delays):
             delays, length = self._times(emission)
-            latency = self.latency(delays, length, reference_length, emission.recording_end)
+            counts = self._lengths(emission, references, unit) if self.use_ref_len else []
+            given = len(delays)
+            nearest = min(counts, key=lambda count: (abs(count - given), count), default=given)
+            latency = self.latency(delays, length, max(1, nearest), emission)
         return [0.0, 0.0] if np.isnan(latency) else [latency, 1.0]
+
+    def _lengths(self, emission: Emission, references: Sequence[str], unit: DelayUnit) -> list[int]:
+        """Count the units of references. InputError: they are pieces of an unknown model."""
+        texts = [text.strip() for text in references]
+        if unit == "spm":
+            if not isinstance(self.tokenizer, SentencePiece):
+                model = Parameter("tokenize", "spm:FILE")
+                raise InputError("references are counted in the pieces of a sentencepiece model: name it by ", model)
+            return [len(self.tokenizer.split(text)) for text in texts]
+        if unit == "char" and emission.without_blanks:
+            texts = ["".join(text.split()) for text in texts]
+        return [len(text if unit == "char" else text.split(" ")) for text in texts]
 
     def _times(self, emission: Emission) -> tuple[Floats, float]:
         """Return the delays that count, and the length of the source. InputError: the log lacks either."""
@@ -245,10 +320,6 @@ class Latency(WholeMetric):
                 f"{most:,.0f} ms of computing before a word ({where}): latencies are too high if elapsed adds up in "
                 "recordings (cut them into segments, or by OmniSTEval with fix_simuleval_emission_ca)"
             )
-
-    def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Refuse text alone."""
-        raise lacking(self.name, "delays")
 
     def columns(self, rows: Integers | Floats) -> ScoreColumns[LatencyScore]:
         """Score rows, or sums of rows."""
@@ -298,13 +369,13 @@ class Yaal(Latency):
 
     name: ClassVar[str] = "yaal"
 
-    def latency(self, delays: Floats, source_length: float, reference_length: int, end: float | None) -> float:
+    def latency(self, delays: Floats, source_length: float, reference_length: int, emission: Emission) -> float:
         """Compute YAAL."""
-        return yet_another_average_lagging(delays, source_length, reference_length, end)
+        return yet_another_average_lagging(delays, source_length, reference_length, emission.recording_end)
 
-    def _row(self, emission: Emission, reference_length: int) -> list[float]:
+    def _row(self, emission: Emission, references: Sequence[str], unit: DelayUnit) -> list[float]:
         """Compute a row with the counts behind both shares, too; segments of longer recordings have none."""
-        latency, counted = super()._row(emission, reference_length)
+        latency, counted = super()._row(emission, references, unit)
         if not len(emission.delays) or emission.recording_end is not None:
             return [latency, counted, 0, 0, 0, 0]
         delays, length = self._times(emission)
@@ -317,6 +388,74 @@ class Yaal(Latency):
         counts = rows[:, 1].astype(int)
         latency = _shares(rows[:, 0], rows[:, 1])
         return ScoreColumns(YaalScore, latency, outputs=counts, simultaneous=simultaneous, expected=expected)
+
+
+@dataclass(frozen=True, repr=False)
+class Atd(Latency):
+    """Average Token Delay (Kano et al. 2023): mean time between words and the source tokens of the same number."""
+
+    name: ClassVar[str] = "atd"
+
+    def latency(self, delays: Floats, source_length: float, reference_length: int, emission: Emission) -> float:
+        """Compute ATD."""
+        computing = np.diff(delays - emission.delays, prepend=0) if self.computation_aware else ()
+        return average_token_delay(emission.delays, computing, text=emission.of_text)
+
+
+@dataclass(frozen=True, repr=False)
+class StartOffset(Latency):
+    """How much of the source was read before the first word (SimulEval)."""
+
+    name: ClassVar[str] = "startoffset"
+    usual: ClassVar[str] = "StartOffset"
+
+    def latency(self, delays: Floats, source_length: float, reference_length: int, emission: Emission) -> float:
+        """Return the first delay."""
+        return float(delays[0])
+
+
+@dataclass(frozen=True, repr=False)
+class EndOffset(Latency):
+    """How long after the end of the source the last word was given (SimulEval)."""
+
+    name: ClassVar[str] = "endoffset"
+    usual: ClassVar[str] = "EndOffset"
+
+    def latency(self, delays: Floats, source_length: float, reference_length: int, emission: Emission) -> float:
+        """Return the last delay, from the end of the source on."""
+        return float(delays[-1] - source_length)
+
+
+@dataclass(frozen=True)
+class ErasureScore(Score):
+    """Units that were taken back, per unit of the final output."""
+
+    erased: int = column("", "words taken back", "count")
+    given: int = column("", "words of the final output", "count")
+
+
+@dataclass(frozen=True, repr=False)
+class Erasure(LogMetric):
+    """Normalized erasure, or flicker (Arivazhagan et al. 2020: Re-translation versus Streaming, section 3.3).
+
+    It is the number of words (or characters) that a system of re-translation takes back, per word of its final output.
+    simulstream's logs have them as `deleted_tokens`, and its command prints the same number. A deletion counts in the
+    segment of the word that stands in its place in the end.
+    """
+
+    name: ClassVar[str] = "erasure"
+    label: ClassVar[str] = "NE"
+
+    def _row(self, emission: Emission, references: Sequence[str], unit: DelayUnit) -> list[float]:
+        """Count the units that were taken back, and those of the output. InputError: the log does not have them."""
+        if emission.erased is None:
+            raise InputError(f"{emission.where}: only logs of simulstream say which words were taken back")
+        return [float(emission.erased.sum()), float(len(emission.delays))]
+
+    def columns(self, rows: Integers | Floats) -> ScoreColumns[ErasureScore]:
+        """Score rows, or sums of rows."""
+        erased, given = rows[:, 0], rows[:, 1]
+        return ScoreColumns(ErasureScore, _shares(erased, given), erased=erased.astype(int), given=given.astype(int))
 
 
 def find_degenerate(corpus: Corpus) -> Iterator[str]:
@@ -341,8 +480,3 @@ def _shares(parts: Floats | Integers, wholes: Floats | Integers) -> Floats:
     shares: Floats = np.divide(parts, wholes, out=np.full(len(parts), np.nan), where=wholes > 0)
     return shares
 
-
-def _length(count: int, references: Sequence[str], unit: DelayUnit) -> int:
-    """Return the length of the reference that is nearest to so many units; without references their count."""
-    lengths = [max(1, len(text.strip().split(" ") if unit == "word" else text.strip())) for text in references]
-    return min(lengths, key=lambda length: (abs(length - count), length), default=max(1, count))
