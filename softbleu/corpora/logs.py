@@ -75,8 +75,7 @@ class Emission:
         >>> [part.delays.tolist() for part in whole.cut(["it rained", "all day"], "word")]
         [[1.0, 1.0], [4.0, 6.0]]
         """
-        spans = self._spans(unit)
-        lengths = [len("".join(self.text[begin:end].split())) for begin, end in spans]
+        lengths = self._lengths(unit)
         whole, parts, start = self._timed(lambda times: np.repeat(times, lengths), pieces=None), [], 0
         last = np.cumsum(lengths) - 1  # Characters at which units end
         for text in texts:
@@ -88,6 +87,11 @@ class Emission:
             erased = None if self.erased is None else self.erased[within]
             parts.append(whole._timed(itemgetter(ends), text=text, erased=erased))
         return parts
+
+    def given_before(self, times: Sequence[float], unit: DelayUnit) -> list[int]:
+        """Count the characters, without blanks, that were given before each time."""
+        counts = np.concatenate([[0], np.cumsum(self._lengths(unit))])
+        return counts[np.searchsorted(self.delays, times)].tolist()
 
     def after(self, offset: float, duration: float, end: float, reference: str) -> Emission:
         """Return the segment of a recording that begins at an offset, with times from there on."""
@@ -116,6 +120,10 @@ class Emission:
         """Return it with changed times, with and without that of computing, and with other fields."""
         elapsed = None if self.elapsed is None else changed(self.elapsed)
         return replace(self, delays=changed(self.delays), elapsed=elapsed, **others)
+
+    def _lengths(self, unit: DelayUnit) -> list[int]:
+        """Return the number of characters, without blanks, of each unit."""
+        return [len("".join(self.text[start:stop].split())) for start, stop in self._spans(unit)]
 
     def _spans(self, unit: DelayUnit) -> Sequence[tuple[int, int]]:
         """Find the pieces, words or characters that have a delay each."""

@@ -323,7 +323,8 @@ def _cut(
 ) -> Iterator[Emission]:
     """Cut a recording into all its segments."""
     end = max(span.offset + span.duration for span in spans)
-    parts = whole.cut(resegment([whole.text], references).texts, unit)
+    starts = [span.offset for span in spans]
+    parts = whole.cut(resegment([whole.text], references, whole.given_before(starts, unit)).texts, unit)
     for number, (span, part) in enumerate(zip(spans, parts, strict=True)):
         cut = part.after(span.offset, span.duration, end, references[number][0])
         if whole.screen is not None:

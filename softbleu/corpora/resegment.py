@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 GAP, RELATED, OTHER, UNLIKE = 2, 1, 2, 3
 """Costs: insert or delete a token; substitute a related word; substitute a word for a word, or a mark for a mark;
 substitute a word for a mark or the other way round."""
+SPOKEN = 1
+"""Additional cost of a substitution in speech, whose outputs leave out and repeat more."""
 UNENDED, UNBEGUN, WITHIN = 3, 2, 2
 """Costs of a cut: no punctuation before it, no capital after it, though the reference has one; inside a line."""
 _STEM = 4  # Letters that related words have in common
@@ -78,13 +80,20 @@ class _Band:
     """The part of the distance table of an output and references that lies in a band about the diagonal.
 
     A cell holds the cost of the best path and, in the low bits, the position at which it entered the segment: so the
-    earlier position breaks ties, and no path is followed back, as other alignments do.
+    earlier position breaks ties (the later one where `floors` are given), and no path is followed back, as other
+    alignments do. `floors` are the least positions at which segments may begin.
     """
 
     def __init__(
-        self, output: _Tokens, joints: NDArray[np.int64], references: Sequence[Sequence[_Tokens]], width: int
+        self,
+        output: _Tokens,
+        joints: NDArray[np.int64],
+        references: Sequence[Sequence[_Tokens]],
+        width: int,
+        floors: Sequence[int] | None,
     ) -> None:
         self.size, self.references, self.columns = len(output), references, 2 * width + 1
+        self._floors = floors
         before = [0, *accumulate(len(texts[0]) for texts in references)]
         slope = self.size / (before[-1] or 1)
         self.starts = [round(place * slope) - width for place in before]
@@ -96,8 +105,10 @@ class _Band:
             return np.concatenate((edge, values, edge))
 
         self._words, self._stems = padded(output.words, -1), padded(output.stems, -1)
+        more = 0 if floors is None else SPOKEN
         self._substituted = [
-            padded(np.where(output.marks == mark, OTHER, UNLIKE).astype(np.int64) << _COST, _FAR) for mark in (0, 1)
+            padded(np.where(output.marks == mark, OTHER, UNLIKE).astype(np.int64) + more << _COST, _FAR)
+            for mark in (0, 1)
         ]
         after_mark = np.concatenate(([True], output.marks)) if self.size else np.ones(1, bool)
         before_small = np.concatenate((output.small, [False]))
@@ -105,7 +116,10 @@ class _Band:
             padded(np.where(odd, cost, 0).astype(np.int64) << _COST, 0)
             for odd, cost in ((~after_mark, UNENDED), (before_small, UNBEGUN))
         )
-        self._joints = padded(np.where(joints < 0, _FAR, joints << _COST) | np.arange(self.size + 1), _FAR)
+        places = np.arange(self.size + 1)
+        self._joints = padded(
+            np.where(joints < 0, _FAR, joints << _COST) | (places if floors is None else self.size - places), _FAR
+        )
 
     def _part(self, values: Array, start: int) -> Array:
         """Return the values for the columns of the band that begins at `start`."""
@@ -120,7 +134,10 @@ class _Band:
         cells = np.full(self.columns, _FAR)
         cells[-starts[0]] = 0
         entered, totals = [], []
-        for texts, after, first, last in zip(self.references, behind, starts, starts[1:], strict=False):
+        floors = [*(self._floors or [0] * len(behind))[1:], 0]
+        for texts, after, first, last, floor in zip(
+            self.references, behind, starts, starts[1:], floors, strict=False
+        ):
             ends = [self._segment(text, cells, first, last) for text in texts]
             ended = np.minimum(np.minimum.reduce(ends), _FAR)
             entered.append((ended & ((1 << _COST) - 1)).astype(np.int32))
@@ -129,6 +146,7 @@ class _Band:
                 cells += self._part(self._unended, last)
             if after and not any(len(text) and text.small[0] for text in after):
                 cells += self._part(self._unbegun, last)
+            cells[: max(0, floor - last)] = _FAR
             totals.append(cells >> _COST)
             cells += self._part(self._joints, last)
         if totals[-1][self.size - starts[-1]] >= _FAR >> _COST:
@@ -137,7 +155,8 @@ class _Band:
         for row in range(len(entered) - 1, -1, -1):
             column = cuts[-1] - starts[row + 1]
             clear &= self._is_clear(column, starts[row + 1])
-            cuts.append(int(entered[row][column]))
+            place = int(entered[row][column])
+            cuts.append(place if self._floors is None or row == 0 else self.size - place)
         cuts.reverse()
         sums = [0, *(int(total[cut - start]) for total, cut, start in zip(totals, cuts[1:], starts[1:], strict=True))]
         return cuts, [after - before for before, after in pairwise(sums)], clear
@@ -174,7 +193,9 @@ class _Band:
         return row[last - starts[-1] :][:columns]
 
 
-def resegment(output: Sequence[str], references: Sequence[Sequence[str]]) -> Resegmented:
+def resegment(
+    output: Sequence[str], references: Sequence[Sequence[str]], begun: Sequence[int] | None = None
+) -> Resegmented:
     """Cut an output into the segments of its references, ignoring its own line breaks.
 
     Tokens are words and punctuation marks, or characters in scripts without blanks. Cuts are made at blanks, or
@@ -187,6 +208,9 @@ def resegment(output: Sequence[str], references: Sequence[Sequence[str]]) -> Res
         Lines of the output, any number.
     references
         References of each segment.
+    begun
+        Of speech: how many characters, without blanks, were given before each segment began, which cannot be part of
+        it. Of equally good cuts the later one counts then, as outputs come after the speech.
 
     Examples
     --------
@@ -199,7 +223,11 @@ def resegment(output: Sequence[str], references: Sequence[Sequence[str]]) -> Res
     spans = [match.span() for match in re.finditer(_TOKEN, text)]
     may_cut = [True, *(text[s - 1].isspace() or _is_character(text, s) for s, _ in spans[1:]), True]
     joints = np.where(may_cut[: len(spans) + 1] if spans else [True], 0, -1)
-    cuts, costs = _least([text[start:stop] for start, stop in spans], joints, references)
+    floors = None
+    if begun is not None:
+        before = np.cumsum([0, *(len("".join(text[start:stop].split())) for start, stop in spans)])
+        floors = np.searchsorted(before, np.minimum.accumulate(begun[::-1])[::-1]).tolist()
+    cuts, costs = _least([text[start:stop] for start, stop in spans], joints, references, floors)
     places = [spans[cut][0] if cut < len(spans) else len(text) for cut in cuts[1:]]
     texts = [text[start:stop].strip() for start, stop in zip([0, *places], places, strict=False)]
     return Resegmented(texts, costs)
@@ -275,19 +303,22 @@ def cut_texts(
 
 
 def _least(
-    output: Sequence[str], joints: NDArray[np.int64], references: Sequence[Sequence[str]]
+    output: Sequence[str],
+    joints: NDArray[np.int64],
+    references: Sequence[Sequence[str]],
+    floors: Sequence[int] | None = None,
 ) -> tuple[list[int], list[int]]:
     """Cut the tokens of an output into segments of references at the least cost.
 
-    `joints` holds the cost of a cut before each token and after the last, -1 where no cut is allowed. Returns the
-    bounds of the segments, and their costs.
+    `joints` holds the cost of a cut before each token and after the last, -1 where no cut is allowed; `floors` see
+    `_Band`. Returns the bounds of the segments, and their costs.
     """
     numbers: dict[str, int] = {}
     coded = _coded(output, numbers)
     tokens = [[_coded(re.findall(_TOKEN, line), numbers) for line in lines] for lines in references]
     width, size = _WIDTH, len(coded)
     while True:
-        band = _Band(coded, joints, tokens, min(width, size + 1))
+        band = _Band(coded, joints, tokens, min(width, size + 1), floors)
         cuts, costs, clear = band.cuts()
         if clear or width > size:
             break
