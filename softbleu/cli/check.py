@@ -9,10 +9,13 @@ from softbleu.cli.inputs import TextOptions
 from softbleu.cli.options import page_format
 from softbleu.corpora.checks import check_files
 from softbleu.io.progress import note
+from softbleu.metrics.latency import Laal
 from softbleu.tables import Table
 
 
-class CheckOptions(TextOptions, shared="candidates references source encoding output format"):
+class CheckOptions(
+    TextOptions, shared="candidates references source logs segmentation unit resegment encoding output format"
+):
     """Options of `check`.
 
     Attributes
@@ -41,10 +44,14 @@ def check(options: CheckOptions) -> None:
     """Find bad outputs before you score: empty lines, refusals, chatter, copies, wrong language, lost numbers.
 
     It needs references, a source, or both, and no metric. Files with other numbers of segments, or none, are checked
-    for that alone.
+    for that alone. Of logs, delays are checked, too.
     """
     output = options.open_output(pages=True)
     systems = {name: look.name for name, look in options.systems.items()}
+    logs = options.read_logs(options.unit) if options.logs else None
+    odd_delays = [] if logs is None else [*Laal().odd_delays(logs)]
+    for said in odd_delays:
+        note(said)
     with options.progress("checking") as progress:
         odd = check_files(
             *(systems, options.references, options.source),
@@ -52,10 +59,11 @@ def check(options: CheckOptions) -> None:
             language=options.language,
             terms=options.terms,
             progress=progress,
+            logs=logs,
         )
         if odd.lacking:
             note(f"not checked: {odd.unchecked}")
     table = Table.of(odd) if options.show == "systems" else odd.segments_table()
     output.write(odd if options.page_wanted else table)
-    if options.strict and odd.oddities:
+    if options.strict and (odd.oddities or odd_delays):
         raise SystemExit(1)

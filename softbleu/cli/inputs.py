@@ -177,6 +177,18 @@ class TextOptions(Common, panel="Input", shared=None):
         """Read the labels of documents, if a file of them is named."""
         return Documents.read(self.documents, self.encoding) if self.documents else None
 
+    def read_logs(self, unit: DelayUnit | None) -> Segments:
+        """Read the corpus of logs, or of texts that are cut by a segmentation."""
+        from softbleu.corpora.recordings import at_moments, name_logs, read_logs
+
+        if self.resegment != bool(self.segmentation):
+            raise InputError("recordings are cut by --resegment and --segmentation together: give both, or neither")
+        named = name_systems(self.logs, self.references, naming=name_logs, encoding=self.encoding)
+        texts = {} if named else {name: look.name for name, look in self.systems.items()}
+        files: Keywords = {"segmentation": self.segmentation, "unit": unit, "encoding": self.encoding}
+        corpus = read_logs(named or texts, self.references, self.source, texts=bool(texts), **files)
+        return at_moments(corpus, self.moments) if named else corpus
+
 
 class Scoring(TextOptions, shared=None):
     """Options of texts and of metrics, and each setting of metrics and their parts by an option of its own."""
@@ -321,12 +333,13 @@ class Scoring(TextOptions, shared=None):
             absent = absent or cast("Absent | None", self.signed.get("absent"))
         if self.input_format and not self.pairs:
             raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
-        if self.logs:
-            if self.pairs or self.candidates or self.gold:
-                raise InputError("--log has the outputs of systems: leave out -c, --pairs and --gold")
-            return nullcontext(self._read_logs())
+        if self.logs and (self.pairs or self.candidates or self.gold):
+            raise InputError("--log has the outputs of systems: leave out -c, --pairs and --gold")
+        if self.logs or (self.segmentation and self.candidates):
+            return nullcontext(self.read_logs(self.unit or cast("DelayUnit | None", self.signed.get("unit"))))
         _note_idle("without --candidate", resegment=self.resegment and not self.candidates)
-        _note_idle("without --log", segmentation=self.segmentation, unit=self.unit, at=self.moments)
+        _note_idle("without --log", unit=self.unit, at=self.moments)
+        _note_idle("without --log or --candidate", segmentation=self.segmentation)
         if self.pairs:
             if self.candidates or self.references or self.source or self.gold:
                 raise InputError(
@@ -357,18 +370,6 @@ class Scoring(TextOptions, shared=None):
             resegment=self.resegment,
             blank_references=blank,
         )
-
-    def _read_logs(self) -> Segments:
-        """Read the corpus of the logs."""
-        from softbleu.corpora.recordings import at_moments, name_logs, read_logs
-
-        if self.resegment != bool(self.segmentation):
-            raise InputError("recordings are cut by --resegment and --segmentation together: give both, or neither")
-        named = name_systems(self.logs, self.references, naming=name_logs, encoding=self.encoding)
-        unit = self.unit or cast("DelayUnit | None", self.signed.get("unit"))
-        files: Keywords = {"segmentation": self.segmentation, "unit": unit, "encoding": self.encoding}
-        corpus = read_logs(named, self.references, self.source, **files)
-        return at_moments(corpus, self.moments)
 
 
 class SystemScores(

@@ -201,6 +201,7 @@ def check_files(
     language: str | None = None,
     terms: str | None = None,
     progress: Progress | None = None,
+    logs: Corpus | None = None,
 ) -> Oddities:
     """Check files of outputs for oddities; see `check_outputs`.
 
@@ -223,11 +224,15 @@ def check_files(
         Path of a glossary, with lines ``source term TAB target term``, and ``|`` between allowed targets.
     progress
         Called with the number of segments read and the total.
+    logs
+        A corpus that was read from logs, in the place of the files.
     """
     glossary = None
     if terms is not None:
         with open_source(terms) as (stream, _):
             glossary = read_terms(text_lines(stream, terms, encoding_of(encoding)), terms)
+    if logs is not None:
+        return check_outputs(logs, progress, language=_code_of(language), terms=glossary)
     model = [*references, *([] if source is None else [source])][:1]
     parted: dict[str, Oddity] = {}
     if model and model[0] != STDIN:

@@ -84,8 +84,10 @@ class Emission:
             ends = start + np.cumsum(sizes, dtype=np.int64) - 1
             within = (last >= start) & (last < start + sum(sizes))
             start += sum(sizes)
-            erased = None if self.erased is None else self.erased[within]
+            erased = None if self.erased is None else self.erased[: len(last)][within]
             parts.append(whole._timed(itemgetter(ends), text=text, erased=erased))
+        if parts and not start:  # All was taken back
+            parts[0] = replace(parts[0], erased=self.erased)
         return parts
 
     def given_before(self, times: Sequence[float], unit: DelayUnit) -> list[int]:
@@ -107,7 +109,7 @@ class Emission:
         if self.screen is not None:
             early = self.screen.shown(moment)
             return replace(
-                self, text=early.text, delays=early.delays, elapsed=early.elapsed, erased=early.erased
+                early, source_length=self.source_length, recording_end=self.recording_end, screen=self.screen
             )
         count = int((self.delays <= moment).sum())
         if count == len(self.delays):
@@ -185,8 +187,7 @@ def _by_piece(name: str, emissions: Sequence[Emission], unit: DelayUnit | None) 
     """Make a log of delays of pieces, or of words or characters, which have those of their last pieces."""
     if unit is None:
         note(
-            f"{name} has delays of subwords: a word has that of its last one; --unit spm --tokenize spm:FILE, with "
-            "the model of SimulEval's --eval-latency-spm-model, measures them by subword"
+            f"{name} has delays of subwords, a word that of its last: --unit spm --tokenize spm:FILE counts subwords"
         )
     if unit != "spm":
         emissions = [emission.cut([emission.text], unit or "word")[0] for emission in emissions]
@@ -246,12 +247,11 @@ def _segment(where: str, entry: _Entry) -> Emission:
     if isinstance(source, list):  # What SimulEval says of a recording, its file first
         source = source[0] if source else None
     pieces = _field(where, entry, "prediction_spm", "a list of texts")
-    if pieces is not None and (
-        len(pieces) != len(delays) or "".join(pieces).replace(_PIECE, " ").strip() != text.strip()
-    ):
+    made = text if pieces is None else "".join(pieces).replace(_PIECE, " ").strip()
+    if made.split() != text.split() or len(delays) != len(delays if pieces is None else pieces):
         raise InputError(f"{where}: prediction_spm must make up the prediction, and have a delay for each subword")
     return Emission(
-        text if pieces is None else text.strip(),
+        made,
         delays,
         elapsed,
         length,
@@ -283,8 +283,7 @@ def _counts(text: str, unit: DelayUnit) -> list[int]:
 def _unit_of(emissions: Sequence[Emission]) -> DelayUnit:
     """Find the unit that has a delay each."""
     words, characters = (
-        all(len(emission.delays) in _counts(emission.text, unit) for emission in emissions)
-        for unit in _UNITS
+        all(len(emission.delays) in _counts(emission.text, unit) for emission in emissions) for unit in _UNITS
     )
     return "char" if characters and not words else "word"
 

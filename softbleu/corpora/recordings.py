@@ -27,18 +27,20 @@ _MILLISECONDS = 1000  # In a second
 _ROUNDING = 1e-6  # Milliseconds
 _PAIR = re.compile(r"""([\w-]+)\s*:\s*("[^"]*"|'[^']*'|[^,}]*)""")
 _BLANK = re.compile(r"\s*(#.*|---|\.\.\.)?\s*")
+_OF_DOCUMENT = re.compile(r"\s*docid=(\d+),\s*segid=\d+\s*")
 
 
 @dataclass(frozen=True)
 class SpokenSegment:
     """A segment of a recording, in milliseconds.
 
-    A recording is called after its file, without folder and suffix unless another has the same name then.
+    A recording is called after its file, without folder and suffix unless another has the same name then. A document
+    of text has a number from 0 as name, and segments without duration.
     """
 
     recording: str
     offset: float
-    duration: float
+    duration: float | None
 
 
 def read_logs(
@@ -48,6 +50,7 @@ def read_logs(
     *,
     segmentation: str | None = None,
     unit: DelayUnit | None = None,
+    texts: bool = False,
     encoding: str = "utf-8",
 ) -> Segments:
     """Read a corpus from logs of simultaneous translation, which latencies are computed from.
@@ -68,12 +71,16 @@ def read_logs(
         log is a whole recording, and is cut into these.
     unit
         What delays are of, see `read_log`.
+    texts
+        Files are no logs, but have the text of a document or recording on each line, in the order of `segmentation`.
     encoding
         Of all files.
     """
     if not logs or not isinstance(logs, Mapping):
         raise InputError(f"logs are files by the names of systems, such as {{'A': 'A/instances.log'}}, not {logs!r}")
-    read = {system: read_log(name, unit, encoding) for system, name in logs.items()}
+    read = {
+        each: _text_log(name, encoding) if texts else read_log(name, unit, encoding) for each, name in logs.items()
+    }
     referred = _lines_together(references, encoding)
     documents = None
     if segmentation is not None:
@@ -97,7 +104,14 @@ def read_logs(
             message = f"{what} for {counted(len(lines), 'segment')}, {first.name} has {count:,}"
             raise InputError(f"different numbers of segments: {message}")
     cut = segmentation is not None
-    return Segments(candidates, by_segment, sources, documents=documents, logs=read, resegmented=cut)
+    logs_read = {} if texts else read
+    return Segments(candidates, by_segment, sources, documents=documents, logs=logs_read, resegmented=cut)
+
+
+def _text_log(name: str, encoding: str) -> Log:
+    """Read texts as a log without times."""
+    lines = open_text(name, encoding, "candidate")
+    return Log(name, [Emission(line, np.zeros(len(line.split())), where=name) for line in lines])
 
 
 def _check_alike(first: Log, log: Log) -> None:
@@ -238,9 +252,12 @@ def _sources(log: Log) -> list[str] | None:
 def read_segmentation(name: str, encoding: str = "utf-8") -> list[SpokenSegment]:
     """Read the segments of recordings, in order: a list of `wav`, `offset` and `duration` in seconds, YAML or JSON.
 
-    YAML may be a list of mappings, each in braces or with one key per line, as in MuST-C and data of IWSLT.
+    YAML may be a list of mappings, each in braces or with one key per line, as in MuST-C and data of IWSLT. A file of
+    lines ``docid=0,segid=0``, as OmniSTEval has them, says which document of text each segment is of.
     """
     lines = list(open_text(name, encoding))
+    if lines and all(labels := [_OF_DOCUMENT.fullmatch(line) for line in lines]):
+        return [SpokenSegment(str(int(label[1])), 0, None) for label in labels if label]
     if Path(without_packing(name)).suffix == ".json":
         found = parse_json("\n".join(lines), name)
         if not isinstance(found, list):
@@ -295,14 +312,20 @@ def cut_recordings(log: Log, spans: Sequence[SpokenSegment], references: Sequenc
             f"{counted(len(spans), 'segment')} of recordings but references for {counted(len(references), 'segment')}"
         )
         raise InputError(message)
+    if log.unit == "spm":
+        raise InputError(f"{log.name}: recordings are cut by words: leave out the unit spm")
     log = _settled(log)
     members: dict[str, list[int]] = {}
     for number, span in enumerate(spans):
         members.setdefault(span.recording, []).append(number)
     paths = {recording: Path(recording) for recording in members}
+    of_text = spans[0].duration is None
+    names = sorted(members, key=int) if of_text else [*members]
     whole: dict[str, Emission] = {}
-    for emission in log.emissions:
-        recording = _recording_of(emission, paths)
+    for number, emission in enumerate(log.emissions):
+        recording = (names[number:] or [str(number)])[0]
+        if emission.source is not None and not of_text:
+            recording = _recording_of(emission, paths)
         if recording in whole:
             raise InputError(f"{emission.where}: recording {recording!r} is there twice")
         whole[recording] = emission
@@ -322,10 +345,14 @@ def _cut(
     whole: Emission, spans: Sequence[SpokenSegment], references: Sequence[Sequence[str]], unit: DelayUnit
 ) -> Iterator[Emission]:
     """Cut a recording into all its segments."""
-    end = max(span.offset + span.duration for span in spans)
+    end = max(span.offset + (span.duration or 0) for span in spans)
     starts = [span.offset for span in spans]
-    parts = whole.cut(resegment([whole.text], references, whole.given_before(starts, unit)).texts, unit)
+    begun = None if spans[0].duration is None else whole.given_before(starts, unit)
+    parts = whole.cut(resegment([whole.text], references, begun).texts, unit)
     for number, (span, part) in enumerate(zip(spans, parts, strict=True)):
+        if span.duration is None:
+            yield replace(part, source_length=None, reference=references[number][0])
+            continue
         cut = part.after(span.offset, span.duration, end, references[number][0])
         if whole.screen is not None:
             moments = whole.screen.moments - span.offset

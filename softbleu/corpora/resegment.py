@@ -116,10 +116,8 @@ class _Band:
             padded(np.where(odd, cost, 0).astype(np.int64) << _COST, 0)
             for odd, cost in ((~after_mark, UNENDED), (before_small, UNBEGUN))
         )
-        places = np.arange(self.size + 1)
-        self._joints = padded(
-            np.where(joints < 0, _FAR, joints << _COST) | (places if floors is None else self.size - places), _FAR
-        )
+        places = np.arange(self.size + 1)[:: 1 if floors is None else -1]
+        self._joints = padded(np.where(joints < 0, _FAR, joints << _COST) | places, _FAR)
 
     def _part(self, values: Array, start: int) -> Array:
         """Return the values for the columns of the band that begins at `start`."""

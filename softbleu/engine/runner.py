@@ -352,7 +352,7 @@ def collect_statistics(
 def _read_statistics(corpus: Corpus, metric: Metric, systems: Sequence[str]) -> Statistics:
     """Read the statistics of a metric that looks at no text."""
     rows = cast("ReadsRows", metric).read_rows(corpus, systems)
-    units = {log.unit for log in corpus.logs.values()} - {"word"} if metric.requires.delays else ()
+    unit = next((log.unit for log in corpus.logs.values() if metric.requires.delays), "word")  # The same in all
     return Statistics(
         tuple(systems),
         metric,
@@ -361,7 +361,7 @@ def _read_statistics(corpus: Corpus, metric: Metric, systems: Sequence[str]) -> 
         (0, 0),
         resegmented=corpus.resegmented and metric.requires.delays,
         documents=corpus.documents,
-        edits={"unit": unit for unit in units},
+        edits={} if unit == "word" else {"unit": unit},
     )
 
 

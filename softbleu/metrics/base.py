@@ -285,8 +285,7 @@ _ELSEWHERE = {  # By names that others have, spelt in small letters and with hyp
     r"bleu-?[1-9]": ("bleu has orders 1 to 4, and others by a setting, such as bleu(order=2)",),
     r"chrf-?[1-9]?(\+\+|pp)": ("it is chrf++",),
     r"(?:stream|long)-?(yaal|laal|al|ap|dal)": (
-        "it is that latency (such as laal) of recordings that are cut into segments: add ",
-        Parameter("segmentation", "FILE", python="segmentation='FILE'"),
+        "it is that latency, such as laal, of recordings that are cut by --resegment --segmentation FILE",
     ),
     r"(?:normali[sz]ed-?erasure|ne|flicker)": ("it is erasure",),
     r"chrf-?[1-9]": ("it is chrf, or with another weight of recall chrf(beta=3)",),

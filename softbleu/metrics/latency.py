@@ -214,10 +214,7 @@ class LogMetric(WholeMetric):
         if corpus.against == "source":  # Which stands in the place of references for other metrics
             references = [(one.reference,) if one.reference else () for one in logs[0].emissions]
         return np.array(
-            [
-                [self._row(*pair, log.unit) for pair in zip(log.emissions, references, strict=True)]
-                for log in logs
-            ],
+            [[self._row(*pair, log.unit) for pair in zip(log.emissions, references, strict=True)] for log in logs],
             np.float64,
         )
 
@@ -280,7 +277,8 @@ class Latency(LogMetric):
     def _times(self, emission: Emission) -> tuple[Floats, float]:
         """Return the delays that count, and the length of the source. InputError: the log lacks either."""
         if emission.source_length is None:
-            raise InputError(f"{emission.where}: no source_length, which latencies are measured by")
+            said = "no source_length, which latencies are measured by (segmentations by docid and segid have none)"
+            raise InputError(f"{emission.where}: {said}")
         if not self.computation_aware:
             return emission.delays, emission.source_length
         if emission.elapsed is None:
@@ -398,8 +396,10 @@ class Atd(Latency):
 
     def latency(self, delays: Floats, source_length: float, reference_length: int, emission: Emission) -> float:
         """Compute ATD."""
-        computing = np.diff(delays - emission.delays, prepend=0) if self.computation_aware else ()
-        return average_token_delay(emission.delays, computing, text=emission.of_text)
+        read, computing = emission.delays, np.diff(delays - emission.delays, prepend=0)
+        if emission.recording_end is not None or (computing < -_ROUNDING).any():  # Times, not sums of computing
+            computing = np.maximum(0, delays - np.maximum(read, np.concatenate([[-np.inf], delays[:-1]])))
+        return average_token_delay(read, computing, text=emission.of_text)
 
 
 @dataclass(frozen=True, repr=False)
@@ -409,9 +409,7 @@ class StartOffset(Latency):
     name: ClassVar[str] = "startoffset"
     usual: ClassVar[str] = "StartOffset"
 
-    def latency(self, delays: Floats, source_length: float, reference_length: int, emission: Emission) -> float:
-        """Return the first delay."""
-        return float(delays[0])
+    formula: ClassVar[Formula] = staticmethod(lambda delays, source_length, reference_length: float(delays[0]))
 
 
 @dataclass(frozen=True, repr=False)
@@ -421,9 +419,7 @@ class EndOffset(Latency):
     name: ClassVar[str] = "endoffset"
     usual: ClassVar[str] = "EndOffset"
 
-    def latency(self, delays: Floats, source_length: float, reference_length: int, emission: Emission) -> float:
-        """Return the last delay, from the end of the source on."""
-        return float(delays[-1] - source_length)
+    formula: ClassVar[Formula] = staticmethod(lambda delays, length, reference_length: float(delays[-1] - length))
 
 
 @dataclass(frozen=True)
@@ -438,9 +434,9 @@ class ErasureScore(Score):
 class Erasure(LogMetric):
     """Normalized erasure, or flicker (Arivazhagan et al. 2020: Re-translation versus Streaming, section 3.3).
 
-    It is the number of words (or characters) that a system of re-translation takes back, per word of its final output.
-    simulstream's logs have them as `deleted_tokens`, and its command prints the same number. A deletion counts in the
-    segment of the word that stands in its place in the end.
+    It is the number of words (or characters) that a system takes back, per word of its final output. simulstream's
+    logs have them as `deleted_tokens`, and its command prints the same number. A deletion counts in the segment of
+    the word that stands in its place in the end.
     """
 
     name: ClassVar[str] = "erasure"
@@ -463,7 +459,11 @@ def find_degenerate(corpus: Corpus) -> Iterator[str]:
 
     Segments of longer recordings, and outputs at moments, are left out.
     """
-    systems = [system for system, log in corpus.logs.items() if log.moment is None]
+    systems = [
+        system
+        for system, log in corpus.logs.items()
+        if log.moment is None and all(each.source_length is not None for each in log.emissions)
+    ]
     metric = Yaal()
     rows = metric.read_rows(corpus, systems).sum(axis=1)
     for system, score, row in zip(systems, metric.columns(rows), rows, strict=True):
@@ -479,4 +479,3 @@ def _shares(parts: Floats | Integers, wholes: Floats | Integers) -> Floats:
     """Divide; NaN where there is nothing."""
     shares: Floats = np.divide(parts, wholes, out=np.full(len(parts), np.nan), where=wholes > 0)
     return shares
-
