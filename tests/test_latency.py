@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from made_up_logs import recordings, speech_log, text_log, write_log
+from made_up_logs import recordings, speech_log, streamed, text_log, write_log
 from oracles import latency as oracle
 from refusing import refused
 
@@ -22,6 +22,7 @@ from softbleu.metrics.latency import (
     Laal,
     average_lagging,
     average_proportion,
+    average_token_delay,
     differentiable_average_lagging,
     find_degenerate,
     length_adaptive_average_lagging,
@@ -37,6 +38,7 @@ LATENCIES = {
     "dal": differentiable_average_lagging,
     "yaal": yet_another_average_lagging,
 }
+PRINTED = json.loads((Path(__file__).parent / "golden" / "simuleval.json").read_text(encoding="utf-8"))
 CASES = [
     (kind, program, aware, name)
     for kind in ("text", "speech")
@@ -44,6 +46,7 @@ CASES = [
     if program != "degeneracy"
     for aware, names in awareness.items()
     for name in names
+    if name in LATENCIES
 ]
 
 
@@ -73,7 +76,17 @@ def test_latencies_are_those_of_their_definitions(delays, source, reference, end
         assert math.isnan(found) if expected is None else found == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize("latency", LATENCIES.values())
+@given(st.data(), st.booleans(), st.booleans())
+def test_average_token_delay_is_that_of_its_definition(data, text, aware):
+    delay = st.integers(1, 12) if text else st.sampled_from([160.0, 300.0, 640.0, 905.5, 1200.0, 2000.25])
+    delays = sorted(data.draw(st.lists(delay, min_size=1, max_size=12)))
+    computing = data.draw(st.lists(st.floats(0, 500), min_size=len(delays), max_size=len(delays)))
+    expected = oracle.atd(delays, computing if aware else [0] * len(delays), 1 if text else 300, text)
+    found = average_token_delay(delays, computing if aware else (), text=text)
+    assert found == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("latency", [*LATENCIES.values(), lambda delays, *_: average_token_delay(delays)])
 def test_empty_outputs_have_no_latency(latency):
     assert math.isnan(latency([], 5.0, 3))
 
@@ -84,13 +97,50 @@ def corpus_of(folder, entries, **files):
     return read_logs(logs, **files)
 
 
+@pytest.mark.parametrize("unit", PRINTED)
+@pytest.mark.parametrize("given", ["", "--computation-aware", "--no-use-ref-len"])
+def test_logs_of_its_command_have_the_latencies_that_simuleval_prints(unit, given, tmp_path):
+    corpus = corpus_of(tmp_path, {"A": PRINTED[unit][given]["log"]}, unit="spm" if unit == "spm" else None)
+    how = {"computation_aware": given == "--computation-aware", "use_ref_len": given != "--no-use-ref-len"}
+    if unit == "spm":
+        pytest.importorskip("sentencepiece")
+        how["tokenize"] = f"spm:{Path(__file__).parent / 'golden' / 'simuleval.model'}"
+    for name, known in PRINTED[unit][given]["printed"].items():
+        (result,) = softbleu.score_corpus(corpus, softbleu.read_metric(name, **how))
+        assert result.score == pytest.approx(known, abs=5.01e-4)
+        assert result.label.removesuffix(" (CA)") == name
+        assert (f"unit:{unit}" in result.signature) == (unit != "word")
+
+
+@pytest.mark.parametrize("unit", ["word", "char"])
+def test_erasure_is_what_simulstream_prints(unit, tmp_path):
+    place = write_log(streamed(), tmp_path / "A.jsonl")
+    known = pytest.approx(GOLDEN["erasure"][unit], abs=1e-12)
+    (whole,) = softbleu.score_corpus(read_logs({"A": str(place)}, unit=unit), "erasure")
+    assert (whole.score, whole.label, whole.higher_is_better) == (known, "NE", False)
+    (tmp_path / "r.txt").write_text("it rained\nwe stayed\nthe cat slept\n", encoding="utf-8")
+    spans = [{"wav": f"talk_{1 + number // 2}.wav", "offset": 5 * (number % 2), "duration": 5} for number in range(3)]
+    (tmp_path / "s.json").write_text(json.dumps(spans), encoding="utf-8")
+    files = {"references": [str(tmp_path / "r.txt")], "segmentation": str(tmp_path / "s.json")}
+    (cut,) = softbleu.score_corpus(read_logs({"A": str(place)}, unit=unit, **files), "erasure")
+    assert cut.numbers.erased == whole.numbers.erased
+    refused(
+        InputError,
+        "only logs of simulstream say which words were taken back",
+        softbleu.score_corpus,
+        corpus_of(tmp_path, {"A": text_log()}),
+        "erasure",
+    )
+
+
+@pytest.mark.parametrize("program", ["omnisteval", "simuleval"])
 @pytest.mark.parametrize(("kind", "aware"), [("text", "False"), ("speech", "False"), ("speech", "True")])
-def test_metrics_score_logs_as_other_programs_do(kind, aware, tmp_path):
-    known = GOLDEN[kind]["omnisteval"][aware]
+def test_metrics_score_logs_as_other_programs_do(kind, aware, program, tmp_path):
+    known = GOLDEN[kind][program][aware]
     corpus = corpus_of(tmp_path, {"A": text_log() if kind == "text" else speech_log()})
     results = softbleu.score_corpus(corpus, [f"{name}(computation_aware={aware == 'True'})" for name in known])
     for name, result in zip(known, results, strict=True):
-        assert result.label == name.upper() + " (CA)" * (aware == "True")
+        assert result.label.upper() == name.upper() + " (CA)" * (aware == "True")
         assert result.score == pytest.approx(known[name]["mean"], abs=1e-9, rel=0)
         assert not result.higher_is_better
         assert ("computation-aware:yes" in result.signature) == (aware == "True")

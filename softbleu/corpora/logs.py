@@ -75,6 +75,8 @@ class Emission:
         >>> [part.delays.tolist() for part in whole.cut(["it rained", "all day"], "word")]
         [[1.0, 1.0], [4.0, 6.0]]
         """
+        if unit == "spm":
+            raise InputError(f"{self.where}: recordings are cut by words or characters: leave out the unit spm")
         lengths = self._lengths(unit)
         whole, parts, start = self._timed(lambda times: np.repeat(times, lengths), pieces=None), [], 0
         last = np.cumsum(lengths) - 1  # Characters at which units end

@@ -312,8 +312,6 @@ def cut_recordings(log: Log, spans: Sequence[SpokenSegment], references: Sequenc
             f"{counted(len(spans), 'segment')} of recordings but references for {counted(len(references), 'segment')}"
         )
         raise InputError(message)
-    if log.unit == "spm":
-        raise InputError(f"{log.name}: recordings are cut by words: leave out the unit spm")
     log = _settled(log)
     members: dict[str, list[int]] = {}
     for number, span in enumerate(spans):

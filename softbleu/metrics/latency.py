@@ -464,7 +464,7 @@ def find_degenerate(corpus: Corpus) -> Iterator[str]:
         for system, log in corpus.logs.items()
         if log.moment is None and all(each.source_length is not None for each in log.emissions)
     ]
-    metric = Yaal()
+    metric = Yaal(use_ref_len=all(log.unit != "spm" for log in corpus.logs.values()))  # No model is known here
     rows = metric.read_rows(corpus, systems).sum(axis=1)
     for system, score, row in zip(systems, metric.columns(rows), rows, strict=True):
         early, words = row[2:4].tolist()

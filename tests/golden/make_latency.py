@@ -3,7 +3,8 @@
 Run with these installed (without their dependencies, which are heavy, and with textgrid, PyYAML, sacrebleu, requests,
 tornado, tqdm, pandas): ``PYTHONPATH=tests python tests/golden/make_latency.py`` writes ``latency.json`` beside this
 script. It has the mean of each latency and, of every tenth segment, the latency of the segment; and the words of the
-recordings of a simulstream log with their delays.
+recordings of a simulstream log with their delays, and their normalized erasure. SimulEval takes the logs that it
+writes for those of speech; ATD of text is that of its instances of text.
 """
 
 import json
@@ -24,25 +25,42 @@ from omnisteval.scoring import (
     YAALScorer,
     evaluate_instances,
 )
-from simuleval.evaluator.instance import LogInstance
+from simuleval.evaluator.instance import LogInstance, TextInputInstance
 from simuleval.evaluator.scorers.latency_scorer import LATENCY_SCORERS_DICT
 from simulstream.metrics.readers import LogReader
+from simulstream.metrics.stats import NormalizedErasure
 
 HERE = Path(__file__).resolve().parent
 EVERY = 10
 OWN = {"al": ALScorer, "laal": LAALScorer, "ap": APScorer, "dal": DALScorer, "yaal": YAALScorer}
 
 
+class TextInstance(TextInputInstance):
+    """An instance of text, made of an entry of a log."""
+
+    source_length = 0
+
+    def __init__(self, entry: dict[str, Any]) -> None:
+        vars(self).update(entry, metrics={})
+
+
 def by_simuleval(entries: list[dict[str, Any]], computation_aware: bool) -> dict[str, Any]:
     """Means and latencies of segments by SimulEval."""
     made: dict[str, Any] = {}
-    for name in ("AL", "LAAL", "AP", "DAL"):
+    for name in ("AL", "LAAL", "AP", "DAL", "StartOffset", "EndOffset"):
         instances = {number: LogInstance(json.dumps(entry)) for number, entry in enumerate(entries)}
         mean = LATENCY_SCORERS_DICT[name](computation_aware=computation_aware)(instances)
         made[name.lower()] = {
             "mean": mean,
             "segments": [instances[number].metrics.get(name) for number in range(0, len(entries), EVERY)],
         }
+    instance = TextInstance if isinstance(entries[0]["source"], str) else lambda entry: LogInstance(json.dumps(entry))
+    scorer = LATENCY_SCORERS_DICT["ATD"](computation_aware=computation_aware)
+    alone = [scorer({0: instance(entry)}) if entry["delays"] else None for entry in entries]
+    made["atd"] = {
+        "mean": scorer({number: instance(entry) for number, entry in enumerate(entries)}),
+        "segments": alone[::EVERY],
+    }
     return made
 
 
@@ -85,9 +103,11 @@ def main() -> None:
         }
         place = write_log(streamed(), Path(folder, "streamed.jsonl"))
         config = SimpleNamespace(detokenizer_type="simuleval", latency_unit="spm")
-        made["streamed"] = {}
+        made["streamed"], made["erasure"] = {}, {}
         for unit in ("word", "char"):
-            outputs = LogReader(config, str(place), unit).final_outputs_and_latencies()
+            reader = LogReader(config, str(place), unit)
+            made["erasure"][unit] = NormalizedErasure().compute(reader)
+            outputs = reader.final_outputs_and_latencies()
             made["streamed"][unit] = {
                 name: {
                     "text": output.final_text,

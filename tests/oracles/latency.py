@@ -16,6 +16,27 @@ def lagging(delays: Sequence[float], source: float, length: float) -> float:
     return total / count
 
 
+def atd(delays: Sequence[float], computing: Sequence[float], size: float, spoken: float) -> float:
+    """ATD: source tokens have a size, and words of the output take a time."""
+    chunks: list[list[float]] = []
+    for delay in delays:
+        if chunks and chunks[-1][0] == delay:
+            chunks[-1].append(delay)
+        else:
+            chunks.append([delay])
+    heard, read, words, clock, total = [0.0], 0.0, 0, 0.0, 0.0
+    for chunk in chunks:
+        ahead = max(0, words - (len(heard) - 1))
+        while read < chunk[0]:
+            read = min(read + size, chunk[0])
+            heard.append(read)
+        for delay in chunk:
+            words += 1
+            clock = max(clock, delay) + spoken + computing[words - 1]
+            total += clock - heard[min(words - ahead, len(heard) - 1)]
+    return total / len(delays)
+
+
 def al(delays: Sequence[float], source: float, reference: int) -> float:
     return lagging(delays, source, reference)
 
