@@ -38,6 +38,7 @@ UNENDED, UNBEGUN, WITHIN = 3, 2, 2
 _STEM = 4  # Letters that related words have in common
 _WIDTH = 128  # Initial width of the band on either side
 _WIDE = 4096  # Width at which a note is printed, as the search takes a while
+_LOST = 4  # Segments of speech on either side that the band holds at first
 _MARGIN = 8  # Least distance, in tokens, of the best path from the edges of the band
 _FAR = np.int64(1 << 60)
 _COST = 32  # Low bits of a cell, which hold the output position at which the path entered the segment
@@ -315,6 +316,8 @@ def _least(
     coded = _coded(output, numbers)
     tokens = [[_coded(re.findall(_TOKEN, line), numbers) for line in lines] for lines in references]
     width, size = _WIDTH, len(coded)
+    if floors is not None:  # Whole segments may be missing, or be repeated
+        width = max(width, _LOST * max(len(text) for segment in tokens for text in segment))
     while True:
         band = _Band(coded, joints, tokens, min(width, size + 1), floors)
         cuts, costs, clear = band.cuts()
