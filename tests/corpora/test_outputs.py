@@ -14,7 +14,7 @@ import pytest
 from cli.conftest import command
 from hypothesis import example, given
 from hypothesis import strategies as st
-from oracles.resegment import cost_of, least_cost
+from oracles.resegment import cost_of, least_cost, spoken_cuts
 from refusing import refused
 from shared_data import shared
 from tables import each_row
@@ -373,6 +373,19 @@ def test_no_other_cuts_cost_less(output: list[str], references: list[list[list[s
     coded = [[tuple(text) for text in segment] for segment in references]
     assert [token for text in cut.texts for token in text.split()] == output
     assert cost_of(output, cuts, coded) == least_cost(output, coded) == sum(cut.costs)
+
+
+@given(st.lists(TEXT, max_size=3), st.lists(TEXT, min_size=1, max_size=3), st.data())
+def test_cuts_of_speech_are_the_latest_of_the_cheapest(
+    parts: list[list[str]], references: list[list[str]], data: st.DataObject
+) -> None:
+    output = [token for part in parts for token in part][:6]
+    counts = st.lists(st.integers(0, len(output)), min_size=len(references), max_size=len(references))
+    begun = [0, *sorted(data.draw(counts))[1:]]
+    characters = [sum(map(len, output[:count])) for count in begun]
+    cut = resegment([" ".join(output)], [[" ".join(text)] for text in references], characters)
+    cuts = (0, *accumulate(len(text.split()) for text in cut.texts))
+    assert cuts == spoken_cuts(output, [[tuple(text)] for text in references], begun)
 
 
 @given(st.lists(st.sets(st.integers(1, 39)), min_size=2, max_size=4))
