@@ -89,12 +89,12 @@ class TextOptions(Common, panel="Input", shared=None):
         others count an output as empty; tables have the share of lines by rule
     logs
         Logs of simultaneous translation instead of texts, by SimulEval, OmniSTEval or simulstream: outputs with the
-        delays that latencies (al, laal, ap, dal, yaal) are computed from
+        delays that latencies (laal, yaal, atd and others) are computed from
     segmentation
-        Segments of recordings, into which --resegment cuts the outputs of logs: YAML or JSON with wav, offset and
-        duration
+        Segments of recordings, into which --resegment cuts outputs: YAML or JSON with wav, offset and duration, or
+        lines docid=0,segid=0 for documents of text
     unit
-        Unit of the delays of --log, word or char; only logs of simulstream need it
+        Unit of the delays of --log: word, char, or with --tokenize spm:FILE the subwords that SimulEval logs
     moments
         Score the unfinished outputs of --log, too, at these moments of each segment: 2000 or 2s of speech, words of a
         source text, or each delay
@@ -141,7 +141,7 @@ class TextOptions(Common, panel="Input", shared=None):
     gate: tuple[str, ...] = setting((), metavar="RULE", complete=lambda: [ALL_RULES, *RULES])
     logs: tuple[str, ...] = setting((), name="log", metavar="[NAME=]FILE", file="named")
     segmentation: str | None = setting(None, file="read")
-    unit: DelayUnit | None = setting(None, unset="as in the logs, or word")
+    unit: DelayUnit | None = setting(None, unset="as in the logs; of simulstream, char in text without blanks")
     moments: tuple[str, ...] = setting((), name="at", metavar="TIME")
     resegment: bool = setting(False)
     documents: str | None = setting(None, file="read")

@@ -252,8 +252,8 @@ def _sources(log: Log) -> list[str] | None:
 def read_segmentation(name: str, encoding: str = "utf-8") -> list[SpokenSegment]:
     """Read the segments of recordings, in order: a list of `wav`, `offset` and `duration` in seconds, YAML or JSON.
 
-    YAML may be a list of mappings, each in braces or with one key per line, as in MuST-C and data of IWSLT. A file of
-    lines ``docid=0,segid=0``, as OmniSTEval has them, says which document of text each segment is of.
+    YAML may be a list of mappings, each in braces or with one key per line, as in MuST-C and data of IWSLT. Lines
+    ``docid=0,segid=0`` of OmniSTEval say which document of text each segment is of.
     """
     lines = list(open_text(name, encoding))
     if lines and all(labels := [_OF_DOCUMENT.fullmatch(line) for line in lines]):

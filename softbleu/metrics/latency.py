@@ -404,7 +404,7 @@ class Atd(Latency):
 
 @dataclass(frozen=True, repr=False)
 class StartOffset(Latency):
-    """How much of the source was read before the first word (SimulEval)."""
+    """Delay of the first word (StartOffset of SimulEval)."""
 
     name: ClassVar[str] = "startoffset"
     usual: ClassVar[str] = "StartOffset"
@@ -414,7 +414,7 @@ class StartOffset(Latency):
 
 @dataclass(frozen=True, repr=False)
 class EndOffset(Latency):
-    """How long after the end of the source the last word was given (SimulEval)."""
+    """Delay of the last word, from the end of the source on (EndOffset of SimulEval)."""
 
     name: ClassVar[str] = "endoffset"
     usual: ClassVar[str] = "EndOffset"

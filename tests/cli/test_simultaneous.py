@@ -2,14 +2,43 @@
 
 import json
 import re
+import shutil
+import subprocess
 from dataclasses import replace
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
 from made_up_logs import recordings, speech_log, streamed, text_log, write_log
 
 import softbleu
+from softbleu.corpora.logs import read_log
 from softbleu.results.significance import SignificanceSettings
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "simultaneous.md"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("simuleval") is None, reason="the command of SimulEval 1.1.4 is not on the path")
+def test_guide_shows_the_logs_that_simuleval_writes(tmp_path):
+    """By the guide's own lines: those that run SimulEval, and those that write the same logs without it."""
+    page = GUIDE.read_text(encoding="utf-8")
+    (run,) = re.findall(r"^```text\n(printf.*?simuleval.*?)^```", page, re.MULTILINE | re.DOTALL)
+    shown = re.findall(r"^\$ (printf .*> (?:wait\d)/instances.log)$", page, re.MULTILINE)
+    made = []
+    for folder, script in (("command", run), ("shown", "\n".join(["mkdir wait3 wait5", *shown]))):
+        (tmp_path / folder).mkdir()
+        shutil.copy(GUIDE.parents[2] / "experiments" / "simultaneous" / "agent.py", tmp_path / folder)
+        subprocess.run(["bash", "-ec", script], cwd=tmp_path / folder, check=True, capture_output=True)
+        logs = [read_log(str(tmp_path / folder / system)) for system in ("wait3", "wait5")]
+        made.append(
+            [[replace(each, where="", delays=each.delays.tolist()) for each in log.emissions] for log in logs]
+        )
+    fields = attrgetter("text", "delays", "source", "source_length")
+    assert [[*map(fields, log)] for log in made[0]] == [[*map(fields, log)] for log in made[1]]
+    assert [each.reference.strip() for log in made[0] for each in log] == [
+        each.reference for log in made[1] for each in log
+    ]
 
 
 @pytest.fixture
@@ -186,6 +215,24 @@ def test_logs_of_simulstream_have_words_or_characters(command, tmp_path, monkeyp
     assert "|unit:char|" in by_character["signature"]
     again = json.loads(command(*given[:5], "-q", "--format", "json", "--signature", by_character["signature"]).out)
     assert again == by_character
+
+
+def test_logs_are_checked_with_their_delays(command, logs):
+    done = command("check", *logs, "--format", "tsv")
+    assert done.out.startswith("system\tsegments\todd")
+    assert "A probably has a degenerate policy" in done.err
+    done = command("check", *logs, "--strict", "-q")
+    assert done.code == 1
+
+
+def test_texts_of_documents_are_cut_by_a_segmentation(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("texts").write_text("it rained we stayed\n")
+    Path("r.txt").write_text("it rained\nwe stayed\n")
+    Path("seg.txt").write_text("docid=0,segid=0\ndocid=0,segid=1\n")
+    given = ["score", "-c", "texts", "-r", "r.txt", "-m", "ter", "-b", "--segmentation", "seg.txt"]
+    assert command(*given, "--resegment").out == "0.00\n"
+    assert "give both, or neither" in command(*given).err
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from made_up_logs import recordings, speech_log, streamed, text_log, write_log
 from refusing import refused
 
+import softbleu
 from softbleu.corpora import Segments
 from softbleu.corpora.logs import Emission, Log, read_log
 from softbleu.corpora.recordings import (
@@ -155,6 +156,49 @@ def test_characters_have_a_delay_each_with_or_without_blanks(tmp_path):
         assert read_log(str(place)).unit == read_log(str(place), "char").unit == "char"
         assert read_log(str(place)).emissions[0].delays.tolist() == delays
         refused(InputError, "line 1: . delays for 2 words", read_log, str(place), "word")
+
+
+PIECES = {"prediction": "it rained", "prediction_spm": ["\u2581it", "\u2581ra", "ined"], "delays": [1, 2, 4]}
+
+
+def test_words_have_the_delays_of_their_last_subwords(tmp_path):
+    place = str(write_log([PIECES], tmp_path / "log"))
+    with pytest.warns(UserWarning, match="delays of subwords"):
+        log = read_log(place)
+    assert (log.unit, log.emissions[0].delays.tolist()) == ("word", [1, 4])
+    (by_piece,) = read_log(place, "spm").emissions
+    assert by_piece.delays.tolist() == [1, 2, 4]
+    assert [by_piece.until(moment, "spm").text for moment in range(5)] == ["", "it", "it ra", "it ra", "it rained"]
+    for odd in ({"prediction": "it rains"}, {"delays": [1, 2], "prediction_spm": ["\u2581it", "\u2581ra", "ined"]}):
+        place = str(write_log([PIECES | odd], tmp_path / "odd"))
+        refused(InputError, "line 1: prediction_spm must make up the prediction", read_log, place)
+    place = str(write_log([{"prediction": "it", "delays": [1]}], tmp_path / "words"))
+    refused(InputError, "line 1: no prediction_spm", read_log, place, "spm")
+    refused(InputError, "logs of simulstream", read_log, str(write_log(streamed(), tmp_path / "stream")), "spm")
+
+
+def test_text_without_blanks_has_delays_of_characters(tmp_path):
+    steps = [TWO_OF_ONE_NAME[0], step_of(0, 1, "\u2581整天"), step_of(0, 3, "下雨")]
+    place = str(write_log(steps, tmp_path / "log"))
+    with pytest.warns(UserWarning, match="delays are of characters"):
+        log = read_log(place)
+    assert (log.unit, log.emissions[0].delays.tolist()) == ("char", [1000, 1000, 3000, 3000])
+    assert read_log(place, "word").emissions[0].delays.tolist() == [3000]
+
+
+def test_documents_are_cut_by_their_numbers(tmp_path):
+    entries = [{"prediction": text, "delays": [*range(1, 1 + len(text.split()))]} for text in ("a b c d", "a b")]
+    (tmp_path / "texts").write_text("a b c d\na b\n", encoding="utf-8")
+    (tmp_path / "r.txt").write_text("a b\na x\nc d\n", encoding="utf-8")
+    (tmp_path / "seg.txt").write_text("docid=0,segid=0\ndocid=1,segid=0\ndocid=0,segid=1\n", encoding="utf-8")
+    files = {"references": [str(tmp_path / "r.txt")], "segmentation": str(tmp_path / "seg.txt")}
+    corpus = read_logs(logs_of(tmp_path, {"A": entries}), **files)
+    texts = read_logs({"A": str(tmp_path / "texts")}, **files, texts=True)
+    assert corpus.candidates == texts.candidates == {"A": ["a b", "a b", "c d"]}
+    assert (texts.logs, corpus.logs["A"].emissions[2].delays.tolist()) == ({}, [3, 4])
+    refused(InputError, "no source_length", softbleu.score_corpus, corpus, "laal")
+    refused(InputError, "no recording '1'", read_logs, logs_of(tmp_path, {"A": entries[:1]}), **files)
+    refused(InputError, "recording '2' has no segments", read_logs, logs_of(tmp_path, {"A": entries * 2}), **files)
 
 
 @given(st.lists(st.text("ab ", max_size=6), max_size=6))
