@@ -15,7 +15,7 @@ import numpy as np
 
 from softbleu.config.languages import is_unspaced
 from softbleu.corpora.files import log_in, numbered_lines
-from softbleu.errors import InputError, counted
+from softbleu.errors import InputError, Parameter, counted
 from softbleu.io.progress import note
 from softbleu.io.reading import parse_json
 from softbleu.types import DelayUnit
@@ -62,11 +62,6 @@ class Emission:
     def of_text(self) -> bool:
         """Whether the source was text, whose length is then that in words."""
         return self.source is not None and len(self.source.split()) == self.source_length
-
-    @property
-    def without_blanks(self) -> bool:
-        """Whether the text has blanks that have no delay."""
-        return len(self.delays) == len("".join(self.text.split())) < len(self.text)
 
     def cut(self, texts: Sequence[str], unit: DelayUnit) -> list[Emission]:
         """Cut into consecutive parts of the text; a word that is cut in two was given at one time.
@@ -174,6 +169,8 @@ def read_log(name: str, unit: DelayUnit | None = None, encoding: str = "utf-8") 
     entries = [(where, entry) for where, entry in entries if entry.keys() != {"model_loading_time"}]
     if not entries:
         raise InputError(f"{name}: an empty log: there are no segments")
+    if unit == "spm" and not all("prediction_spm" in entry for _, entry in entries):
+        raise InputError(f"{name}: no prediction_spm, the subwords that have a delay each")
     if any("metadata" in entry or "generated_tokens" in entry for _, entry in entries):
         return _stream(name, entries, unit)
     emissions = [_segment(where, entry) for where, entry in _in_order(name, entries)]
@@ -188,9 +185,8 @@ def read_log(name: str, unit: DelayUnit | None = None, encoding: str = "utf-8") 
 def _by_piece(name: str, emissions: Sequence[Emission], unit: DelayUnit | None) -> Log:
     """Make a log of delays of pieces, or of words or characters, which have those of their last pieces."""
     if unit is None:
-        note(
-            f"{name} has delays of subwords, a word that of its last: --unit spm --tokenize spm:FILE counts subwords"
-        )
+        ways = Parameter("unit", "spm"), " and ", Parameter("tokenize", "spm:FILE")
+        note(f"{name} has delays of subwords, a word that of its last one; to count subwords, give ", *ways)
     if unit != "spm":
         emissions = [emission.cut([emission.text], unit or "word")[0] for emission in emissions]
     return Log(name, emissions, unit or "word")
@@ -292,8 +288,6 @@ def _unit_of(emissions: Sequence[Emission]) -> DelayUnit:
 
 def _check_count(emission: Emission, unit: DelayUnit) -> None:
     """Check that each unit of the text has a delay."""
-    if unit == "spm":
-        raise InputError(f"{emission.where}: no prediction_spm, the subwords that have a delay each")
     count, counts = len(emission.delays), _counts(emission.text, unit)
     if count not in counts:
         units = counted(counts[0], "word" if unit == "word" else "character")
@@ -358,10 +352,8 @@ def _stream(name: str, entries: Sequence[tuple[str, _Entry]], unit: DelayUnit | 
     marked = {mark for token in chain.from_iterable(lists) for mark in (_PIECE, _BYTE_PIECE) if mark in token}
     if _BYTE_PIECE in marked:
         raise InputError(f"{entries[0][0]}: tokens of byte-level BPE: log those of SentencePiece, or words")
-    if unit == "spm":
-        raise InputError(f"{name}: logs of simulstream have delays of words, or by unit char of characters")
     if unit is None and (unspaced := is_unspaced("".join(chain.from_iterable(lists)).replace(_PIECE, ""))):
-        note(f"{name} has text without blanks between words: delays are of characters (--unit word: of words)")
+        note(f"{name} has text without blanks, so delays are of characters; of words by ", Parameter("unit", "word"))
     unit = unit or ("char" if unspaced else "word")
     blank = "" if _PIECE in marked or unit == "char" else " "
     emissions = [_recording(recording, lines, unit, blank) for (_, recording), lines in steps.items()]

@@ -103,9 +103,8 @@ def read_logs(
         if lines is not None and len(lines) != count:
             message = f"{what} for {counted(len(lines), 'segment')}, {first.name} has {count:,}"
             raise InputError(f"different numbers of segments: {message}")
-    cut = segmentation is not None
-    logs_read = {} if texts else read
-    return Segments(candidates, by_segment, sources, documents=documents, logs=logs_read, resegmented=cut)
+    cut, logged = segmentation is not None, {} if texts else read
+    return Segments(candidates, by_segment, sources, documents=documents, logs=logged, resegmented=cut)
 
 
 def _text_log(name: str, encoding: str) -> Log:

@@ -284,9 +284,7 @@ _ELSEWHERE = {  # By names that others have, spelt in small letters and with hyp
     r"(sent(ence)?|segment)-?(bleu|chrf.*|gleu)": ("take the metric, and the level segment",),
     r"bleu-?[1-9]": ("bleu has orders 1 to 4, and others by a setting, such as bleu(order=2)",),
     r"chrf-?[1-9]?(\+\+|pp)": ("it is chrf++",),
-    r"(?:stream|long)-?(yaal|laal|al|ap|dal)": (
-        "it is that latency, such as laal, of recordings that are cut by --resegment --segmentation FILE",
-    ),
+    r"(stream|long)-?(yaal|laal|d?al|ap)": ("it is that latency, such as laal, of recordings cut by a segmentation",),
     r"(?:normali[sz]ed-?erasure|ne|flicker)": ("it is erasure",),
     r"chrf-?[1-9]": ("it is chrf, or with another weight of recall chrf(beta=3)",),
     r"bert-?score.*|bert": ("it is bertscore, whose setting vectors names the model",),

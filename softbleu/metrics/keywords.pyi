@@ -47,6 +47,7 @@ class Settings(MatchSettings, total=False):
     """Those of all metrics."""
 
     computation_aware: bool
+    use_ref_len: bool
     idf: Literal["references"] | str | IdfCorpus | None
     average: Literal["segments", "pieces"]
     partial: bool

@@ -257,8 +257,7 @@ class Latency(LogMetric):
         if len(emission.delays):
             delays, length = self._times(emission)
             counts = self._lengths(emission, references, unit) if self.use_ref_len else []
-            given = len(delays)
-            nearest = min(counts, key=lambda count: (abs(count - given), count), default=given)
+            nearest = min(counts, key=lambda count: (abs(count - len(delays)), count), default=len(delays))
             latency = self.latency(delays, length, max(1, nearest), emission)
         return [0.0, 0.0] if np.isnan(latency) else [latency, 1.0]
 
@@ -270,7 +269,7 @@ class Latency(LogMetric):
                 model = Parameter("tokenize", "spm:FILE")
                 raise InputError("references are counted in the pieces of a sentencepiece model: name it by ", model)
             return [len(self.tokenizer.split(text)) for text in texts]
-        if unit == "char" and emission.without_blanks:
+        if unit == "char" and len(emission.delays) < len(emission.text):  # Blanks do not count
             texts = ["".join(text.split()) for text in texts]
         return [len(text if unit == "char" else text.split(" ")) for text in texts]
 

@@ -173,14 +173,14 @@ def test_words_have_the_delays_of_their_last_subwords(tmp_path):
         place = str(write_log([PIECES | odd], tmp_path / "odd"))
         refused(InputError, "line 1: prediction_spm must make up the prediction", read_log, place)
     place = str(write_log([{"prediction": "it", "delays": [1]}], tmp_path / "words"))
-    refused(InputError, "line 1: no prediction_spm", read_log, place, "spm")
-    refused(InputError, "logs of simulstream", read_log, str(write_log(streamed(), tmp_path / "stream")), "spm")
+    refused(InputError, "no prediction_spm", read_log, place, "spm")
+    refused(InputError, "no prediction_spm", read_log, str(write_log(streamed(), tmp_path / "stream")), "spm")
 
 
 def test_text_without_blanks_has_delays_of_characters(tmp_path):
     steps = [TWO_OF_ONE_NAME[0], step_of(0, 1, "\u2581整天"), step_of(0, 3, "下雨")]
     place = str(write_log(steps, tmp_path / "log"))
-    with pytest.warns(UserWarning, match="delays are of characters"):
+    with pytest.warns(UserWarning, match="delays are of characters; of words by unit='word'"):
         log = read_log(place)
     assert (log.unit, log.emissions[0].delays.tolist()) == ("char", [1000, 1000, 3000, 3000])
     assert read_log(place, "word").emissions[0].delays.tolist() == [3000]

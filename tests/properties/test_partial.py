@@ -121,7 +121,8 @@ def test_metrics_of_whole_outputs_have_no_partial_scores():
         kind.name for kind in METRICS.built_in.values() if "partial" not in {one.name for one in own_settings(kind)}
     }
     of_text = {"cleme", "cleme2", "errant", "hyter", "imeasure", "m2", "refless", "trained", "uot"}
-    assert whole == {*of_text, "scores", "al", "laal", "ap", "dal", "yaal"}
+    latencies = {"al", "laal", "ap", "dal", "yaal", "atd", "startoffset", "endoffset", "erasure"}
+    assert whole == {*of_text, *latencies, "scores"}
     with pytest.raises(InputError, match="m2 has no setting 'partial'"):
         read_metric("m2", partial=True)
 
