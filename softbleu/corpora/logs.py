@@ -90,7 +90,7 @@ class Emission:
     def given_before(self, times: Sequence[float], unit: DelayUnit) -> list[int]:
         """Count the characters, without blanks, that were given before each time."""
         counts = np.concatenate([[0], np.cumsum(self._lengths(unit))])
-        return counts[np.searchsorted(self.delays, times)].tolist()
+        return [int(counts[place]) for place in np.searchsorted(self.delays, times)]
 
     def after(self, offset: float, duration: float, end: float, reference: str) -> Emission:
         """Return the segment of a recording that begins at an offset, with times from there on."""
