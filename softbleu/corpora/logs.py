@@ -174,22 +174,16 @@ def read_log(name: str, unit: DelayUnit | None = None, encoding: str = "utf-8") 
     if any("metadata" in entry or "generated_tokens" in entry for _, entry in entries):
         return _stream(name, entries, unit)
     emissions = [_segment(where, entry) for where, entry in _in_order(name, entries)]
-    if any(emission.pieces is not None for emission in emissions):
-        return _by_piece(name, emissions, unit)
+    if any(emission.pieces is not None for emission in emissions) and unit != "spm":
+        if unit is None:
+            ways = Parameter("unit", "spm"), " and ", Parameter("tokenize", "spm:FILE")
+            note(f"{name} has delays of subwords, a word that of its last one; to count subwords, give ", *ways)
+        unit = unit or "word"
+        emissions = [each if each.pieces is None else each.cut([each.text], unit)[0] for each in emissions]
     unit = unit or _unit_of(emissions)
-    for emission in emissions:
+    for emission in emissions if unit != "spm" else ():
         _check_count(emission, unit)
     return Log(name, emissions, unit)
-
-
-def _by_piece(name: str, emissions: Sequence[Emission], unit: DelayUnit | None) -> Log:
-    """Make a log of delays of pieces, or of words or characters, which have those of their last pieces."""
-    if unit is None:
-        ways = Parameter("unit", "spm"), " and ", Parameter("tokenize", "spm:FILE")
-        note(f"{name} has delays of subwords, a word that of its last one; to count subwords, give ", *ways)
-    if unit != "spm":
-        emissions = [emission.cut([emission.text], unit or "word")[0] for emission in emissions]
-    return Log(name, emissions, unit or "word")
 
 
 def _object(line: str, where: str) -> _Entry:

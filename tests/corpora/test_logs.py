@@ -172,6 +172,8 @@ def test_words_have_the_delays_of_their_last_subwords(tmp_path):
     for odd in ({"prediction": "it rains"}, {"delays": [1, 2], "prediction_spm": ["\u2581it", "\u2581ra", "ined"]}):
         place = str(write_log([PIECES | odd], tmp_path / "odd"))
         refused(InputError, "line 1: prediction_spm must make up the prediction", read_log, place)
+    some = str(write_log([PIECES, {"prediction": "it", "delays": [1, 2]}], tmp_path / "some"))
+    refused(InputError, "line 2: 2 delays for 1 word", read_log, some, "word")
     place = str(write_log([{"prediction": "it", "delays": [1]}], tmp_path / "words"))
     refused(InputError, "no prediction_spm", read_log, place, "spm")
     refused(InputError, "no prediction_spm", read_log, str(write_log(streamed(), tmp_path / "stream")), "spm")
