@@ -39,6 +39,13 @@ fuzz minutes="30" *which:
 soak minutes="60":
     python tests/adversarial/soak.py {{minutes}}
 
+# The guide's way from an agent to a log, by the command of SimulEval, whose own pins cannot be installed here (needs uv)
+simuleval:
+    uv venv --quiet --allow-existing build/simuleval
+    uv pip install --quiet --python build/simuleval --no-deps simuleval==1.1.4
+    uv pip install --quiet --python build/simuleval pandas pytest pyyaml requests sacrebleu soundfile textgrid tornado tqdm
+    PATH="$PATH:$PWD/build/simuleval/bin" pytest -q --all -n0 tests/cli/test_simultaneous.py -k simuleval_writes
+
 # The versions that the gate installs, anew (needs uv)
 lock:
     #!/usr/bin/env bash
