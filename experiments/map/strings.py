@@ -1,0 +1,184 @@
+"""Measure a map with strings beside it, families of sets left out in turn, and what the score can be made to reward.
+
+python experiments/map/strings.py agreement TABLES --kept STATES --distances FOLDER -o strings.csv
+python experiments/map/strings.py gaming TABLES -o strings-gaming.csv
+
+TABLES are those of `judgements.py`. A family that the map is learned from has a map of the others. `learned` has prices
+of ridge regression, none negative, on the families of other sets; `head` has those of the head in the box.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from judgements import LICENSED, rows_of
+from scipy.optimize import nnls
+from study import family_of, learn_apart, measures
+
+import softbleu
+from softbleu.embeddings.maps import VectorMap
+from softbleu.encoders import open_encoder
+from softbleu.meta.mapping import finish_map
+from softbleu.metrics.trained import TrainedHead
+
+VECTORS, LAYERS = "multilingual-e5-small", "9"
+PENALTY = 0.5  # Of the ridge, beside a diagonal of 1
+ORDERS = ("precision", "recall", "f", "length")
+MOST, SEED = 150, 3  # References of a set that are spoilt, and the draw
+SPOILT = {
+    "reversed": lambda text: " ".join(text.split()[::-1]),
+    "three times": lambda text: " ".join([text] * 3),
+    "without blanks": lambda text: text.replace(" ", ""),
+    "zero-width in words": lambda text: " ".join(
+        word[: len(word) // 2] + "\u200b" + word[len(word) // 2 :] for word in text.split()
+    ),
+    "twice": lambda text: f"{text} {text}",
+    "first half": lambda text: " ".join(text.split()[: (len(text.split()) + 1) // 2]),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Distances:
+    """Distances of the outputs of a set, and their judgements."""
+
+    values: np.ndarray  # (outputs, distances)
+    sizes: np.ndarray  # Characters of each reference
+    human: np.ndarray
+    segments: np.ndarray
+
+    def lost(self, prices: np.ndarray, power: float) -> np.ndarray:
+        """Points that the distances cost."""
+        return self.values @ prices * ((self.sizes + 5) / 100) ** power
+
+
+def read_distances(path: Path, vector_map: str, folder: Path) -> Distances:
+    """Measure the distances of a table by a head whose prices are 1; kept in a folder."""
+    place = folder / f"{path.stem}.npz"
+    if not place.exists():
+        rows = [*rows_of(path)]
+        texts = [row["candidate"] for row in rows], [row["reference"] for row in rows]
+        content = json.loads(Path("heads", VECTORS, "head.json").read_text(encoding="utf-8"))
+        prices = {name: [0, 1, 0] for name in TrainedHead.of(VECTORS).names}
+        unit = folder / "unit.json"
+        folder.mkdir(parents=True, exist_ok=True)
+        unit.write_text(json.dumps(content | {"prices": prices, "length_power": 0}), encoding="utf-8")
+        result = softbleu.score(*texts, metrics="trained", level="segment", head=str(unit), map=vector_map)
+        np.savez(
+            place,
+            values=np.array([segment.lost for segment in result.segments]),
+            sizes=np.array([len("".join(text.split())) for text in texts[1]]),
+            human=np.array([float(row["human"]) for row in rows]),
+            segments=np.unique(texts[1], return_inverse=True)[1],
+        )
+    return Distances(**np.load(place))
+
+
+def fit(sets: Mapping[str, Distances], power: float) -> np.ndarray:
+    """Prices of the distances by ridge regression of standardised judgements, each set with a constant."""
+    square, product = 0.0, 0.0
+    for each in sets.values():
+        factor = ((each.sizes + 5) / 100) ** power
+        columns = each.values * factor[:, None]
+        columns = columns - columns.mean(axis=0)
+        human = (each.human.mean() - each.human) / each.human.std()
+        square, product = square + columns.T @ columns / len(human), product + columns.T @ human / len(human)
+    scale = np.sqrt(np.maximum(np.diag(square), 1e-12))
+    lower = np.linalg.cholesky(square / np.outer(scale, scale) + PENALTY * np.eye(len(scale)))
+    return nnls(lower.T, np.linalg.solve(lower, product / scale))[0] / scale
+
+
+def left_out_maps(paths: list[Path], kept: Path, folder: Path) -> dict[str, str]:
+    """Files of maps that are learned without each family that the bundled one is learned from."""
+    usable, known, files = [path for path in paths if path.stem.startswith(LICENSED)], {}, {}
+    for family in {family_of(path.stem) for path in usable} - {""}:
+        files[family] = str(folder / f"without {family}.npz")
+        if not Path(files[family]).exists():
+            used = [path for path in usable if family_of(path.stem) != family]
+            facts = {"vectors": VECTORS, "fingerprints": [open_encoder(VECTORS).fingerprint], "layers": LAYERS}
+            facts |= {"tokenize": "none", "lowercase": False, "licence": "not stated", "sets": []}
+            folder.mkdir(parents=True, exist_ok=True)
+            made = finish_map(learn_apart(used, (VECTORS, LAYERS, kept), known), facts)
+            Path(files[family]).write_bytes(made.content())
+    return files
+
+
+def agreement(tables: Path, kept: Path, folder: Path) -> Iterator[tuple[object, ...]]:
+    """Pearson's r of each set, and within its segments."""
+    paths = sorted(tables.glob("*.tsv"))
+    maps = left_out_maps(paths, kept, folder)
+    families = {path.stem: family_of(path.stem) for path in paths if family_of(path.stem)}
+    sets = {
+        path.stem: read_distances(path, maps.get(families[path.stem], VECTORS), folder)
+        for path in paths
+        if path.stem in families
+    }
+    head = TrainedHead.of(VECTORS)
+    at_head = np.array(head.prices)[:, 1]
+    chrf = np.array([re.match("chrf", name) is not None for name in head.names], float)
+    by_map = np.array([*VectorMap.of(VECTORS).prices, *[0.0] * (len(head.names) - len(ORDERS))])
+    yield "family", "set", "outputs", "measure", "chrf++", "map", "learned", "head"
+    for name, each in sets.items():
+        others = {one: found for one, found in sets.items() if families[one] != families[name]}
+        prices = [(chrf, 0.0), (by_map, 0.0), (fit(others, head.length_power), head.length_power)]
+        columns = [-each.lost(*pair) for pair in (*prices, (at_head, head.length_power))]
+        found = [measures(each.human, column, each.segments) for column in columns]
+        for measure in found[0]:
+            yield families[name], name, len(each.human), measure, *(f"{one[measure]:.4f}" for one in found)
+    yield (
+        "all",
+        "prices",
+        "",
+        "learned from all",
+        *(f"{name} {price:.3f}" for name, price in zip(head.names, fit(sets, head.length_power), strict=True)),
+    )
+
+
+def gaming(tables: Path) -> Iterator[tuple[object, ...]]:
+    """Shares of spoilt references that score above the output of their segment, one drawn."""
+    yield "set", "spoilt", "lines", "above the output", "mean", "mean of outputs"
+    for path in sorted(tables.glob("*.tsv")):
+        outputs: dict[str, list[str]] = {}
+        for row in rows_of(path):
+            outputs.setdefault(row["reference"], []).append(row["candidate"])
+        draw = np.random.default_rng(SEED)
+        chosen = [[*outputs][number] for number in draw.permutation(len(outputs))[:MOST]]
+        systems = {"output": [outputs[text][draw.integers(len(outputs[text]))] for text in chosen]}
+        systems |= {name: [spoil(text) for text in chosen] for name, spoil in SPOILT.items()}
+        results = softbleu.score(systems, chosen, metrics="trained", level="segment", vectors=VECTORS)
+        scores = [np.array([segment.score for segment in result.segments]) for result in results]
+        for name, found in zip(SPOILT, scores[1:], strict=True):
+            # A reference of one word is the same text in reverse.
+            changed = np.array([text != spoilt for text, spoilt in zip(chosen, systems[name], strict=True)])
+            above = (found > scores[0])[changed]
+            means = (f"{each[changed].mean():.1f}" for each in (found, scores[0]))
+            yield path.stem, name, len(above), f"{above.mean():.3f}", *means
+
+
+def main() -> None:
+    """Run one of the two, and write its table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("agreement", "gaming"))
+    parser.add_argument("tables", type=Path)
+    parser.add_argument("--kept", type=Path, default=Path(), help="folder for states")
+    parser.add_argument("--distances", type=Path, default=Path(), help="folder for distances and maps")
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    given = parser.parse_args()
+    rows = gaming(given.tables) if given.what == "gaming" else agreement(given.tables, given.kept, given.distances)
+    with given.output.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        for row in rows:
+            writer.writerow(row)
+            stream.flush()
+            print(*row, file=sys.stderr)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()
