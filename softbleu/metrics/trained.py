@@ -1,7 +1,7 @@
 """The trained metric: costs of distances between a candidate and its reference, learned from judgements.
 
 A head, a small file, says how many points each distance costs. A map of vectors says it of precision, recall and F
-of tokens that are matched under it (`softbleu.embeddings.maps`). A head over a map has prices of these and of strings.
+of tokens that are matched under it (`softbleu.embeddings.maps`). A head over a map prices these and strings.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from itertools import pairwise
 from operator import or_
 from pathlib import Path
 from string import punctuation
-from unicodedata import category
 from typing import TYPE_CHECKING, ClassVar, Self
+from unicodedata import category
 
 import numpy as np
 
@@ -78,8 +78,9 @@ STRINGS = {
     "longer": "logarithm of how many times as long the candidate is, in characters, beyond 1.5 times the reference",
     "joined": "logarithm of how many times as long its words are, beyond twice those of the reference",
     "invisible": "characters without a width that the reference lacks, per character of the candidate",
-    "repeated": "share of the candidate's words that are there again, and more often than in the reference, beyond 0.3",
+    "repeated": "share of the candidate's words that repeat, more often than in the reference, beyond 0.3",
     "order": "how far shared words are from the reference's order, times their share, beyond 0.6",
+    "case": "share of the reference's words that the candidate has with other capitals alone",
 }
 """Distances of strings that a head over a map has prices for, beside `TERMS` and metrics: name and meaning.
 
@@ -244,14 +245,20 @@ class PairWords:
 
 @dataclass(frozen=True)
 class _StringWords:
-    """Features of words: `string_size`, `string_unspaced` and `string_invisible`, numbers of characters."""
+    """Features of words: `string_size`, `string_unspaced` and `string_invisible`, numbers of characters.
+
+    `string_small` is the number of the word without capitals, from 1.
+    """
 
     def of(self, words: Sequence[str]) -> Mapping[str, Array]:
         """Compute the features of these words."""
         odd = [(0, 0) if word.isascii() else _odd_characters(word) for word in words]
         unspaced, invisible = np.array(odd, np.int64).reshape(-1, 2).T
         sizes = np.fromiter(map(len, words), np.int64, len(words)) - invisible
-        return dict(zip(_STRING_COLUMNS, (sizes, unspaced, invisible), strict=True))
+        small: dict[str, int] = {}
+        numbers = [small.setdefault(word.lower(), len(small) + 1) for word in words]
+        columns = dict(zip(_STRING_COLUMNS, (sizes, unspaced, invisible), strict=True))
+        return columns | {"string_small": np.array(numbers, np.int64)}
 
 
 _STRING_COLUMNS = ("string_size", "string_unspaced", "string_invisible")
@@ -286,10 +293,10 @@ class Trained(WholeMetric):
     over an encoder, as with the default head, they do not. 0 is the median of unrelated pairs. A corpus has the mean
     of its segments; of several references each segment takes the best. A side without any text has 0.
 
-    A head over a map, such as `multilingual-e5-small`, prices what precision, recall, F and lengths of tokens lack under
-    the map, what the scores of its metrics lack, and strings that no honest output has (`STRINGS`). Long references
-    make all costs greater, since judges count errors. Vectors whose name such a head has take it by themselves, as
-    with a `language` other than English.
+    A head over a map, such as `multilingual-e5-small`, prices what precision, recall, F and lengths of tokens lack
+    under the map, what the scores of its metrics lack, and strings that few honest outputs have (`STRINGS`). Long
+    references make all costs greater, since judges count errors. Vectors of the name of such a head take it by
+    themselves, as those of a `language` other than English do.
 
     With a `map` and no head, each token is matched greedily with the most similar one under the map, as in BERTScore,
     and weighs as the map says. What precision, recall and F of these lack costs points, and so do lengths that differ
@@ -505,12 +512,17 @@ def _strings(single: Chunk, words: WordTable) -> tuple[Floats, Floats]:
     joined = longer - np.log(np.maximum(number, 1) / np.maximum(others, 1))
     pairs = zip(single.candidates.by_line(), single.references.by_line(), strict=True)
     repeated, disorder = np.array([(_repeated(*pair), _disorder(*pair)) for pair in pairs]).reshape(-1, 2).T
+    small = words.feature("string_small")
+    missed, missed_small = (
+        _beyond(single.candidates, single.references, forms)[0] for forms in (np.arange(1, len(small) + 1), small)
+    )
     columns = (
         longer - _LONG,
         joined - _JOINED,
         (unseen - shown) / np.maximum(size, 1),
         repeated - _REPEATED,
         (disorder - _DISORDER) / (1 - _DISORDER),
+        (missed - missed_small) / np.maximum(single.references.lengths, 1),
     )
     return np.maximum(np.column_stack(columns), 0), other
 
