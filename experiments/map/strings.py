@@ -1,6 +1,7 @@
 """Measure a map with strings beside it, families of sets left out in turn, and what the score can be made to reward.
 
 python experiments/map/strings.py agreement TABLES --kept STATES --distances FOLDER -o strings.csv
+python experiments/map/strings.py kinds TABLES --kept STATES --distances FOLDER -o strings-kinds.csv
 python experiments/map/strings.py gaming TABLES -o strings-gaming.csv
 
 TABLES are those of `judgements.py`. A family that the map is learned from has a map of the others. `learned` has
@@ -12,7 +13,6 @@ from __future__ import annotations
 import argparse
 import csv
 import json
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -24,14 +24,25 @@ from scipy.optimize import nnls
 from study import family_of, learn_apart, measures
 
 import softbleu
-from softbleu.embeddings.maps import VectorMap
+from softbleu.embeddings.maps import TERMS, VectorMap
 from softbleu.encoders import open_encoder
 from softbleu.meta.mapping import finish_map
+from softbleu.meta.pooling import pool
 from softbleu.metrics.trained import TrainedHead
 
 VECTORS, LAYERS = "multilingual-e5-small", "9"
 PENALTY = 0.5  # Of the ridge, beside a diagonal of 1
-ORDERS = ("precision", "recall", "f", "length")
+METRICS = ("chrf++", "softbleu", "bertscore", "map", "learned", "head")
+CONTRASTS = (("head", "chrf++"), ("head", "bertscore"), ("head", "map"), ("bertscore", "softbleu"))
+KINDS = {
+    "news": ("WMT15–16", "WMT17", "WMT20", "WMT21", "WMT22", "WMT23", "WMT24"),
+    "talks": ("TED",),
+    "chats": ("chats",),
+    "medicine": ("medicine",),
+    "others": ("AfriMTE", "IndicMT", "Swiss German"),
+    "all": (),
+}
+SAMPLES = 200
 MOST, SEED = 150, 3  # References of a set that are spoilt, and the draw
 SPOILT = {
     "reversed": lambda text: " ".join(text.split()[::-1]),
@@ -51,6 +62,8 @@ class Distances:
 
     values: np.ndarray  # (outputs, distances)
     sizes: np.ndarray  # Characters of each reference
+    softbleu: np.ndarray  # Scores of `softbleu --language`
+    bertscore: np.ndarray  # Scores of BERTScore by these vectors
     human: np.ndarray
     segments: np.ndarray
 
@@ -70,10 +83,20 @@ def read_distances(path: Path, vector_map: str, folder: Path) -> Distances:
         unit = folder / "unit.json"
         folder.mkdir(parents=True, exist_ok=True)
         unit.write_text(json.dumps(content | {"prices": prices, "length_power": 0}), encoding="utf-8")
-        result = softbleu.score(*texts, metrics="trained", level="segment", head=str(unit), map=vector_map)
+        shared = {"level": "segment", "vectors": VECTORS}
+        result = softbleu.score(*texts, metrics="trained", head=str(unit), map=vector_map, **shared)
+        language = None if path.stem.startswith("gsw") else path.stem.removesuffix("-esa").rpartition("-")[2]
+        settings = {"language": language} if language else {"vectors": "none"}
+        others = (
+            softbleu.score(*texts, metrics="softbleu", level="segment", **settings),
+            softbleu.score(*texts, metrics="bertscore", **shared),
+        )
+        by_words, by_pieces = (np.array([segment.score for segment in other.segments]) for other in others)
         np.savez(
             place,
             values=np.array([segment.lost for segment in result.segments]),
+            softbleu=by_words,
+            bertscore=by_pieces,
             sizes=np.array([len("".join(text.split())) for text in texts[1]]),
             human=np.array([float(row["human"]) for row in rows]),
             segments=np.unique(texts[1], return_inverse=True)[1],
@@ -110,35 +133,81 @@ def left_out_maps(paths: list[Path], kept: Path, folder: Path) -> dict[str, str]
     return files
 
 
-def agreement(tables: Path, kept: Path, folder: Path) -> Iterator[tuple[object, ...]]:
-    """Pearson's r of each set, and within its segments."""
+def read_sets(tables: Path, kept: Path, folder: Path) -> dict[str, Distances]:
+    """Distances of the sets that are measured, by name."""
     paths = sorted(tables.glob("*.tsv"))
     maps = left_out_maps(paths, kept, folder)
-    families = {path.stem: family_of(path.stem) for path in paths if family_of(path.stem)}
-    sets = {
-        path.stem: read_distances(path, maps.get(families[path.stem], VECTORS), folder)
-        for path in paths
-        if path.stem in families
-    }
+    measured = [path for path in paths if family_of(path.stem)]
+    return {path.stem: read_distances(path, maps.get(family_of(path.stem), VECTORS), folder) for path in measured}
+
+
+def columns_of(each: Distances, learned: np.ndarray) -> dict[str, np.ndarray]:
+    """Scores of all metrics, up to a constant; `learned` are prices that were learned elsewhere."""
     head = TrainedHead.of(VECTORS)
-    at_head = np.array(head.prices)[:, 1]
-    chrf = np.array([re.match("chrf", name) is not None for name in head.names], float)
-    by_map = np.array([*VectorMap.of(VECTORS).prices, *[0.0] * (len(head.names) - len(ORDERS))])
-    yield "family", "set", "outputs", "measure", "chrf++", "map", "learned", "head"
+    chrf = np.array([name.startswith("chrf") for name in head.names], float)
+    by_map = np.array([*VectorMap.of(VECTORS).prices, *[0.0] * (len(head.names) - len(TERMS))])
+    return {
+        "chrf++": -each.lost(chrf, 0),
+        "softbleu": each.softbleu,
+        "bertscore": each.bertscore,
+        "map": -each.lost(by_map, 0),
+        "learned": -each.lost(learned, head.length_power),
+        "head": -each.lost(np.array(head.prices)[:, 1], head.length_power),
+    }
+
+
+def agreement(sets: Mapping[str, Distances]) -> Iterator[tuple[object, ...]]:
+    """Pearson's r of each set, without and with the length held constant, and within its segments."""
+    head = TrainedHead.of(VECTORS)
+    yield "family", "set", "outputs", "measure", *METRICS
     for name, each in sets.items():
-        others = {one: found for one, found in sets.items() if families[one] != families[name]}
-        prices = [(chrf, 0.0), (by_map, 0.0), (fit(others, head.length_power), head.length_power)]
-        columns = [-each.lost(*pair) for pair in (*prices, (at_head, head.length_power))]
-        found = [measures(each.human, column, each.segments) for column in columns]
+        others = {one: found for one, found in sets.items() if family_of(one) != family_of(name)}
+        columns = columns_of(each, fit(others, head.length_power))
+        found = [
+            measures(each.human, column, each.segments)
+            | {"partial r": partial(each.human, column, np.log(each.sizes + 1))}
+            for column in columns.values()
+        ]
         for measure in found[0]:
-            yield families[name], name, len(each.human), measure, *(f"{one[measure]:.4f}" for one in found)
-    yield (
-        "all",
-        "prices",
-        "",
-        "learned from all",
-        *(f"{name} {price:.3f}" for name, price in zip(head.names, fit(sets, head.length_power), strict=True)),
-    )
+            yield family_of(name), name, len(each.human), measure, *(f"{one[measure]:.4f}" for one in found)
+    prices = zip(head.names, fit(sets, head.length_power), strict=True)
+    yield "all", "prices", "", "learned from all", *(f"{name} {price:.3f}" for name, price in prices)
+
+
+def partial(human: np.ndarray, scores: np.ndarray, held: np.ndarray) -> float:
+    """Correlation of two columns with a third held constant."""
+    r, one, other = (np.corrcoef(*pair)[0, 1] for pair in ((human, scores), (human, held), (scores, held)))
+    return float((r - one * other) / np.sqrt((1 - one**2) * (1 - other**2)))
+
+
+def kinds(sets: Mapping[str, Distances]) -> Iterator[tuple[object, ...]]:
+    """Mean differences in r by kind of text, with the interval of a new set."""
+    none = np.zeros(len(TrainedHead.of(VECTORS).names))
+    drawn = {}
+    for name, each in sets.items():
+        columns = columns_of(each, none)
+        draw, members = (
+            np.random.default_rng(SEED),
+            [np.flatnonzero(each.segments == one) for one in set(each.segments)],
+        )
+        samples = [np.arange(len(each.human))]
+        samples += [
+            np.concatenate([members[one] for one in draw.integers(len(members), size=len(members))])
+            for _ in range(SAMPLES)
+        ]
+        drawn[name] = {
+            key: np.array([np.corrcoef(each.human[some], column[some])[0, 1] for some in samples])
+            for key, column in columns.items()
+            if key != "learned"
+        }
+    yield "kind", "difference", "sets", "mean", "low", "high", "new_low", "new_high"
+    for kind, families in KINDS.items():
+        members = [name for name in sets if family_of(name) in families or not families]
+        for one, other in CONTRASTS:
+            found = [drawn[name][one] - drawn[name][other] for name in members]
+            pooled = pool([each[0] for each in found], [each[1:].std() for each in found])
+            ends = pooled.mean, pooled.low, pooled.high, pooled.new_low, pooled.new_high
+            yield kind, f"{one} − {other}", len(members), *("" if end is None else f"{end:.3f}" for end in ends)
 
 
 def gaming(tables: Path) -> Iterator[tuple[object, ...]]:
@@ -163,15 +232,20 @@ def gaming(tables: Path) -> Iterator[tuple[object, ...]]:
 
 
 def main() -> None:
-    """Run one of the two, and write its table."""
+    """Run one of the three, and write its table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("agreement", "gaming"))
+    parser.add_argument("what", choices=("agreement", "kinds", "gaming"))
     parser.add_argument("tables", type=Path)
     parser.add_argument("--kept", type=Path, default=Path(), help="folder for states")
     parser.add_argument("--distances", type=Path, default=Path(), help="folder for distances and maps")
     parser.add_argument("-o", "--output", type=Path, required=True)
     given = parser.parse_args()
-    rows = gaming(given.tables) if given.what == "gaming" else agreement(given.tables, given.kept, given.distances)
+    if given.what == "gaming":
+        rows = gaming(given.tables)
+    else:
+        rows = {"agreement": agreement, "kinds": kinds}[given.what](
+            read_sets(given.tables, given.kept, given.distances)
+        )
     with given.output.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         for row in rows:

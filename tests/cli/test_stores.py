@@ -108,8 +108,8 @@ def test_metrics_of_a_language_are_those_that_work(command: Any, monkeypatch: An
     assert listed(command, "multilingual-e5-small")["state"] == "ready"
     assert metrics_for(command, "cs")["bertscore"] == "bertscore(vectors=multilingual-e5-small)"
     assert metrics_for(command, "en")["bertscore"] == "bertscore"
-    map_of_them = "trained(vectors=multilingual-e5-small, map=multilingual-e5-small)"
-    assert metrics_for(command, "cs")["trained"] == map_of_them
+    head = "trained(head=multilingual-e5-small, vectors=multilingual-e5-small, map=multilingual-e5-small)"
+    assert metrics_for(command, "cs")["trained"] == head
     assert metrics_for(command, "en")["trained"] == "trained"
 
 
