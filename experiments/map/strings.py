@@ -2,6 +2,7 @@
 
 python experiments/map/strings.py agreement TABLES --kept STATES --distances FOLDER -o strings.csv
 python experiments/map/strings.py kinds TABLES --kept STATES --distances FOLDER -o strings-kinds.csv
+python experiments/map/strings.py why TABLES --kept STATES --distances FOLDER -o strings-why.csv
 python experiments/map/strings.py gaming TABLES -o strings-gaming.csv
 
 TABLES are those of `judgements.py`. A family that the map is learned from has a map of the others. `learned` has
@@ -13,7 +14,9 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +46,13 @@ KINDS = {
     "all": (),
 }
 SAMPLES = 200
+CLASSES = {
+    "numbers": r"\d+",
+    "names and nouns": r"(?<=\s)[^\W\d_a-z][\w-]+",
+    "punctuation": r"[^\w\s]",
+    "words": r"\w+",
+}
+"""Classes of tokens by pattern; the second is of words with a capital behind a blank."""
 MOST, SEED = 150, 3  # References of a set that are spoilt, and the draw
 SPOILT = {
     "reversed": lambda text: " ".join(text.split()[::-1]),
@@ -210,6 +220,39 @@ def kinds(sets: Mapping[str, Distances]) -> Iterator[tuple[object, ...]]:
             yield kind, f"{one} − {other}", len(members), *("" if end is None else f"{end:.3f}" for end in ends)
 
 
+def why(sets: Mapping[str, Distances], tables: Path) -> Iterator[tuple[object, ...]]:
+    """Pearson's r in thirds by length, and of classes of tokens with what map and length leave of judgements."""
+    yield "set", "what", *(name for name in METRICS if name != "learned"), "r with the rest"
+    none = np.zeros(len(TrainedHead.of(VECTORS).names))
+    for name, each in sets.items():
+        columns = columns_of(each, none)
+        third = np.digitize(each.sizes, np.quantile(each.sizes, (1 / 3, 2 / 3)))
+        for number in range(3):
+            members = third == number
+            found = [
+                np.corrcoef(each.human[members], columns[key][members])[0, 1] for key in METRICS if key != "learned"
+            ]
+            yield (
+                name,
+                f"third {number + 1}, {np.median(each.sizes[members]):.0f} characters",
+                *(f"{r:.3f}" for r in found),
+                "",
+            )
+        known = np.column_stack((columns["map"], np.log(each.sizes + 1), np.ones(len(each.human))))
+        rest = each.human - known @ np.linalg.lstsq(known, each.human, rcond=None)[0]
+        rows = [*rows_of(tables / f"{name}.tsv")]
+        for kind, lost in CLASSES.items():
+            values = np.array([missed(lost, row["candidate"], row["reference"]) for row in rows])
+            if values.std() > 0:
+                yield name, f"lost {kind}", *[""] * 5, f"{np.corrcoef(rest, values)[0, 1]:.3f}"
+
+
+def missed(pattern: str, candidate: str, reference: str) -> float:
+    """Share of the tokens of a class in the reference that the candidate lacks; 0 without any."""
+    wanted, there = (Counter(re.findall(pattern, text)) for text in (reference, candidate))
+    return (wanted - there).total() / max(wanted.total(), 1)
+
+
 def gaming(tables: Path) -> Iterator[tuple[object, ...]]:
     """Shares of spoilt references that score above the output of their segment, one drawn."""
     yield "set", "spoilt", "lines", "above the output", "mean", "mean of outputs"
@@ -232,9 +275,9 @@ def gaming(tables: Path) -> Iterator[tuple[object, ...]]:
 
 
 def main() -> None:
-    """Run one of the three, and write its table."""
+    """Run one of the four, and write its table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("agreement", "kinds", "gaming"))
+    parser.add_argument("what", choices=("agreement", "kinds", "why", "gaming"))
     parser.add_argument("tables", type=Path)
     parser.add_argument("--kept", type=Path, default=Path(), help="folder for states")
     parser.add_argument("--distances", type=Path, default=Path(), help="folder for distances and maps")
@@ -243,9 +286,13 @@ def main() -> None:
     if given.what == "gaming":
         rows = gaming(given.tables)
     else:
-        rows = {"agreement": agreement, "kinds": kinds}[given.what](
-            read_sets(given.tables, given.kept, given.distances)
-        )
+        sets = read_sets(given.tables, given.kept, given.distances)
+        runs = {
+            "agreement": lambda: agreement(sets),
+            "kinds": lambda: kinds(sets),
+            "why": lambda: why(sets, given.tables),
+        }
+        rows = runs[given.what]()
     with given.output.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         for row in rows:
