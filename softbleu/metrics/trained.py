@@ -159,7 +159,9 @@ class TrainedHead(Content):
                 raise ValueError(f"format {content['format']!r}, not {_FORMAT}")
             metrics = tuple(map(str, content["metrics"]))
             priced: Fields = content["prices"]
-            over = str(content.get("map", ""))
+            over, power = str(content.get("map", "")), parse_score(content.get("length_power", 0))
+            if not 0 <= power <= 1 or (over and over not in map_names()):
+                raise ValueError(f"length_power is from 0 to 1, and a map one of {', '.join(map_names())}")
             names = (*_distances_of(over), *metrics)
             wrong = [name for name in priced if name not in names]
             none = [0.0] * len(POWERS)
@@ -169,9 +171,6 @@ class TrainedHead(Content):
                     f"no such distance: {wrong[0]!r}" if wrong else "a distance has 3 prices, 0 to 1,000,000"
                 )
             severity = tuple(map(parse_score, content.get("severity", ())))
-            power = parse_score(content.get("length_power", 0))
-            if not 0 <= power <= 1 or (over and over not in map_names()):
-                raise ValueError(f"length_power is from 0 to 1, and a map one of {', '.join(map_names())}")
             texts = content["vectors"], content["tokenize"]
             layers, lowercase = content["layers"], content["lowercase"]
             if not all(isinstance(text, str) for text in (*texts, layers or "")) or not isinstance(lowercase, bool):
