@@ -77,7 +77,7 @@ FEATURES = {
 STRINGS = {
     "longer": "logarithm of how many times as long the candidate is, in characters, beyond 1.5 times the reference",
     "joined": "logarithm of how many times as long its words are, beyond twice those of the reference",
-    "invisible": "characters without a width that the reference lacks, per character of the candidate",
+    "invisible": "characters without a width that the reference lacks, per character of the candidate, beyond 0.05",
     "repeated": "share of the candidate's words that repeat, more often than in the reference, beyond 0.3",
     "order": "how far shared words are from the reference's order, times their share, beyond 0.6",
     "case": "share of the reference's words that the candidate has with other capitals alone",
@@ -496,8 +496,8 @@ def _matched_words(single: Chunk, words: WordTable) -> Floats:
     return np.column_stack((1 - np.array(found).reshape(-1, 3), lengths))
 
 
-_LONG, _JOINED, _REPEATED, _DISORDER = math.log(1.5), math.log(2), 0.3, 0.6
-"""Differences without a price: of lengths in characters, lengths of words, shares of repeated words, order."""
+_LONG, _JOINED, _UNSEEN, _REPEATED, _DISORDER = math.log(1.5), math.log(2), 0.05, 0.3, 0.6
+"""Differences without a price, in the order of `STRINGS`; Persian, for one, has characters without a width."""
 _SHORT, _USUAL = 5, 100
 """Characters that each reference has in addition, and those of a reference at which costs are as priced."""
 
@@ -518,7 +518,7 @@ def _strings(single: Chunk, words: WordTable) -> tuple[Floats, Floats]:
     columns = (
         longer - _LONG,
         joined - _JOINED,
-        (unseen - shown) / np.maximum(size, 1),
+        (unseen - shown) / np.maximum(size, 1) - _UNSEEN,
         repeated - _REPEATED,
         (disorder - _DISORDER) / (1 - _DISORDER),
         (missed - missed_small) / np.maximum(single.references.lengths, 1),

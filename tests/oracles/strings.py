@@ -29,7 +29,7 @@ def string_distances(candidate: str, reference: str) -> dict[str, float]:
     return {
         "longer": max(0, longer - math.log(1.5)),
         "joined": max(0, longer - math.log(words[0] / words[1]) - math.log(2)),
-        "invisible": max(0, unseen[0] - unseen[1]) / sizes[0],
+        "invisible": max(0, (unseen[0] - unseen[1]) / sizes[0] - 0.05),
         "repeated": max(0, more / len(one) - 0.3),
         "order": max(0, order - 0.6) / 0.4,
         "case": recased / len(other),
