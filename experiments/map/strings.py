@@ -27,6 +27,7 @@ from scipy.optimize import nnls
 from study import family_of, learn_apart, measures
 
 import softbleu
+from softbleu.config.languages import is_unspaced
 from softbleu.embeddings.maps import TERMS, VectorMap
 from softbleu.encoders import open_encoder
 from softbleu.meta.mapping import finish_map
@@ -267,9 +268,12 @@ def gaming(tables: Path) -> Iterator[tuple[object, ...]]:
         results = softbleu.score(systems, chosen, metrics="trained", level="segment", vectors=VECTORS)
         scores = [np.array([segment.score for segment in result.segments]) for result in results]
         for name, found in zip(SPOILT, scores[1:], strict=True):
-            # A reference of one word is the same text in reverse.
+            # A reference of one word is the same text in reverse; text of scripts without blanks needs none.
             changed = np.array([text != spoilt for text, spoilt in zip(chosen, systems[name], strict=True)])
+            changed &= [not is_unspaced(text) or name != "without blanks" for text in chosen]
             above = (found > scores[0])[changed]
+            if not len(above):
+                continue
             means = (f"{each[changed].mean():.1f}" for each in (found, scores[0]))
             yield path.stem, name, len(above), f"{above.mean():.3f}", *means
 

@@ -77,7 +77,7 @@ FEATURES = {
 STRINGS = {
     "longer": "logarithm of how many times as long the candidate is, in characters, beyond 1.5 times the reference",
     "joined": "logarithm of how many times as long its words are, beyond twice those of the reference",
-    "invisible": "characters without a width that the reference lacks, per character of the candidate, beyond 0.05",
+    "invisible": "characters without a width that the reference lacks, per character, beyond 0.01, joiners beyond 0.05",
     "repeated": "share of the candidate's words that repeat, more often than in the reference, beyond 0.3",
     "order": "how far shared words are from the reference's order, times their share, beyond 0.6",
     "case": "share of the reference's words that the candidate has with other capitals alone",
@@ -244,28 +244,34 @@ class PairWords:
 
 @dataclass(frozen=True)
 class _StringWords:
-    """Features of words: `string_size`, `string_unspaced` and `string_invisible`, numbers of characters.
+    """Features of words: `string_size` and other numbers of characters.
 
     `string_small` is the number of the word without capitals, from 1.
     """
 
     def of(self, words: Sequence[str]) -> Mapping[str, Array]:
         """Compute the features of these words."""
-        odd = [(0, 0) if word.isascii() else _odd_characters(word) for word in words]
-        unspaced, invisible = np.array(odd, np.int64).reshape(-1, 2).T
-        sizes = np.fromiter(map(len, words), np.int64, len(words)) - invisible
+        odd = [(0, 0, 0) if word.isascii() else _odd_characters(word) for word in words]
+        unspaced, invisible, marks = np.array(odd, np.int64).reshape(-1, 3).T
+        sizes = np.fromiter(map(len, words), np.int64, len(words)) - invisible - marks
         small: dict[str, int] = {}
         numbers = [small.setdefault(word.lower(), len(small) + 1) for word in words]
-        columns = dict(zip(_STRING_COLUMNS, (sizes, unspaced, invisible), strict=True))
+        columns = dict(zip(_STRING_COLUMNS, (sizes, unspaced, invisible, marks), strict=True))
         return columns | {"string_small": np.array(numbers, np.int64)}
 
 
-_STRING_COLUMNS = ("string_size", "string_unspaced", "string_invisible")
+_STRING_COLUMNS = ("string_size", "string_unspaced", "string_invisible", "string_marks")
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 
 
-def _odd_characters(word: str) -> tuple[int, int]:
-    return len(_UNSPACED.findall(word)), sum(category(character) == "Cf" for character in word)
+_MARK = re.compile(r"[\u00ad\u061c\u200c-\u200f\u202a-\u202e\u2066-\u2069]")
+"""Soft hyphens, joiners and marks of direction: honest text has some."""
+_BETWEEN_WORDS = re.compile(r"(?<=[\u0e00-\u109f\u1780-\u17ff])\u200b")  # As Thai, Khmer and others may have it
+
+
+def _odd_characters(word: str) -> tuple[int, int, int]:
+    marks, invisible = len(_MARK.findall(word)), sum(category(character) == "Cf" for character in word)
+    return len(_UNSPACED.findall(word)), invisible - marks - len(_BETWEEN_WORDS.findall(word)), marks
 
 
 @cache
@@ -496,15 +502,15 @@ def _matched_words(single: Chunk, words: WordTable) -> Floats:
     return np.column_stack((1 - np.array(found).reshape(-1, 3), lengths))
 
 
-_LONG, _JOINED, _UNSEEN, _REPEATED, _DISORDER = math.log(1.5), math.log(2), 0.05, 0.3, 0.6
-"""Differences without a price, in the order of `STRINGS`; Persian, for one, has characters without a width."""
+_LONG, _JOINED, _UNSEEN, _MARKED, _REPEATED, _DISORDER = math.log(1.5), math.log(2), 0.01, 0.05, 0.3, 0.6
+"""Differences without a price, in the order of `STRINGS`; 0.05 is for soft hyphens and the like."""
 _SHORT, _USUAL = 5, 100
 """Characters that each reference has in addition, and those of a reference at which costs are as priced."""
 
 
 def _strings(single: Chunk, words: WordTable) -> tuple[Floats, Floats]:
     """Compute the distances `STRINGS` of each pair, (pairs, distances), and lengths of references in characters."""
-    (size, number, unseen), (other, others, shown) = (
+    (size, number, unseen, marks), (other, others, shown, expected) = (
         _string_sums(text, words) for text in (single.candidates, single.references)
     )
     longer = np.log(np.maximum(size, 1) / np.maximum(other, 1))
@@ -518,7 +524,8 @@ def _strings(single: Chunk, words: WordTable) -> tuple[Floats, Floats]:
     columns = (
         longer - _LONG,
         joined - _JOINED,
-        (unseen - shown) / np.maximum(size, 1) - _UNSEEN,
+        (np.maximum(unseen - shown - _UNSEEN * size, 0) + np.maximum(marks - expected - _MARKED * size, 0))
+        / np.maximum(size, 1),
         repeated - _REPEATED,
         (disorder - _DISORDER) / (1 - _DISORDER),
         (missed - missed_small) / np.maximum(single.references.lengths, 1),
@@ -526,11 +533,11 @@ def _strings(single: Chunk, words: WordTable) -> tuple[Floats, Floats]:
     return np.maximum(np.column_stack(columns), 0), other
 
 
-def _string_sums(text: Tokens, words: WordTable) -> tuple[Floats, Floats, Floats]:
-    """Count characters, words and characters without a width in each line."""
+def _string_sums(text: Tokens, words: WordTable) -> tuple[Floats, Floats, Floats, Floats]:
+    """Count characters, words, characters without a width, and soft hyphens and the like in each line."""
     sums = (np.concatenate(([0], np.cumsum(words.feature(name)[text.codes]))) for name in _STRING_COLUMNS)
-    size, unspaced, invisible = (np.diff(each[text.offsets]).astype(np.float64) for each in sums)
-    return size, text.lengths + unspaced, invisible
+    size, unspaced, invisible, marks = (np.diff(each[text.offsets]).astype(np.float64) for each in sums)
+    return size, text.lengths + unspaced, invisible, marks
 
 
 def _repeated(candidate: Sequence[int], reference: Sequence[int]) -> float:

@@ -9,10 +9,11 @@ from softbleu.config.languages import is_unspaced
 def string_distances(candidate: str, reference: str) -> dict[str, float]:
     """Return the distances by name."""
     one, other = candidate.split(), reference.split()
-    sizes, words, unseen = [], [], []
+    sizes, words, unseen, marks = [], [], [], []
     for line in (one, other):
-        unseen.append(sum(unicodedata.category(character) == "Cf" for character in "".join(line)))
-        sizes.append(len("".join(line)) - unseen[-1])
+        marks.append(sum(word.count("\u200d") + word.count("\u00ad") for word in line))
+        unseen.append(sum(unicodedata.category(character) == "Cf" for character in "".join(line)) - marks[-1])
+        sizes.append(len("".join(line)) - unseen[-1] - marks[-1])
         words.append(len(line) + sum(map(is_unspaced, "".join(line))))
     longer = math.log(sizes[0] / sizes[1])
     left, paired = [*enumerate(other)], []
@@ -29,7 +30,8 @@ def string_distances(candidate: str, reference: str) -> dict[str, float]:
     return {
         "longer": max(0, longer - math.log(1.5)),
         "joined": max(0, longer - math.log(words[0] / words[1]) - math.log(2)),
-        "invisible": max(0, (unseen[0] - unseen[1]) / sizes[0] - 0.05),
+        "invisible": max(0, (unseen[0] - unseen[1]) / sizes[0] - 0.01)
+        + max(0, (marks[0] - marks[1]) / sizes[0] - 0.05),
         "repeated": max(0, more / len(one) - 0.3),
         "order": max(0, order - 0.6) / 0.4,
         "case": recased / len(other),
