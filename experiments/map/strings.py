@@ -59,9 +59,7 @@ SPOILT = {
     "reversed": lambda text: " ".join(text.split()[::-1]),
     "three times": lambda text: " ".join([text] * 3),
     "without blanks": lambda text: text.replace(" ", ""),
-    "zero-width in words": lambda text: " ".join(
-        word[: len(word) // 2] + "\u200b" + word[len(word) // 2 :] for word in text.split()
-    ),
+    "zero-width in words": lambda text: re.sub(r"(\S\S)(?=\S)", "\\1\u200b", text),
     "twice": lambda text: f"{text} {text}",
     "first half": lambda text: " ".join(text.split()[: (len(text.split()) + 1) // 2]),
 }

@@ -77,7 +77,7 @@ FEATURES = {
 STRINGS = {
     "longer": "logarithm of how many times as long the candidate is, in characters, beyond 1.5 times the reference",
     "joined": "logarithm of how many times as long its words are, beyond twice those of the reference",
-    "invisible": "characters without a width that the reference lacks, per character, beyond 0.01, joiners beyond 0.05",
+    "invisible": "characters without a width that the reference lacks, per character, beyond 0.01, joiners 0.05",
     "repeated": "share of the candidate's words that repeat, more often than in the reference, beyond 0.3",
     "order": "how far shared words are from the reference's order, times their share, beyond 0.6",
     "case": "share of the reference's words that the candidate has with other capitals alone",
