@@ -192,6 +192,8 @@ def test_training_gives_the_digits_of_version_0_4(tmp_path: Path) -> None:
         ({"prices": [1]}, "no head"),
         ({"vectors": None}, "are texts"),
         ({"metrics": 3}, "no head"),
+        ({"map": "none such"}, "a map one of minilm-l6, multilingual-e5-small"),
+        ({"length_power": 2}, "length_power is from 0 to 1"),
     ],
 )
 def test_a_damaged_head_is_refused(change: dict[str, Any], said: str, tmp_path: Path) -> None:

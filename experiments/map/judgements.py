@@ -102,6 +102,8 @@ def every(data: Path) -> Iterator[tuple[str, Iterator[Row]]]:
     for language in ("cs", "zh", "hi"):
         folder = data / f"wmt24-esa/en-{language}"
         yield f"wmt24-en-{language}", of_files(folder, "*", f"reference-A.{language}", "esa-segments.tsv", "esa")
+    for path in sorted((data / "second").glob("*.tsv")):
+        yield path.stem, table(path, "score")
 
 
 def drawn(rows: list[Row], most: int) -> list[Row]:

@@ -49,6 +49,11 @@ FAMILIES = {
     "WMT24": "wmt24",
     "IndicMT": "indicmt",
     "AfriMTE": "afrimte",
+    "chats": "chat",
+    "medicine": "bio",
+    "WMT23": "wmt23",
+    "Swiss German": "gsw",
+    "WMT20": "wmt20",
 }
 VISITS = {"MLQE-PE": 16_500, "WMT17": 13_400, "TED": 9_000, "WMT21": 11_000}
 """Outputs that the descent visits, of each kind that is learned from apart."""

@@ -24,7 +24,8 @@ from softbleu.text.tokens import TOKENIZERS, Tokenizer
 def describe_metrics(language: str | None = None) -> Table:
     """Make a table of metrics: measure, needs, better direction, language, and other rewarded outputs.
 
-    With a language, metrics that work in it by default, and the settings that it implies.
+    With a language, metrics that work in it by default, and the settings that it implies; outside English a fact says
+    which to take first.
 
     >>> next(row[2:] for row in describe_metrics().rows if row[0] == "ter")
     ('references', 'lower', 'any', 'in corrections, the source left as it is')
@@ -42,7 +43,14 @@ def describe_metrics(language: str | None = None) -> Table:
             if made.requires.vectors and choice.of_extra and not is_ready(str(choice.vectors)):
                 continue
             rows.append((*_metric_row(made)[:-2], str(made)))
-    return Table((*columns[:-2], "as"), rows)
+    taught = next((row[-1] for row in rows if row[0] == "trained"), "")
+    facts = {} if taught == "trained" else {"take first": _FIRST if taught else _FIRST_ALONE}
+    return Table((*columns[:-2], "as"), rows, facts)
+
+
+_FIRST = "trained, with chrf++ beside it"
+"""Metrics to take first in other languages than English; see docs/study/map.md, strings beside the map."""
+_FIRST_ALONE = "softbleu and chrf; trained needs pip install '.[multilingual]'"
 
 
 def metric_groups() -> list[Table]:

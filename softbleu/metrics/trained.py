@@ -1,12 +1,14 @@
 """The trained metric: costs of distances between a candidate and its reference, learned from judgements.
 
 A head, a small file, says how many points each distance costs. A map of vectors says it of precision, recall and F
-of tokens that are matched under it (`softbleu.embeddings.maps`).
+of tokens that are matched under it (`softbleu.embeddings.maps`). A head over a map prices these and strings.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, reduce
@@ -15,10 +17,12 @@ from operator import or_
 from pathlib import Path
 from string import punctuation
 from typing import TYPE_CHECKING, ClassVar, Self
+from unicodedata import category
 
 import numpy as np
 
 from softbleu.config.declare import setting
+from softbleu.config.languages import UNSPACED
 from softbleu.embeddings.choice import DEFAULT_VECTORS, VectorChoice
 from softbleu.embeddings.learning import lengths_apart
 from softbleu.embeddings.maps import TERMS, VectorMap, map_names
@@ -70,6 +74,18 @@ FEATURES = {
     "unknown": "words of the candidate that neither English nor the reference has, per word of the reference",
 }
 """Distances between a candidate and its reference, 0 where they are equal: name and meaning."""
+STRINGS = {
+    "longer": "logarithm of how many times as long the candidate is, in characters, beyond 1.5 times the reference",
+    "joined": "logarithm of how many times as long its words are, beyond twice those of the reference",
+    "invisible": "characters without a width that the reference lacks, per character, beyond 0.01, joiners 0.05",
+    "repeated": "share of the candidate's words that repeat, more often than in the reference, beyond 0.3",
+    "order": "how far shared words are from the reference's order, times their share, beyond 0.6",
+    "case": "share of the reference's words that the candidate has with other capitals alone",
+}
+"""Distances of strings that a head over a map has prices for, beside `TERMS` and metrics: name and meaning.
+
+A character of a script without blanks is a word by itself. All are 0 of most honest outputs.
+"""
 POWERS = (0.5, 1.0, 2.0)
 """A distance d costs a * d**0.5 + b * d + c * d**2 points, none of its three prices negative."""
 SEVERITIES = (0.75, 4 / 3)
@@ -87,11 +103,13 @@ class TrainedHead(Content):
     metrics: tuple[str, ...] = ()  # Metrics whose scores are distances, too: what they lack of 100, in hundredths
     prices: tuple[tuple[float, ...], ...] = ()  # Of each of `names` those of the powers
     severity: tuple[float, ...] = ()  # A constant, and a weight of each component of the candidate's mean vector
+    map: str = ""  # Name of the map under which tokens are matched, if any
+    length_power: float = 0.0  # Over a map, all costs are times the reference's length to this power
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of the distances: `FEATURES`, then the metrics."""
-        return (*FEATURES, *self.metrics)
+        """Names of the distances: `FEATURES`, or `TERMS` and `STRINGS` over a map; then the metrics."""
+        return (*_distances_of(self.map), *self.metrics)
 
     def lost(self, distances: Floats, directions: Floats) -> Floats:
         """Points that distances cost, of the same shape (pairs, distances).
@@ -141,9 +159,13 @@ class TrainedHead(Content):
                 raise ValueError(f"format {content['format']!r}, not {_FORMAT}")
             metrics = tuple(map(str, content["metrics"]))
             priced: Fields = content["prices"]
-            wrong = [name for name in priced if name not in (*FEATURES, *metrics)]
+            over, power = str(content.get("map", "")), parse_score(content.get("length_power", 0))
+            if not 0 <= power <= 1 or (over and over not in map_names()):
+                raise ValueError(f"length_power is from 0 to 1, and a map one of {', '.join(map_names())}")
+            names = (*_distances_of(over), *metrics)
+            wrong = [name for name in priced if name not in names]
             none = [0.0] * len(POWERS)
-            prices = tuple(tuple(map(parse_score, priced.get(name, none))) for name in (*FEATURES, *metrics))
+            prices = tuple(tuple(map(parse_score, priced.get(name, none))) for name in names)
             if wrong or not all(len(one) == len(POWERS) and 0 <= min(one) <= max(one) <= 1e6 for one in prices):
                 raise ValueError(
                     f"no such distance: {wrong[0]!r}" if wrong else "a distance has 3 prices, 0 to 1,000,000"
@@ -159,7 +181,9 @@ class TrainedHead(Content):
                 "heads/recipe/train.py"
             ) from error
         fingerprint = Content.of(str(path)).fingerprint
-        return cls(location, fingerprint, texts[0], layers, texts[1], lowercase, metrics, prices, severity)
+        return cls(
+            location, fingerprint, texts[0], layers, texts[1], lowercase, metrics, prices, severity, over, power
+        )
 
 
 @cache
@@ -168,10 +192,15 @@ def bundled_map(name: str) -> VectorMap:
     return VectorMap.of(name)
 
 
+def _distances_of(over: str) -> tuple[str, ...]:
+    """Names of the distances of a head, of one over a map if that is named."""
+    return (*TERMS, *STRINGS) if over else tuple(FEATURES)
+
+
 @cache
-def _maps_alone() -> frozenset[str]:
-    """Names of vectors that have a map in the box, and no head."""
-    return frozenset(map_names()).difference(resource_names(_FOLDER, _FILE))
+def _heads_over_maps() -> frozenset[str]:
+    """Names of heads in the box that are over a map."""
+    return frozenset(name for name in resource_names(_FOLDER, _FILE) if bundled_head(name).map)
 
 
 @cache
@@ -213,6 +242,38 @@ class PairWords:
         return dict(zip((f"pair_{name}" for name in _WORD_COLUMNS), columns, strict=True))
 
 
+@dataclass(frozen=True)
+class _StringWords:
+    """Features of words: `string_size` and other numbers of characters.
+
+    `string_small` is the number of the word without capitals, from 1.
+    """
+
+    def of(self, words: Sequence[str]) -> Mapping[str, Array]:
+        """Compute the features of these words."""
+        odd = [(0, 0, 0) if word.isascii() else _odd_characters(word) for word in words]
+        unspaced, invisible, marks = np.array(odd, np.int64).reshape(-1, 3).T
+        sizes = np.fromiter(map(len, words), np.int64, len(words)) - invisible - marks
+        small: dict[str, int] = {}
+        numbers = [small.setdefault(word.lower(), len(small) + 1) for word in words]
+        columns = dict(zip(_STRING_COLUMNS, (sizes, unspaced, invisible, marks), strict=True))
+        return columns | {"string_small": np.array(numbers, np.int64)}
+
+
+_STRING_COLUMNS = ("string_size", "string_unspaced", "string_invisible", "string_marks")
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+
+
+_MARK = re.compile(r"[\u00ad\u061c\u200c-\u200f\u202a-\u202e\u2066-\u2069]")
+"""Soft hyphens, joiners and marks of direction: honest text has some."""
+_BETWEEN_WORDS = re.compile(r"(?<=[\u0e00-\u109f\u1780-\u17ff])\u200b")  # As Thai, Khmer and others may have it
+
+
+def _odd_characters(word: str) -> tuple[int, int, int]:
+    marks, invisible = len(_MARK.findall(word)), sum(category(character) == "Cf" for character in word)
+    return len(_UNSPACED.findall(word)), invisible - marks - len(_BETWEEN_WORDS.findall(word)), marks
+
+
 @cache
 def _word_list() -> WordList:
     """English words."""
@@ -237,18 +298,21 @@ class Trained(WholeMetric):
     over an encoder, as with the default head, they do not. 0 is the median of unrelated pairs. A corpus has the mean
     of its segments; of several references each segment takes the best. A side without any text has 0.
 
+    A head over a map, such as `multilingual-e5-small`, prices what precision, recall, F and lengths of tokens lack
+    under the map, what the scores of its metrics lack, and strings that few honest outputs have (`STRINGS`). Long
+    references make all costs greater, since judges count errors. Vectors of the name of such a head take it by
+    themselves, as those of a `language` other than English do.
+
     With a `map` and no head, each token is matched greedily with the most similar one under the map, as in BERTScore,
     and weighs as the map says. What precision, recall and F of these lack costs points, and so do lengths that differ
     (logarithms of ratios of tokens), at the prices of the map, which also names vectors, layers and tokens, unless
-    others are given. The scale is that of BERTScore: unrelated pairs have more than 0. Vectors that have a map in the
-    box and no head take it unless a head is given, such as `multilingual-e5-small`, which a `language` other than
-    English takes.
+    others are given. The scale is that of BERTScore: unrelated pairs have more than 0.
 
     Parameters
     ----------
     head
-        `minilm-l6` (pieces in context by the bundled encoder), `static` (vectors of words), or a file. Its tokens
-        and vectors are taken unless others are given.
+        `minilm-l6` (pieces in context by the bundled encoder), `multilingual-e5-small` (over its map), `static`
+        (vectors of words), or a file. Its tokens, vectors and map are taken unless others are given.
 
     Examples
     --------
@@ -273,14 +337,17 @@ class Trained(WholeMetric):
     def complete(self) -> None:
         """Take tokens and vectors of the head or of the map, unless others are given.
 
-        Without either, vectors of a name that only a map in the box has take this map.
+        Without either, vectors with the name of a head over a map take it.
         """
         head, learned, vectors = self.head, self.vector_choice.map, self.vector_choice.vectors
-        if head is None and learned is None and isinstance(vectors, str) and vectors in _maps_alone():
-            learned = bundled_map(vectors)
+        if head is None and learned is None and isinstance(vectors, str) and vectors in _heads_over_maps():
+            head = bundled_head(vectors)
+            object.__setattr__(self, "head", head)
+        if head is not None and head.map and learned is None:
+            learned = bundled_map(head.map)
             object.__setattr__(self, "vector_choice", replace(self.vector_choice, map=learned))
         asked = replace(self.vector_choice, precision="float32")
-        if head is None and learned is not None:
+        if learned is not None and (head is None or head.map):
             if asked == VectorChoice(DEFAULT_ENCODER, map=learned):
                 object.__setattr__(self, "vector_choice", replace(self.vector_choice, vectors=learned.vectors))
             if self.tokenizer == Whitespace() and learned.facts["tokenize"] != "none":
@@ -298,7 +365,7 @@ class Trained(WholeMetric):
         Severities of a head count over the bundled vectors of words alone, if it was trained with them; over an
         encoder and over other vectors they are left out.
         """
-        if self.head is None and self.vector_choice.map is not None:
+        if self._over_map:
             return replace(self, learned=self.vector_choice.map)
         head, vectors = self.used, self.vector_choice.vectors
         if self.vector_choice.in_context and any(metric.requires.idf is not None for metric in self._metrics):
@@ -312,6 +379,11 @@ class Trained(WholeMetric):
         return "en" if self.head is None and self.vector_choice.map is None else None
 
     @property
+    def _over_map(self) -> bool:
+        """Whether tokens are matched under a map, by its own prices or by those of a head over it."""
+        return self.vector_choice.map is not None and (self.head is None or bool(self.head.map))
+
+    @property
     def used(self) -> TrainedHead:
         """The head, that in the box where none is named."""
         return self.head or bundled_head(DEFAULT_HEAD)
@@ -319,9 +391,10 @@ class Trained(WholeMetric):
     @property
     def requires(self) -> Requirements:
         """Vectors of pieces or words, features of words, and the needs of the head's metrics."""
-        if self.head is None and self.vector_choice.map is not None:
-            return Requirements(vectors=True, pieces=self.vector_choice.in_context, weights=True)
-        needed = Requirements(vectors=True, pieces=self.vector_choice.in_context, parts=(PairWords(),))
+        needed = Requirements(vectors=True, pieces=self.vector_choice.in_context, weights=self._over_map)
+        if self._over_map and self.head is None:
+            return needed
+        needed = replace(needed, parts=(_StringWords() if self._over_map else PairWords(),))
         return reduce(or_, (metric.requires for metric in self._metrics), needed)
 
     @property
@@ -334,13 +407,26 @@ class Trained(WholeMetric):
         words = needed(words, self.name, "words")
         single = chunk.by_reference()
         _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
-        if self.head is None and self.learned is not None:
+        if self.learned is not None:
             found = (_matched_pieces if words.vectors.in_context else _matched_words)(single, words)
-            rows = _as_rows(self.learned.losses(found), found[:, 2] < 1)
+            losses = (
+                self.learned.losses(found)
+                if self.head is None
+                else self._lost_over_map(found, single, words, kernels)
+            )
+            rows = _as_rows(losses, found[:, 2] < 1)
             return rows[best_rows(chunk.segment_offsets, rows[:, 0])]
         distances, directions, known = self.measure(single, words, kernels)
         rows = _as_rows(self.used.lost(distances, directions), known)
         return rows[best_rows(chunk.segment_offsets, rows[:, 0])]
+
+    def _lost_over_map(self, found: Floats, single: Chunk, words: WordTable, kernels: Kernels) -> Floats:
+        """Points that the distances of a head over a map cost, `found` under the map: (pairs, distances)."""
+        distances, sizes = _strings(single, words)
+        scores = [metric.columns(metric.statistics(single, words, kernels)).score for metric in self._metrics]
+        columns = np.column_stack((found, distances, *(1 - score / 100 for score in scores)))
+        factors = ((sizes + _SHORT) / _USUAL) ** self.used.length_power
+        return self.used.lost(columns, np.zeros((len(single), 0))) * factors[:, None]
 
     def measure(self, single: Chunk, words: WordTable, kernels: Kernels) -> tuple[Floats, Floats, Flags]:
         """Measure pairs of a candidate and one reference, and see whether both sides have any text.
@@ -376,7 +462,7 @@ class Trained(WholeMetric):
 
     def causes(self, row: Integers) -> tuple[Finding, ...]:
         """Distances that cost points, the most expensive first."""
-        names = TERMS if self.head is None and self.vector_choice.map is not None else self.used.names
+        names = TERMS if self._over_map and self.head is None else self.used.names
         lost = zip(names, self.columns(row[None])[0].lost, strict=True)
         ranked = sorted(((points, name) for name, points in lost if points > 0), reverse=True)
         return tuple(Finding("lost", name, points) for points, name in ranked)
@@ -414,6 +500,78 @@ def _matched_words(single: Chunk, words: WordTable) -> Floats:
         found.append(agreement(sums))
     lengths = lengths_apart(single.candidates.lengths, single.references.lengths)
     return np.column_stack((1 - np.array(found).reshape(-1, 3), lengths))
+
+
+_LONG, _JOINED, _UNSEEN, _MARKED, _REPEATED, _DISORDER = math.log(1.5), math.log(2), 0.01, 0.05, 0.3, 0.6
+"""Differences without a price, in the order of `STRINGS`; 0.05 is for soft hyphens and the like."""
+_SHORT, _USUAL = 5, 100
+"""Characters that each reference has in addition, and those of a reference at which costs are as priced."""
+
+
+def _strings(single: Chunk, words: WordTable) -> tuple[Floats, Floats]:
+    """Compute the distances `STRINGS` of each pair, (pairs, distances), and lengths of references in characters."""
+    (size, number, unseen, marks), (other, others, shown, expected) = (
+        _string_sums(text, words) for text in (single.candidates, single.references)
+    )
+    longer = np.log(np.maximum(size, 1) / np.maximum(other, 1))
+    joined = longer - np.log(np.maximum(number, 1) / np.maximum(others, 1))
+    pairs = zip(single.candidates.by_line(), single.references.by_line(), strict=True)
+    repeated, disorder = np.array([(_repeated(*pair), _disorder(*pair)) for pair in pairs]).reshape(-1, 2).T
+    small = words.feature("string_small")
+    missed, missed_small = (
+        _beyond(single.candidates, single.references, forms)[0] for forms in (np.arange(1, len(small) + 1), small)
+    )
+    columns = (
+        longer - _LONG,
+        joined - _JOINED,
+        (np.maximum(unseen - shown - _UNSEEN * size, 0) + np.maximum(marks - expected - _MARKED * size, 0))
+        / np.maximum(size, 1),
+        repeated - _REPEATED,
+        (disorder - _DISORDER) / (1 - _DISORDER),
+        (missed - missed_small) / np.maximum(single.references.lengths, 1),
+    )
+    return np.maximum(np.column_stack(columns), 0), other
+
+
+def _string_sums(text: Tokens, words: WordTable) -> tuple[Floats, Floats, Floats, Floats]:
+    """Count characters, words, characters without a width, and soft hyphens and the like in each line."""
+    sums = (np.concatenate(([0], np.cumsum(words.feature(name)[text.codes]))) for name in _STRING_COLUMNS)
+    size, unspaced, invisible, marks = (np.diff(each[text.offsets]).astype(np.float64) for each in sums)
+    return size, text.lengths + unspaced, invisible, marks
+
+
+def _repeated(candidate: Sequence[int], reference: Sequence[int]) -> float:
+    """Compute the share of the candidate's words that repeat, more often than in the reference; 0 up to 0.3.
+
+    >>> _repeated([1, 2, 1, 2, 1, 2], [1, 2]), _repeated([1, 2, 3, 3], [3, 3])
+    (0.6666666666666666, 0.0)
+    """
+    if len(candidate) - len(set(candidate)) <= _REPEATED * len(candidate):
+        return 0.0  # As in most lines, which this spares the count: no share beyond the one without a price
+    there = Counter(reference)
+    more = sum(max(0, count - max(1, there[code])) for code, count in Counter(candidate).items())
+    return more / max(len(candidate), 1)
+
+
+def _disorder(candidate: Sequence[int], reference: Sequence[int]) -> float:
+    """Measure how far the words that two lines share are from the reference's order, times their share.
+
+    >>> _disorder([3, 2, 1], [1, 2, 3]), _disorder([1, 2, 3, 4], [1, 2, 3])
+    (0.8888888888888888, 0.0)
+    """
+    places: dict[int, list[int]] = {}
+    for place in range(len(reference) - 1, -1, -1):
+        places.setdefault(reference[place], []).append(place)
+    paired = [places[code].pop() for code in candidate if places.get(code)]
+    if paired == sorted(paired):
+        return 0.0
+    return _displaced(np.array(paired)) * len(paired) / max(len(candidate), len(reference))
+
+
+def _displaced(paired: Integers) -> float:
+    """Average by how many places paired words are away from the reference's order; 1 is the reverse."""
+    count = len(paired)
+    return 2 * float(np.abs(paired.argsort() - np.arange(count)).sum()) / count**2 if count > 1 else 0.0
 
 
 @lru_cache(64)
@@ -458,10 +616,6 @@ def _align(similarities: Floats, mean: Floats, other: Floats, start: float) -> l
     paired = best[back[best] == places]
     count = len(paired)
     steps = paired[1:] - paired[:-1]
-    order = 0.0
-    if count > 1 and steps.min() < 0:
-        # By how many places the paired are away from the reference's order; the other way round it is the same.
-        order = 2 * np.abs(paired.argsort() - places[:count]).sum() / count**2
     return [
         lacks.sum() / size,
         missing.sum() / others,
@@ -474,7 +628,7 @@ def _align(similarities: Floats, mean: Floats, other: Floats, start: float) -> l
         1 - count / size,
         1 - count / others,
         np.count_nonzero(steps != 1) / size,
-        order,
+        _displaced(paired),
     ]
 
 

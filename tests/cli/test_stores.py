@@ -104,12 +104,14 @@ def test_metrics_of_a_language_are_those_that_work(command: Any, monkeypatch: An
     monkeypatch.setattr(packaged, "package_folder", lambda _: None)
     assert listed(command, "multilingual-e5-small")["state"] == "extra"
     assert "bertscore" not in metrics_for(command, "cs")
+    first = scored(command, "--language", "cs", name="metrics")["take first"]
+    assert first == "softbleu and chrf; trained needs pip install '.[multilingual]'"
     monkeypatch.setattr(packaged, "package_folder", lambda _: tmp_path)
     assert listed(command, "multilingual-e5-small")["state"] == "ready"
     assert metrics_for(command, "cs")["bertscore"] == "bertscore(vectors=multilingual-e5-small)"
     assert metrics_for(command, "en")["bertscore"] == "bertscore"
-    map_of_them = "trained(vectors=multilingual-e5-small, map=multilingual-e5-small)"
-    assert metrics_for(command, "cs")["trained"] == map_of_them
+    head = "trained(head=multilingual-e5-small, vectors=multilingual-e5-small, map=multilingual-e5-small)"
+    assert metrics_for(command, "cs")["trained"] == head
     assert metrics_for(command, "en")["trained"] == "trained"
 
 

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from made_up_encoder import MadeUpEncoder
 from oracles.maps import lacks
+from oracles.strings import string_distances
 from refusing import refused
 
 import softbleu
@@ -19,9 +20,9 @@ from softbleu.embeddings import open_vectors
 from softbleu.embeddings.catalogue import describe_set
 from softbleu.embeddings.choice import VectorChoice
 from softbleu.embeddings.learning import JudgedStates, MapParameters, batch_gradient, learn, predict, split_segments
-from softbleu.embeddings.maps import VectorMap, low_rank, map_names
+from softbleu.embeddings.maps import TERMS, VectorMap, low_rank, map_names
 from softbleu.embeddings.neighbours import nearest_words
-from softbleu.metrics.trained import Trained
+from softbleu.metrics.trained import Trained, TrainedHead
 
 TEXTS = ["a cat sat on the mat", "dogs bark", "it did not rain"], ["the cat sat", "a dog barks", "it rained not"]
 NAMES = ["a", "cat", "sat", "the", "dog"]
@@ -99,10 +100,38 @@ def test_trained_under_a_map_is_the_oracle(candidate: list[str], reference: list
     assert metric.sentence_score(" ".join(reference), [" ".join(reference)]).score == 100
 
 
-def test_trained_takes_the_map_of_vectors_that_no_head_is_for() -> None:
+written = st.lists(
+    st.sampled_from(["cat", "Cat", "sat", "on\u200bmats", "o\u200dn", "mats", "x", "好天", "好天气"]),
+    min_size=1,
+    max_size=9,
+)
+
+
+@given(written, written, st.integers(0, 20))
+def test_a_head_over_a_map_prices_strings_as_the_oracle(
+    candidate: list[str], reference: list[str], seed: int
+) -> None:
+    one, other = " ".join(candidate), " ".join(reference)
+    head, learned = TrainedHead.of("multilingual-e5-small"), made_up_map(seed)
+    metric = Trained(vectors=MadeUpEncoder(), map=learned, head=head)
+    found = dict(zip(head.names, metric.sentence_score(one, [other]).lost, strict=True))
+    alone = Trained(vectors=MadeUpEncoder(), map=learned).sentence_score(one, [other]).lost
+    expected = dict(zip(TERMS, np.array(alone) / learned.prices / 100, strict=True)) | string_distances(one, other)
+    expected["chrf(word_order=2)"] = 1 - softbleu.Chrf(word_order=2).sentence_score(one, [other]).score / 100
+    size = len("".join(reference)) - other.count("\u200b") - other.count("\u200d")
+    factor = ((size + 5) / 100) ** head.length_power
+    for name, (_, price, _) in zip(head.names, head.prices, strict=True):
+        assert found[name] == pytest.approx(factor * price * expected[name], abs=1e-3), name
+    assert metric.sentence_score(other, [other]).score == 100
+
+
+def test_trained_takes_the_head_over_the_map_of_its_vectors() -> None:
     name, own = "multilingual-e5-small", made_up_map(2)
     for metric in (Trained(vectors=name), Trained(language="cs"), Trained(language="cs", vectors=name)):
         assert (metric.vector_choice.vectors, metric.vector_choice.map) == (name, VectorMap.of(name))
+        assert metric.head == TrainedHead.of(name)
+    # The map alone, as signatures of version 0.8 name it.
+    assert Trained(map=name).head is None
     for metric in (
         Trained(),
         Trained(language="en"),

@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from oracles import unigram
 from shared_data import shared
 
+import softbleu
 from softbleu.encoders import open_encoder
 from softbleu.encoders.base import PlacedLine
 
@@ -153,3 +155,29 @@ def test_the_commands_of_the_guide_print_what_it_says(encoder, tmp_path):
 def test_facts_of_the_store(encoder):
     assert (encoder.depth, encoder.layers, encoder.dimension, encoder.vocabulary) == (12, (9,), 384, 250037)
     assert json.loads((encoder.directory / "meta.json").read_text())["licence"] == "MIT"
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: " ".join(text.split()[::-1]),
+        lambda text: " ".join([text] * 3),
+        lambda text: text.replace(" ", ""),
+        lambda text: "".join(f"{character}\u200b" for character in text),
+        str.upper,
+    ],
+)
+def test_spoilt_references_score_below_honest_outputs(spoil: Callable[[str], str]) -> None:
+    """A head over the map prices them: the map alone puts some of them above the outputs."""
+    references = [line for line in SENTENCES if " " in line and line.lower() != line.upper()]
+    references = [line for line in references if line.isascii() or line[1] < "\u0900"]
+    honest = [" ".join([*line.split()[:-1], "Haus."]) for line in references]
+    results = softbleu.score(
+        {"honest": honest, "spoilt": [*map(spoil, references)]},
+        references,
+        metrics="trained",
+        level="segment",
+        vectors=NAME,
+    )
+    better, worse = ([segment.score for segment in result.segments] for result in results)
+    assert all(one > other for one, other in zip(better, worse, strict=True))
