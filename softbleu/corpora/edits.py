@@ -19,6 +19,7 @@ from softbleu.io.reading import parse_whole
 from softbleu.types import Words
 
 UNKNOWN = "UNK"  # Type of an error that was detected but not corrected
+UNCLEAR = (UNKNOWN, "Um")  # Types of edits that texts of annotators are written without
 OLD_LINE_ENDS = "lines end in CR alone, as on old Macs: write them with line feeds"
 NO_CORRECTION = "-NONE-"  # Stands for the correction of an error that was only marked
 # Words that the tokenizer of the I-measure's converter keeps whole: most corrections need no tokenizer.
@@ -72,6 +73,11 @@ class Annotation:
     def compared(self) -> tuple[Edit, ...]:
         """The edits that ERRANT compares: also edits of doubled blanks, and of other ways to make the text."""
         return (*self.edits, *self.blanks, *self.variants)
+
+    def written(self, source: str) -> str:
+        """Write the text that the edits make of the source; see `annotator_texts`."""
+        applied = (edit for edit in self.edits if edit.corrections and edit.kind not in UNCLEAR)
+        return " ".join(apply_edits(source.split(), edits_in_words(applied)))
 
     def in_words(
         self,
@@ -260,6 +266,7 @@ def _nltk_words(text: str) -> tuple[str, ...]:
 
 _LIMIT = Limit("a gold file", "annotators of a sentence", 5000, "20 annotators", "leave some out")
 _NOOP = Edit(-1, -1, "noop", ())
+_CORRECT = (Annotation(0, ()),)  # Annotations of a sentence without a line
 _FIELDS = "start end|||type|||correction|||required|||comment|||annotator"
 _BAR, _LIKE_BAR = "&verbar;", "&verbar"  # Escapes of bars that would separate corrections
 
@@ -340,6 +347,58 @@ def _note_overlaps(name: str, sentences: Sequence[_Sentence]) -> None:
     if found:
         many = f"{len(found):,} edits overlap" if len(found) > 1 else "1 edit overlaps"
         note(f"{found[0]}: {many} with another one of the same annotator: all count, but no text has both")
+
+
+def choose_annotators(segments: Sequence[GoldSegment], chosen: Iterable[str | int]) -> list[GoldSegment]:
+    """Keep the annotators with these numbers, or leave out those with a minus before the number.
+
+    A sentence in which none of them has a line is correct, as in a file without the lines of the others.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        Numbers with and without a minus, or an annotator whom no sentence has.
+
+    Examples
+    --------
+    >>> gold = [GoldSegment("he eat", tuple(Annotation(number, ()) for number in range(3)))]
+    >>> [[one.annotator for one in choose_annotators(gold, chosen)[0].annotations] for chosen in (["0", "2"], ["-0"])]
+    [[0, 2], [1, 2]]
+    """
+    known, named = annotators_of(segments), [str(each) for each in chosen]
+    signs = {name.startswith("-") for name in named}
+    if len(signs) > 1:
+        raise InputError("annotators to keep and to leave out: give ", Parameter("annotators"), " one or the other")
+    numbers = {known_name("annotator", name.removeprefix("-"), [*map(str, known)]) for name in named}
+    kept = {one for one in known if (str(one) in numbers) == (signs == {False})}
+    return [
+        replace(one, annotations=tuple(each for each in one.annotations if each.annotator in kept) or _CORRECT)
+        for one in segments
+    ]
+
+
+def annotators_of(segments: Iterable[GoldSegment]) -> list[int]:
+    """List the numbers of all annotators, in order."""
+    return sorted({one.annotator for segment in segments for one in segment.annotations})
+
+
+def annotator_texts(segments: Sequence[GoldSegment]) -> dict[int, list[str]]:
+    """Write the text of each annotator, by number, as BEA-2019's converter `corr_from_m2.py` does.
+
+    Of several corrections the first counts. Errors that are only marked, and edits of types `UNK` and `Um` (unclear),
+    leave the words as they are. So does an annotator without a line.
+
+    Examples
+    --------
+    >>> edits = Edit(1, 2, "Vform", ("eats", "ate")), Edit(2, 3, "Um", ("fruit",))
+    >>> annotator_texts([GoldSegment("he eat apple", (Annotation(0, edits),)), GoldSegment("no", (Annotation(2, ()),))])
+    {0: ['he eats apple', 'no'], 2: ['he eat apple', 'no']}
+    """
+    by_number = [{one.annotator: one for one in segment.annotations} for segment in segments]
+    return {
+        number: [own.get(number, _CORRECT[0]).written(one.source) for one, own in zip(segments, by_number, strict=True)]
+        for number in annotators_of(segments)
+    }
 
 
 def split_essays(segments: Sequence[GoldSegment]) -> tuple[list[GoldSegment], list[str]]:
@@ -468,7 +527,7 @@ class _Sentence:
             made.append(
                 Annotation(annotator, own, text, blanks, variants=variants, unjudged=annotator in self.unjudged)
             )
-        return GoldSegment(" ".join(self.source.split()), tuple(made) or (Annotation(0, ()),))
+        return GoldSegment(" ".join(self.source.split()), tuple(made) or _CORRECT)
 
 
 def _places_of_words(source: str, edits: Sequence[Edit]) -> list[int]:
