@@ -371,8 +371,9 @@ def choose_annotators(segments: Sequence[GoldSegment], chosen: Iterable[str | in
         raise InputError("annotators to keep and to leave out: give ", Parameter("annotators"), " one or the other")
     numbers = {known_name("annotator", name.removeprefix("-"), [*map(str, known)]) for name in named}
     kept = {one for one in known if (str(one) in numbers) == (signs == {False})}
+    none = tuple(Annotation(one, ()) for one in sorted(kept)[:1])
     return [
-        replace(one, annotations=tuple(each for each in one.annotations if each.annotator in kept) or _CORRECT)
+        replace(one, annotations=tuple(each for each in one.annotations if each.annotator in kept) or none)
         for one in segments
     ]
 
@@ -391,14 +392,14 @@ def annotator_texts(segments: Sequence[GoldSegment]) -> dict[int, list[str]]:
     Examples
     --------
     >>> edits = Edit(1, 2, "Vform", ("eats", "ate")), Edit(2, 3, "Um", ("fruit",))
-    >>> annotator_texts([GoldSegment("he eat apple", (Annotation(0, edits),)), GoldSegment("no", (Annotation(2, ()),))])
-    {0: ['he eats apple', 'no'], 2: ['he eat apple', 'no']}
+    >>> annotator_texts([GoldSegment("he eat apple", (Annotation(0, edits), Annotation(2, ())))])
+    {0: ['he eats apple'], 2: ['he eat apple']}
     """
-    by_number = [{one.annotator: one for one in segment.annotations} for segment in segments]
-    return {
-        number: [own.get(number, _CORRECT[0]).written(one.source) for one, own in zip(segments, by_number, strict=True)]
-        for number in annotators_of(segments)
-    }
+    texts = {number: [one.source for one in segments] for number in annotators_of(segments)}
+    for place, segment in enumerate(segments):
+        for one in segment.annotations:
+            texts[one.annotator][place] = one.written(segment.source)
+    return texts
 
 
 def split_essays(segments: Sequence[GoldSegment]) -> tuple[list[GoldSegment], list[str]]:

@@ -88,7 +88,7 @@ class Errant(KindMetric):
     merging
         Rules by which changes in a row are one edit: ERRANT's, or in Chinese ChERRANT's, the default there. With
         `spelling` each changed word, in Chinese each character, is an edit, and scores have SIGHAN's figures of
-        sentences (Tseng et al. 2015): an error is detected where all places are those of the reference, and no others.
+        sentences (Tseng et al. 2015): errors are detected where exactly the places of the reference are changed.
 
     Examples
     --------
@@ -230,7 +230,7 @@ class Errant(KindMetric):
 
 
 def _sentence(segment: EditedSegment, reference: Sequence[TextEdit]) -> tuple[int, ...]:
-    """Count a sentence beside a reference: 1; whether it has errors, is changed without, is detected, is corrected."""
+    """Count a sentence as statistics have it, beside a reference."""
     source = segment.source
     own, gold = (
         [edit for edit in edits if source[edit[0] : edit[1]] != edit[2]] for edits in (segment.candidate, reference)
