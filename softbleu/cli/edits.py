@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from softbleu.cli.command import command, setting
 from softbleu.cli.inputs import TextOptions
-from softbleu.cli.output import Target
+from softbleu.cli.output import STDOUT, Target
 from softbleu.config.languages import find_language
 from softbleu.corpora import ParallelFiles, read_m2, write_m2
-from softbleu.corpora.edits import GoldSegment, annotator_texts, choose_annotators
+from softbleu.corpora.edits import annotator_texts, choose_annotators
 from softbleu.corpora.files import look_at
 from softbleu.corpora.parallel import has_edits
 from softbleu.engine.notes import foreign_text
@@ -35,7 +34,7 @@ class EditsOptions(TextOptions, shared="tokenize encoding output"):
     text
         Write the texts that the edits of a .m2 file make: of one annotator, or each into its file (-o ref{}.txt)
     annotators
-        Annotators of the .m2 file to keep, by number, or to leave out, with a minus (-1)
+        Annotators of the .m2 file to keep, by number (0,2), or to leave out, with a minus (-1)
     extraction
         Edits by softbleu's own alignment, or by ERRANT (needs softbleu[errant]); of a .m2 file, instead of its own
     types
@@ -51,7 +50,7 @@ class EditsOptions(TextOptions, shared="tokenize encoding output"):
     source_text: str = setting(argument=True, metavar="SOURCE", file="read")
     texts: tuple[str, ...] = setting((), argument=True, metavar="OUTPUT", file="read")
     text: bool = setting(False)
-    annotators: tuple[str, ...] = setting((), metavar="N", unset="all", panel="Input")
+    annotators: str | None = setting(None, metavar="N,N", unset="all", panel="Input")
     extraction: Extraction | None = setting(None, unset="own; of a .m2 file its edits", panel="Input")
     types: Literal["form", "rules"] | None = setting(None, unset="form with --language, else none", panel="Input")
     language: str | None = setting(None, metavar="CODE", panel="Input")
@@ -66,11 +65,14 @@ def edits(options: EditsOptions) -> None:
     types or of some annotators, or the texts that they make.
     """
     gold = has_edits(options.source_text)
-    if options.text or options.annotators or not options.texts:
-        _check_gold(options, gold)
+    if not gold and (options.text or options.annotators or not options.texts):
+        said = "has no edits of annotators: name a .m2 file, or corrected texts behind the source"
+        raise InputError(f"{options.source_text} {said}")
+    if options.text and options.texts:
+        raise InputError("texts are written of a .m2 file alone: leave out the others")
     if options.text:
         absent = read_m2(options.source_text, options.encoding, absent_annotators="unchanged")
-        _write_texts(options, annotator_texts(choose_annotators(absent, options.annotators)))
+        _write_texts(options, annotator_texts(choose_annotators(absent, [options.annotators or ""])))
         return
     target = options.open_target()
     language = None if options.language is None else find_language(options.language)
@@ -81,42 +83,30 @@ def edits(options: EditsOptions) -> None:
     types = form_types(options.language) if options.types == "form" else None
     types = rule_types() if options.types == "rules" else types
     how: dict[str, Any] = {name: getattr(options, name) for name in ("extraction", "language", "merging")}
-    source, *texts = _read(options, gold, english=english)
-    found = edit_texts(source, *texts, split=split, types=types, **how)
-    target.write(write_m2(found if gold else _without_missing(found, texts)))
-
-
-def _check_gold(options: EditsOptions, gold: bool) -> None:
-    """Check that options of .m2 files are beside one."""
-    if not gold:
-        said = f"{options.source_text} has no edits: name a .m2 file"
-        raise InputError(said if options.texts else f"{said}, or a corrected text behind the source")
-    if options.text and options.texts:
-        raise InputError("texts are written of a .m2 file alone: leave out the others")
+    several = any(look_at(name).texts("reference", options.encoding) for name in options.texts)
+    # Of tables with several targets, rows lack some: references may be missing, and candidates not.
+    how |= {"blank_outputs": "missing"} if several else {}
+    texts = _read(options, gold=gold, several=several, english=english)
+    target.write(write_m2(edit_texts(*texts, split=split, types=types, **how)))
 
 
 def _write_texts(options: EditsOptions, texts: Mapping[int, Sequence[str]]) -> None:
     """Write the text of one annotator, or of each into a file with its number in the place of `{}`."""
-    name = options.output or ""
-    if "{}" in name:
-        targets = [Target.of(name.replace("{}", str(number)), options.input_files()) for number in texts]
-    elif len(texts) > 1:
+    name = options.output or STDOUT
+    if len(texts) > 1 and "{}" not in name:
         said = f"texts of {len(texts)} annotators ({', '.join(map(str, texts))}): write each into a file by "
         raise InputError(said, Parameter("output", "ref{}.txt"), ", or choose one by ", Parameter("annotators"))
-    else:
-        targets = [options.open_target()]
+    targets = [Target.of(name.replace("{}", str(number)), options.input_files()) for number in texts]
     for target, lines in zip(targets, texts.values(), strict=True):
         target.write(f"{line}\n" for line in lines)
 
 
-def _read(options: EditsOptions, gold: bool, *, english: bool) -> list[Any]:
+def _read(options: EditsOptions, *, gold: bool, several: bool, english: bool) -> list[Any]:
     """Read the source, or the segments of a .m2 file, and the corrected texts; notes texts that are not English."""
     source, targets = options.source_text, [*options.texts]
-    segments = choose_annotators(read_m2(source, options.encoding), options.annotators) if gold else []
+    segments = choose_annotators(read_m2(source, options.encoding), [options.annotators or ""]) if gold else []
     if not targets:
         return [segments]
-    several = any(look_at(name).texts("reference", options.encoding) for name in targets)
-    # Of tables with several targets, rows lack some: references may be missing, and candidates not.
     outputs = [f"{source}:source" if look_at(source).form else source] if several else targets
     named = {f"{number} {name}": name for number, name in enumerate(outputs)}
     of_source = {"gold": source} if gold else {"source": source}
@@ -128,10 +118,3 @@ def _read(options: EditsOptions, gold: bool, *, english: bool) -> list[Any]:
             said = f"{foreign}, but its edits are found by rules for English: name the language ("
             note(said, Parameter("language"), ")")
         return [segments, *texts] if gold else texts
-
-
-def _without_missing(segments: Sequence[GoldSegment], outputs: Sequence[Sequence[str]]) -> Iterator[GoldSegment]:
-    """Leave out the annotators whose text of a segment is missing."""
-    for segment, *lines in zip(segments, *outputs, strict=True):
-        kept = tuple(one for one in segment.annotations if lines[one.annotator].strip())
-        yield replace(segment, annotations=kept)

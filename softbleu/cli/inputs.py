@@ -179,7 +179,7 @@ class TextOptions(Common, panel="Input", shared=None):
     def annotators_as(self, use: Literal["numbers", "judges", "each", "setting"]) -> list[str]:
         """Return the values of --annotators that have this use."""
         uses = {"each": "each"} | dict.fromkeys(get_args(OfAnnotators), "judges")
-        number = re.compile(r"-?\d+").fullmatch
+        number = re.compile(r"-?\d[-,\d]*").fullmatch
         return [one for one in self.annotators if ("numbers" if number(one) else uses.get(one, "setting")) == use]
 
     def each_annotator(self) -> list[Segments]:
@@ -187,17 +187,11 @@ class TextOptions(Common, panel="Input", shared=None):
         if self.candidates or self.pairs or self.logs:
             raise InputError("--annotators each scores annotators, or references, alone: leave out the outputs")
         if self.gold:
-            absent = self.absent_annotators or "left-out"
-            gold = read_m2(self.gold, self.encoding, absent_annotators=absent)
+            gold = read_m2(self.gold, self.encoding, absent_annotators=self.absent_annotators or "left-out")
             return leave_one_out(choose_annotators(gold, self.annotators_as("numbers")))
-        if not self.references:
-            raise InputError(
-                "--annotators each takes the annotators of a .m2 file, or references: give --gold, or -r"
-            )
-        with ParallelFiles.open(self.references, [], self.source, encoding=self.encoding) as corpus:
-            texts = [[*file.all_lines()] for file in corpus.candidates]
-            source = corpus.source and [*corpus.source.all_lines()]
-            return leave_one_out([*zip(*texts, strict=True)], source, corpus.systems)
+        with ParallelFiles.open(self.references[:1], self.references, self.source, encoding=self.encoding) as corpus:
+            texts = [[*file.all_lines()] for file in corpus.references]
+            return leave_one_out([*zip(*texts, strict=True)], corpus.source and [*corpus.source.all_lines()])
 
     def labels(self) -> Documents | None:
         """Read the labels of documents, if a file of them is named."""

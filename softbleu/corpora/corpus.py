@@ -571,7 +571,6 @@ def make_corpus(
 def leave_one_out(
     references: Sequence[GoldSegment] | Sequence[Sequence[str]],
     source: Sequence[str] | None = None,
-    names: Sequence[str] = (),
 ) -> list[Segments]:
     """Make a corpus of each annotator, or reference, as the system, with the others as references.
 
@@ -579,8 +578,8 @@ def leave_one_out(
     ----------
     references
         Segments of a `.m2` file, whose edits count as they stand; or references, as many of each segment.
-    source, names
-        Texts before correction, and names of the references.
+    source
+        Texts before correction.
 
     Raises
     ------
@@ -590,7 +589,7 @@ def leave_one_out(
     Examples
     --------
     >>> [(corpus.candidates, corpus.references) for corpus in leave_one_out([("a", "b")])]
-    [({'reference 1': ['a']}, [('b',)]), ({'reference 2': ['b']}, [('a',)])]
+    [({'reference 1': ['a']}, [['b']]), ({'reference 2': ['b']}, [['a']])]
     """
     gold = [one for one in references if isinstance(one, GoldSegment)]
     numbers = annotators_of(gold) if gold else [*range(len(references[0]))]
@@ -599,11 +598,9 @@ def leave_one_out(
     if gold:
         keep = partial(choose_annotators, gold)
         return [Segments.of_gold({f"annotator {one}": keep([one])}, keep([f"-{one}"])) for one in numbers]
-    named, texts = names or [f"reference {number + 1}" for number in numbers], [tuple(each) for each in references]
-    return [
-        Segments.of({name: [each[k] for each in texts]}, [each[:k] + each[k + 1 :] for each in texts], source)
-        for k, name in enumerate(named)
-    ]
+    own = {k: [texts[k] for texts in references] for k in numbers}
+    others = {k: [[*texts[:k], *texts[k + 1 :]] for texts in references] for k in numbers}
+    return [Segments.of({f"reference {k + 1}": own[k]}, others[k], source) for k in numbers]
 
 
 def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:

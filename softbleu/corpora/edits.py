@@ -77,43 +77,40 @@ class Annotation:
     def written(self, source: str) -> str:
         """Write the text that the edits make of the source; see `annotator_texts`."""
         applied = (edit for edit in self.edits if edit.corrections and edit.kind not in UNCLEAR)
-        return " ".join(apply_edits(source.split(), edits_in_words(applied)))
+        return " ".join(apply_edits(source.split(), self.in_words(edits=applied)))
 
     def in_words(
         self,
         split: Callable[[str], Sequence[str]] = str.split,
         others: Sequence[TextEdit] = (),
         source: Sequence[str] = (),
+        edits: Iterable[Edit] | None = None,
     ) -> tuple[TextEdit, ...]:
-        """Return each edit in words: of several corrections the one that `others` have, or else the first.
+        """Return each edit, or some `edits`, in words: of several corrections one that `others` have, or the first.
 
         `others` have it at the same place, or beside other edits of the words of the `source`, where all make the
         same text. A mark without correction counts as a deletion, as in M2.
         """
-        return edits_in_words(self.edits, split, others, source)
-
-
-def edits_in_words(
-    edits: Iterable[Edit],
-    split: Callable[[str], Sequence[str]] = str.split,
-    others: Sequence[TextEdit] = (),
-    source: Sequence[str] = (),
-) -> tuple[TextEdit, ...]:
-    """Return edits in words; see `Annotation.in_words`."""
-    by_place, ways = {(start, end): words for start, end, words in others}, list[_Way]()
-    for edit in edits:
-        texts = [tuple(split(text)) for text in edit.corrections or ("",)]
-        shared_first = sorted(texts, key=partial(ne, by_place.get((edit.start, edit.end))))
-        ways.append((edit.start, edit.end, tuple(shared_first)))
-    chosen = dict[_Way, tuple[str, ...]]()
-    for first, last in chunk_spans([*ways, *others]) if others and any(len(texts) > 1 for *_, texts in ways) else ():
-        here = sorted(
-            (way for way in dict.fromkeys(ways) if first <= way[0] and way[1] <= last), key=itemgetter(0, 1)
-        )
-        beside = [(one[0] - first, one[1] - first, one[2]) for one in others if first <= one[0] and one[1] <= last]
-        ends = *here, (last, last, ((),))
-        chosen.update(zip(here, _choose(ends, source, first, apply_edits(source[first:last], beside)), strict=False))
-    return tuple((*way[:2], chosen.get(way, way[2][0])) for way in ways)
+        by_place, ways = {(start, end): words for start, end, words in others}, list[_Way]()
+        for edit in self.edits if edits is None else edits:
+            texts = [tuple(split(text)) for text in edit.corrections or ("",)]
+            shared_first = sorted(texts, key=partial(ne, by_place.get((edit.start, edit.end))))
+            ways.append((edit.start, edit.end, tuple(shared_first)))
+        chosen = dict[_Way, tuple[str, ...]]()
+        for first, last in (
+            chunk_spans([*ways, *others]) if others and any(len(texts) > 1 for *_, texts in ways) else ()
+        ):
+            here = sorted(
+                (way for way in dict.fromkeys(ways) if first <= way[0] and way[1] <= last), key=itemgetter(0, 1)
+            )
+            beside = [
+                (one[0] - first, one[1] - first, one[2]) for one in others if first <= one[0] and one[1] <= last
+            ]
+            ends = *here, (last, last, ((),))
+            chosen.update(
+                zip(here, _choose(ends, source, first, apply_edits(source[first:last], beside)), strict=False)
+            )
+        return tuple((*way[:2], chosen.get(way, way[2][0])) for way in ways)
 
 
 def _choose(
@@ -350,7 +347,7 @@ def _note_overlaps(name: str, sentences: Sequence[_Sentence]) -> None:
 
 
 def choose_annotators(segments: Sequence[GoldSegment], chosen: Iterable[str | int]) -> list[GoldSegment]:
-    """Keep the annotators with these numbers, or leave out those with a minus before the number.
+    """Keep the annotators with these numbers, or leave out those with a minus before the number; commas divide.
 
     A sentence in which none of them has a line is correct, as in a file without the lines of the others.
 
@@ -362,14 +359,14 @@ def choose_annotators(segments: Sequence[GoldSegment], chosen: Iterable[str | in
     Examples
     --------
     >>> gold = [GoldSegment("he eat", tuple(Annotation(number, ()) for number in range(3)))]
-    >>> [[one.annotator for one in choose_annotators(gold, chosen)[0].annotations] for chosen in (["0", "2"], ["-0"])]
+    >>> [[one.annotator for one in choose_annotators(gold, chosen)[0].annotations] for chosen in (["0,2"], ["-0"])]
     [[0, 2], [1, 2]]
     """
-    known, named = annotators_of(segments), [str(each) for each in chosen]
-    signs = {name.startswith("-") for name in named}
+    known, named = annotators_of(segments), ",".join(map(str, chosen)).split(",")
+    signs = {name.startswith("-") for name in named if name}
     if len(signs) > 1:
         raise InputError("annotators to keep and to leave out: give ", Parameter("annotators"), " one or the other")
-    numbers = {known_name("annotator", name.removeprefix("-"), [*map(str, known)]) for name in named}
+    numbers = {known_name("annotator", name.removeprefix("-"), [*map(str, known)]) for name in named if name}
     kept = {one for one in known if (str(one) in numbers) == (signs == {False})}
     none = tuple(Annotation(one, ()) for one in sorted(kept)[:1])
     return [

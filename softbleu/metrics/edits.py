@@ -26,8 +26,8 @@ from softbleu.corpora.edits import (
     TextEdit,
     annotator_texts,
     apply_edits,
-    edits_in_words,
 )
+from softbleu.corpora.validation import Blank
 from softbleu.embeddings.function_words import WORD_CLASSES
 from softbleu.errors import InputError, Parameter, counted, known_name, optional
 from softbleu.io.arguments import check_texts, listed
@@ -99,6 +99,7 @@ def edit_texts(
     split: Callable[[str], Sequence[str]] = str.split,
     types: Classify | None = None,
     merging: Merging | None = None,
+    blank_outputs: Blank = "empty",
 ) -> list[GoldSegment]:
     """Find the edits of texts, as in a `.m2` file: the edits of each output are an annotator's.
 
@@ -119,6 +120,8 @@ def edit_texts(
         Names the types of edits, such as `rule_types()`, in the place of types by form; ERRANT names its own.
     merging
         As in `extract_edits`.
+    blank_outputs
+        Whether a blank output deletes the sentence (`empty`), or is `missing`.
 
     Returns
     -------
@@ -168,7 +171,8 @@ def edit_texts(
             own = _annotated(gold[place], number, made) if gold and extraction is None else None
             if own is None:
                 own = Annotation(number, find(words, split(made)))
-            annotations += [] if own.absent else [own]
+            missing = own.absent or (blank_outputs == "missing" and not made.strip())
+            annotations += [] if missing else [own]
         segments.append(_with_types(GoldSegment(" ".join(words), ()), annotations, classify))
     return segments
 
@@ -187,7 +191,7 @@ def _with_types(segment: GoldSegment, annotations: Iterable[Annotation], classif
     """Annotate a segment with edits, whose types are named unless they are unclear."""
     made, words = list[Annotation](), segment.source.split()
     for one in annotations:
-        changes = edits_in_words(one.edits)
+        changes = one.in_words()
         # Edits that overlap make no text together.
         apart = any(edit[1] > other[0] or edit == other for edit, other in pairwise(changes))
         parts = [[change] for change in changes] if apart else [changes] if changes else []

@@ -220,7 +220,7 @@ class Errant(KindMetric):
         right, wrong, missed = (int(sums[kind]) for kind in (HIT, OVER, UNDER))
         every, faulty, alarms, detected, corrected = sums[_SENTENCES:]
         left = every - faulty - alarms
-        shares = [share_of(corrected + left, every), share_of(alarms, every - faulty) if every > faulty else None]
+        shares = [share_of(corrected + left, every), share_of(alarms, every - faulty, None)]
         if self.merging == "spelling":
             shares.append(share_of(detected + left, every))
             for found in (detected, corrected):

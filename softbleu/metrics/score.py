@@ -232,6 +232,6 @@ def f_of(precision: float, recall: float, beta: float = 1.0) -> float:
     return (1 + weight) * precision * recall / (weight * precision + recall) if precision + recall else 0.0
 
 
-def share_of(part: float, whole: float) -> float:
-    """Compute a share in per cent, 0 of nothing."""
-    return 100 * part / whole if whole else 0.0
+def share_of(part: float, whole: float, nothing: float | None = 0.0) -> Any:
+    """Compute a share in per cent; of nothing it is `nothing`."""
+    return 100 * part / whole if whole else nothing

@@ -180,9 +180,7 @@ class M2(WholeMetric):
         if np.shape(rows)[1] > 4:
             every, clean, alarms, right = np.asarray(rows)[:, 4:].T
             shares["correct_sentences"] = list(map(share_of, right, every))
-            shares["false_alarms"] = [
-                share_of(*pair) if pair[1] else None for pair in zip(alarms, clean, strict=True)
-            ]
+            shares["false_alarms"] = list(map(share_of, alarms, clean, repeat(None)))
         return ScoreColumns(M2Score, scores, correct=correct, proposed=proposed, gold=gold, **shares)
 
     @property
