@@ -364,10 +364,11 @@ def choose_annotators(segments: Sequence[GoldSegment], chosen: Iterable[str | in
     """
     known, named = annotators_of(segments), ",".join(map(str, chosen)).split(",")
     signs = {name.startswith("-") for name in named if name}
-    if len(signs) > 1:
-        raise InputError("annotators to keep and to leave out: give ", Parameter("annotators"), " one or the other")
     numbers = {known_name("annotator", name.removeprefix("-"), [*map(str, known)]) for name in named if name}
     kept = {one for one in known if (str(one) in numbers) == (signs == {False})}
+    if len(signs) > 1 or (signs and not kept):
+        said = "no annotator is left" if signs == {True} else "annotators to keep and to leave out together"
+        raise InputError(f"{said}: give other ", Parameter("annotators"))
     none = tuple(Annotation(one, ()) for one in sorted(kept)[:1])
     return [
         replace(one, annotations=tuple(each for each in one.annotations if each.annotator in kept) or none)
