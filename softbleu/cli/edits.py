@@ -65,11 +65,10 @@ def edits(options: EditsOptions) -> None:
     types or of some annotators, or the texts that they make.
     """
     gold = has_edits(options.source_text)
-    if not gold and (options.text or options.annotators or not options.texts):
-        said = "has no edits of annotators: name a .m2 file, or corrected texts behind the source"
-        raise InputError(f"{options.source_text} {said}")
-    if options.text and options.texts:
-        raise InputError("texts are written of a .m2 file alone: leave out the others")
+    if options.text if options.texts else not gold:
+        raise InputError("give a .m2 file alone, or a source and corrected texts")
+    if options.annotators and not gold:
+        raise InputError(f"{options.source_text} has no annotators: give a .m2 file")
     if options.text:
         absent = read_m2(options.source_text, options.encoding, absent_annotators="unchanged")
         _write_texts(options, annotator_texts(choose_annotators(absent, [options.annotators or ""])))
@@ -104,17 +103,15 @@ def _write_texts(options: EditsOptions, texts: Mapping[int, Sequence[str]]) -> N
 def _read(options: EditsOptions, *, gold: bool, several: bool, english: bool) -> list[Any]:
     """Read the source, or the segments of a .m2 file, and the corrected texts; notes texts that are not English."""
     source, targets = options.source_text, [*options.texts]
-    segments = choose_annotators(read_m2(source, options.encoding), [options.annotators or ""]) if gold else []
+    first = [choose_annotators(read_m2(source, options.encoding), [options.annotators or ""])] if gold else []
     if not targets:
-        return [segments]
+        return first
     outputs = [f"{source}:source" if look_at(source).form else source] if several else targets
     named = {f"{number} {name}": name for number, name in enumerate(outputs)}
     of_source = {"gold": source} if gold else {"source": source}
     with ParallelFiles.open(named, targets if several else [], encoding=options.encoding, **of_source) as corpus:
         files = [*([corpus.source] if corpus.source else []), *(corpus.references if several else corpus.candidates)]
-        texts = [list(file.all_lines()) for file in files]
-        by_name = {file.name: lines for file, lines in zip(files, texts, strict=True)}
-        if english and (foreign := foreign_text(by_name)):
+        if english and (foreign := foreign_text({file.name: file.all_lines() for file in files})):
             said = f"{foreign}, but its edits are found by rules for English: name the language ("
             note(said, Parameter("language"), ")")
-        return [segments, *texts] if gold else texts
+        return [*first, *([*file.all_lines()] for file in files)]

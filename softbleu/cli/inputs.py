@@ -184,8 +184,8 @@ class TextOptions(Common, panel="Input", shared=None):
 
     def each_annotator(self) -> list[Segments]:
         """Read each annotator of --gold, or each reference, as a system beside the others."""
-        if self.candidates or self.pairs or self.logs:
-            raise InputError("--annotators each scores annotators, or references, alone: leave out the outputs")
+        if self.candidates or self.pairs or self.logs or self.page_wanted:
+            raise InputError("--annotators each makes a table of annotators or references alone: leave out the rest")
         if self.gold:
             gold = read_m2(self.gold, self.encoding, absent_annotators=self.absent_annotators or "left-out")
             return leave_one_out(choose_annotators(gold, self.annotators_as("numbers")))

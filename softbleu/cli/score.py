@@ -72,8 +72,6 @@ def score(options: ScoreOptions) -> None:
     shown: object
     plan = options.plan()
     if options.annotators_as("each"):
-        if options.page_wanted:
-            raise InputError("a page has systems beside the same references, and --annotators each has not")
         corpora = options.each_annotator()
         output.write([one for each in corpora for one in score_corpus(each, plan, level=level, jobs=options.jobs)])
         return

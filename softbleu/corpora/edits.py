@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -49,7 +50,7 @@ class Edit:
 
 Absent = Literal["left-out", "unchanged"]
 """Meaning of a sentence in which other annotators have a line and one has none."""
-_PLACE = attrgetter("start", "end")
+_PLACE, _NUMBER = attrgetter("start", "end"), attrgetter("annotator")
 
 
 @dataclass(frozen=True)
@@ -304,18 +305,15 @@ def _with_absent(
     """Note which annotators have no line in some sentences, and add them as unchanged if `absent` says so."""
     # Sentences of ChERRANT have any number of texts: none is absent.
     annotated = {number for number, one in enumerate(sentences) if one.edits and not one.texts}
-    known = sorted({one.annotator for number in annotated for one in segments[number].annotations})
-    missing = dict.fromkeys(known, 0)
+    known, missing = annotators_of(segments[number] for number in annotated), Counter[int]()
     for number in sorted(annotated) if len(known) > 1 else ():
         present = segments[number].annotations
         absentees = [one for one in known if one not in {each.annotator for each in present}]
-        for one in absentees:
-            missing[one] += 1
+        missing.update(absentees)
         if absentees and absent == "unchanged":
             completed = (*present, *(Annotation(one, (), absent=True) for one in absentees))
-            by_number = tuple(sorted(completed, key=attrgetter("annotator")))
-            segments[number] = GoldSegment(segments[number].source, by_number)
-    counts = [f"{one} in {count:,}" for one, count in missing.items() if count]
+            segments[number] = replace(segments[number], annotations=tuple(sorted(completed, key=_NUMBER)))
+    counts = [f"{one} in {count:,}" for one, count in sorted(missing.items())]
     if counts:
         more = f" and {len(counts) - 3} more" * (len(counts) > 3)
         other: Absent = "unchanged" if absent == "left-out" else "left-out"

@@ -168,9 +168,8 @@ def edit_texts(
     for place, (text, *others) in enumerate(zip(*texts, strict=True)):
         words, annotations = split(text), list[Annotation]()
         for number, made in zip(numbers, others, strict=True):
-            own = _annotated(gold[place], number, made) if gold and extraction is None else None
-            if own is None:
-                own = Annotation(number, find(words, split(made)))
+            known_edits = _annotated(gold[place], number, made) if gold and extraction is None else None
+            own = known_edits or Annotation(number, find(words, split(made)))
             missing = own.absent or (blank_outputs == "missing" and not made.strip())
             annotations += [] if missing else [own]
         segments.append(_with_types(GoldSegment(" ".join(words), ()), annotations, classify))
@@ -179,8 +178,8 @@ def edit_texts(
 
 def _annotated(segment: GoldSegment, number: int, text: str) -> Annotation | None:
     """Find the edits of the annotator whose text it is, first of the same `number`; absent: who has no line there."""
-    text, numbers = " ".join(text.split()), [one.annotator for one in segment.annotations]
-    if number not in numbers and text == segment.source:
+    text = " ".join(text.split())
+    if text == segment.source and all(one.annotator != number for one in segment.annotations):
         return Annotation(number, (), absent=True)
     first = sorted(segment.annotations, key=lambda one: one.annotator != number)
     found = next((one for one in first if one.written(segment.source) == text), None)

@@ -135,9 +135,8 @@ class Errant(KindMetric):
                 wanted = [key for key, _, _ in self._side(segment, number)]
                 right, known = sum(map(found.__contains__, wanted)), set(wanted)
                 wrong = sum(key not in known for key in proposed)
-                row = next(free)
-                row[[HIT, OVER, UNDER]] = right, wrong, len(wanted) - right
-                row[_SENTENCES:] = _sentence(segment, segment.references[number])
+                sentence = _sentence(segment, segment.references[number])
+                next(free)[:] = right, 0, wrong, len(wanted) - right, 0, *sentence
         return rows
 
     @cached_property
