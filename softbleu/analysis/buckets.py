@@ -186,10 +186,8 @@ def _buckets(corpus: Corpus, metric: Metric, by: str, encoding: str) -> tuple[st
     if by == "errors":
         if corpus.source is None and corpus.gold is None:
             raise InputError("sentences without errors are known by gold edits or a source: give ", Parameter("gold"))
-        parts = [block.load() for block in corpus.blocks()]
-        rows = (
-            (line, texts) for part in parts for line, texts in zip(part.source or (), part.present(), strict=True)
-        )
+        loaded = (block.load() for block in corpus.blocks())
+        rows = (row for part in loaded for row in zip(part.source or (), part.present(), strict=True))
         clean = [all(text.split() == line.split() for text in texts) for line, texts in rows]
         return by, np.array(clean, np.int64), ["with errors", "without errors"]
     if not Path(by).exists() and ":" not in by:

@@ -33,7 +33,7 @@ class EditsOptions(TextOptions, shared="tokenize encoding output"):
         beside a .m2 file, whose edits are written again; a text of one of its annotators has the edits of the file
     text
         Write the texts that the edits of a .m2 file make: of one annotator, or each into its file (-o ref{}.txt)
-    annotators
+    chosen_annotators
         Annotators of the .m2 file to keep, by number (0,2), or to leave out, with a minus (-1)
     extraction
         Edits by softbleu's own alignment, or by ERRANT (needs softbleu[errant]); of a .m2 file, instead of its own
@@ -50,7 +50,7 @@ class EditsOptions(TextOptions, shared="tokenize encoding output"):
     source_text: str = setting(argument=True, metavar="SOURCE", file="read")
     texts: tuple[str, ...] = setting((), argument=True, metavar="OUTPUT", file="read")
     text: bool = setting(False)
-    annotators: str | None = setting(None, metavar="N,N", unset="all", panel="Input")
+    chosen_annotators: str | None = setting(None, name="annotators", metavar="N,N", unset="all", panel="Input")
     extraction: Extraction | None = setting(None, unset="own; of a .m2 file its edits", panel="Input")
     types: Literal["form", "rules"] | None = setting(None, unset="form with --language, else none", panel="Input")
     language: str | None = setting(None, metavar="CODE", panel="Input")
@@ -67,11 +67,11 @@ def edits(options: EditsOptions) -> None:
     gold = has_edits(options.source_text)
     if options.text if options.texts else not gold:
         raise InputError("give a .m2 file alone, or a source and corrected texts")
-    if options.annotators and not gold:
+    if options.chosen_annotators and not gold:
         raise InputError(f"{options.source_text} has no annotators: give a .m2 file")
     if options.text:
         absent = read_m2(options.source_text, options.encoding, absent_annotators="unchanged")
-        _write_texts(options, annotator_texts(choose_annotators(absent, [options.annotators or ""])))
+        _write_texts(options, annotator_texts(choose_annotators(absent, [options.chosen_annotators or ""])))
         return
     target = options.open_target()
     language = None if options.language is None else find_language(options.language)
@@ -103,12 +103,12 @@ def _write_texts(options: EditsOptions, texts: Mapping[int, Sequence[str]]) -> N
 def _read(options: EditsOptions, *, gold: bool, several: bool, english: bool) -> list[Any]:
     """Read the source, or the segments of a .m2 file, and the corrected texts; notes texts that are not English."""
     source, targets = options.source_text, [*options.texts]
-    first = [choose_annotators(read_m2(source, options.encoding), [options.annotators or ""])] if gold else []
+    first = [choose_annotators(read_m2(source, options.encoding), [options.chosen_annotators or ""])] if gold else []
     if not targets:
         return first
     outputs = [f"{source}:source" if look_at(source).form else source] if several else targets
     named = {f"{number} {name}": name for number, name in enumerate(outputs)}
-    of_source = {"gold": source} if gold else {"source": source}
+    of_source: dict[str, Any] = {"gold": source} if gold else {"source": source}
     with ParallelFiles.open(named, targets if several else [], encoding=options.encoding, **of_source) as corpus:
         files = [*([corpus.source] if corpus.source else []), *(corpus.references if several else corpus.candidates)]
         if english and (foreign := foreign_text({file.name: file.all_lines() for file in files})):

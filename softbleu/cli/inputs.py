@@ -15,7 +15,7 @@ from softbleu.cli.words import OptionValues
 from softbleu.config.declare import own_settings, setting
 from softbleu.corpora import ParallelFiles, Segments, name_systems, read_segments
 from softbleu.corpora.corpus import Against, Corpus, compared_with, leave_one_out
-from softbleu.corpora.edits import Absent, choose_annotators, read_m2
+from softbleu.corpora.edits import Absent, choose_annotators, read_m2, split_essays
 from softbleu.corpora.files import Look, look_at_systems
 from softbleu.corpora.gates import ALL_RULES, RULES, gated
 from softbleu.corpora.labels import Documents
@@ -188,10 +188,10 @@ class TextOptions(Common, panel="Input", shared=None):
             raise InputError("--annotators each makes a table of annotators or references alone: leave out the rest")
         if self.gold:
             gold = read_m2(self.gold, self.encoding, absent_annotators=self.absent_annotators or "left-out")
-            return leave_one_out(choose_annotators(gold, self.annotators_as("numbers")))
+            return leave_one_out(choose_annotators(split_essays(gold)[0], self.annotators_as("numbers")))
         with ParallelFiles.open(self.references[:1], self.references, self.source, encoding=self.encoding) as corpus:
             texts = [[*file.all_lines()] for file in corpus.references]
-            return leave_one_out([*zip(*texts, strict=True)], corpus.source and [*corpus.source.all_lines()])
+            return leave_one_out([*zip(*texts, strict=True)], [*corpus.source.all_lines()] if corpus.source else None)
 
     def labels(self) -> Documents | None:
         """Read the labels of documents, if a file of them is named."""
@@ -239,7 +239,7 @@ class Scoring(TextOptions, shared=None):
         """Return the settings given to metrics and parts with these names; a plug-in's own are for it alone."""
         owners = {"", self.chosen_name("tokenize"), *names}
         given = {option.setting.name: value for option, value in self.chosen if option.plug_in in owners}
-        chosen = (self.annotators_as("setting") or [None])[-1]
+        chosen = next(reversed(self.annotators_as("setting")), None)
         more = {"preset": self.preset, "language": self.language, "annotators": chosen}
         return given | {name: value for name, value in more.items() if value is not None}
 

@@ -584,7 +584,7 @@ def leave_one_out(
     Raises
     ------
     InputError
-        Fewer than two annotators or references.
+        Fewer than two annotators or references, or segments that lack one of the references.
 
     Examples
     --------
@@ -592,15 +592,16 @@ def leave_one_out(
     [({'reference 1': ['a']}, [['b']]), ({'reference 2': ['b']}, [['a']])]
     """
     gold = [one for one in references if isinstance(one, GoldSegment)]
-    numbers = annotators_of(gold) if gold else [*range(len(references[0]))]
-    if len(numbers) < 2:
-        raise InputError("one annotator or reference alone: two are needed, to score each against the others")
+    texts = [one for one in references if not isinstance(one, GoldSegment)]
+    numbers = annotators_of(gold) if gold else [*range(len(texts[0]))]
+    lacks = {*map(len, texts)} > {len(numbers)} or not all(text.strip() for row in texts for text in row)
+    if lacks or len(numbers) < 2:
+        raise InputError("each is scored by the others: give two annotators, or two references with all texts")
     if gold:
         keep = partial(choose_annotators, gold)
         return [Segments.of_gold({f"annotator {one}": keep([one])}, keep([f"-{one}"])) for one in numbers]
-    own = {k: [texts[k] for texts in references] for k in numbers}
-    others = {k: [[*texts[:k], *texts[k + 1 :]] for texts in references] for k in numbers}
-    return [Segments.of({f"reference {k + 1}": own[k]}, others[k], source) for k in numbers]
+    others = {k: [[*each[:k], *each[k + 1 :]] for each in texts] for k in numbers}
+    return [Segments.of({f"reference {k + 1}": [each[k] for each in texts]}, others[k], source) for k in numbers]
 
 
 def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:

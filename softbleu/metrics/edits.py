@@ -169,9 +169,9 @@ def edit_texts(
         words, annotations = split(text), list[Annotation]()
         for number, made in zip(numbers, others, strict=True):
             known_edits = _annotated(gold[place], number, made) if gold and extraction is None else None
-            own = known_edits or Annotation(number, find(words, split(made)))
-            missing = own.absent or (blank_outputs == "missing" and not made.strip())
-            annotations += [] if missing else [own]
+            found = known_edits or Annotation(number, find(words, split(made)))
+            missing = found.absent or (blank_outputs == "missing" and not made.strip())
+            annotations += [] if missing else [found]
         segments.append(_with_types(GoldSegment(" ".join(words), ()), annotations, classify))
     return segments
 
