@@ -23,8 +23,9 @@ def spelling(output, reference, source, **settings):
 
 
 def sentence_figures(score):
-    corrected = [score.correct_sentences, score.correction_precision, score.correction_recall, score.correction_f1]
-    return [score.false_alarms, *(getattr(score, f"detection_{name}") for name in SHARES), *corrected]
+    assert score.correct_sentences == score.correction_accuracy
+    figures = (getattr(score, f"{what}_{name}") for what in ("detection", "correction") for name in SHARES)
+    return [score.false_alarms, *figures]
 
 
 @each_row("golden/spelling.toml", "gold", "output", "expected")

@@ -589,7 +589,7 @@ def leave_one_out(
     Examples
     --------
     >>> [(corpus.candidates, corpus.references) for corpus in leave_one_out([("a", "b")])]
-    [({'reference 1': ['a']}, [['b']]), ({'reference 2': ['b']}, [['a']])]
+    [({'reference 1': ['a']}, [('b',)]), ({'reference 2': ['b']}, [('a',)])]
     """
     gold = [one for one in references if isinstance(one, GoldSegment)]
     texts = [one for one in references if not isinstance(one, GoldSegment)]

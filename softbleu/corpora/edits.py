@@ -295,8 +295,7 @@ def read_m2(name: str, encoding: str = "utf-8", *, absent_annotators: Absent = "
             f"{name}: {counted(unjudged, 'sentence')} that could not be corrected (NA): edits of outputs do not "
             "count there; metrics of whole texts compare them with the source"
         )
-    segments = [sentence.segment() for sentence in sentences]
-    return _with_absent(name, sentences, segments, absent_annotators)
+    return _with_absent(name, sentences, [one.segment() for one in sentences], absent_annotators)
 
 
 def _with_absent(
@@ -365,8 +364,7 @@ def choose_annotators(segments: Sequence[GoldSegment], chosen: Iterable[str | in
     numbers = {known_name("annotator", name.removeprefix("-"), [*map(str, known)]) for name in named if name}
     kept = {one for one in known if (str(one) in numbers) == (signs == {False})}
     if len(signs) > 1 or (signs and not kept):
-        said = "no annotator is left" if signs == {True} else "annotators to keep and to leave out together"
-        raise InputError(f"{said}: give other ", Parameter("annotators"))
+        raise InputError("annotators to keep beside some to leave out, or none left: ", Parameter("annotators"))
     none = tuple(Annotation(one, ()) for one in sorted(kept)[:1])
     return [
         replace(one, annotations=tuple(each for each in one.annotations if each.annotator in kept) or none)

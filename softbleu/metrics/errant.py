@@ -43,13 +43,16 @@ class ErrantScore(Score):
     false_negatives: int = column("FN", "missed", "count")
     precision: float = column("P", "precision", "per cent")  # 100 where nothing is changed
     recall: float = column("R", "recall", "per cent")  # 100 where nothing must be changed
-    correct_sentences: float = column("acc", "correct sentences", "per cent")  # Whose text is the reference
-    false_alarms: float | None = column("FA", "false alarms", "per cent")  # Of sentences without errors; None without
+    correct_sentences: float | None = column("acc", "correct sentences", "per cent", default=None)
+    """Sentences whose text is the reference."""
+    false_alarms: float | None = column("FA", "false alarms", "per cent", default=None)
+    """Changed ones of the sentences without errors; None without one."""
     # Of sentences, where single words or characters are compared (`merging` spelling)
     detection_accuracy: float | None = column("det acc", "detection accuracy", "per cent", default=None)
     detection_precision: float | None = column("det P", "detection precision", "per cent", default=None)
     detection_recall: float | None = column("det R", "detection recall", "per cent", default=None)
     detection_f1: float | None = column("det F1", "detection F1", "per cent", default=None)
+    correction_accuracy: float | None = column("cor acc", "correction accuracy", "per cent", default=None)
     correction_precision: float | None = column("cor P", "correction precision", "per cent", default=None)
     correction_recall: float | None = column("cor R", "correction recall", "per cent", default=None)
     correction_f1: float | None = column("cor F1", "correction F1", "per cent", default=None)
@@ -135,8 +138,7 @@ class Errant(KindMetric):
                 wanted = [key for key, _, _ in self._side(segment, number)]
                 right, known = sum(map(found.__contains__, wanted)), set(wanted)
                 wrong = sum(key not in known for key in proposed)
-                sentence = _sentence(segment, segment.references[number])
-                next(free)[:] = right, 0, wrong, len(wanted) - right, 0, *sentence
+                next(free)[:] = right, 0, wrong, len(wanted) - right, 0, *_sentence(segment, number)
         return rows
 
     @cached_property
@@ -217,23 +219,21 @@ class Errant(KindMetric):
         """Score counts."""
         f, precision, recall = (100 * share for share in self.shares(sums))
         right, wrong, missed = (int(sums[kind]) for kind in (HIT, OVER, UNDER))
-        every, faulty, alarms, detected, corrected = sums[_SENTENCES:]
-        left = every - faulty - alarms
-        shares = [share_of(corrected + left, every), share_of(alarms, every - faulty, None)]
-        if self.merging == "spelling":
-            shares.append(share_of(detected + left, every))
-            for found in (detected, corrected):
-                parts = share_of(found, found + alarms), share_of(found, faulty)
-                shares += [*parts, f_of(*parts)]
+        shares: list[float | None] = []
+        if len(sums) > _SENTENCES:  # Statistics of earlier versions have no sentences
+            every, faulty, alarms, *found = sums[_SENTENCES:]
+            left = every - faulty - alarms
+            shares = [share_of(found[1] + left, every), share_of(alarms, every - faulty, None)]
+            for number in found if self.merging == "spelling" else ():
+                parts = share_of(number, number + alarms), share_of(number, faulty)
+                shares += [share_of(number + left, every), *parts, f_of(*parts)]
         return ErrantScore(f, right, wrong, missed, precision, recall, *shares)
 
 
-def _sentence(segment: EditedSegment, reference: Sequence[TextEdit]) -> tuple[int, ...]:
-    """Count a sentence as statistics have it, beside a reference."""
-    source = segment.source
-    own, gold = (
-        [edit for edit in edits if source[edit[0] : edit[1]] != edit[2]] for edits in (segment.candidate, reference)
-    )
+def _sentence(segment: EditedSegment, number: int) -> tuple[int, ...]:
+    """Count a sentence beside a reference, in the order of `statistics`."""
+    source, texts = segment.source, (segment.candidate, segment.references[number])
+    own, gold = ([edit for edit in edits if source[edit[0] : edit[1]] != edit[2]] for edits in texts)
     if not gold:
         return 1, 0, bool(own), 0, 0
     made, wanted = apply_edits(source, own), apply_edits(source, gold)

@@ -129,8 +129,8 @@ def test_chosen_annotators_are_those_of_a_file_without_the_other_lines(command, 
             chosen_by = ("--annotators", chosen, "--score-only", "--digits", 8)
             assert command("score", "-m", metric, "--gold", gold, "-c", output, *chosen_by).out == expected
     refused(InputError, "unknown annotator '7'", choose_annotators, read_m2(gold), [7])
-    refused(InputError, "no annotator is left", choose_annotators, read_m2(gold), ["-0,-1"])
-    refused(InputError, "to keep and to leave out", choose_annotators, read_m2(gold), [0, "-1"])
+    refused(InputError, "none left", choose_annotators, read_m2(gold), ["-0,-1"])
+    refused(InputError, "to keep beside some to leave out", choose_annotators, read_m2(gold), [0, "-1"])
 
 
 @pytest.mark.parametrize("metric", ["errant", "m2", "gleu"])

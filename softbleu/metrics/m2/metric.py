@@ -45,7 +45,7 @@ class M2Score(Score):
     correct_sentences: float = column("acc", "correct sentences", "per cent", default=0.0)
     """Sentences that have the gold edits, and no others."""
     false_alarms: float | None = column("FA", "false alarms", "per cent", default=None)
-    """Changed ones of the sentences without gold edits; None without such."""
+    """Changed ones of the sentences without gold edits; None without one."""
     annotator: int | None = column("annotator", "", "text", default=None)  # Of a single segment
 
 
