@@ -20,6 +20,7 @@ from softbleu.io.reading import parse_whole
 from softbleu.types import Words
 
 UNKNOWN = "UNK"  # Type of an error that was detected but not corrected
+UNJUDGED = "NA"  # ChERRANT's type of a sentence that could not be corrected
 UNCLEAR = (UNKNOWN, "Um")  # Types of edits that texts of annotators are written without
 OLD_LINE_ENDS = "lines end in CR alone, as on old Macs: write them with line feeds"
 NO_CORRECTION = "-NONE-"  # Stands for the correction of an error that was only marked
@@ -432,7 +433,7 @@ def write_m2(segments: Iterable[GoldSegment]) -> Iterator[str]:
         lines = [f"S {segment.source}"]
         with_texts = any(one.text or one.unjudged for one in segment.annotations)
         for annotation in segment.annotations:
-            none = replace(_NOOP, kind=_UNJUDGED) if annotation.unjudged else _NOOP
+            none = replace(_NOOP, kind=UNJUDGED) if annotation.unjudged else _NOOP
             ways = [annotation.edits or (none,), *([annotation.variants] if annotation.variants else [])]
             for number, edits in enumerate(ways):
                 text = annotation.text or segment.source
@@ -464,7 +465,6 @@ def _unescaped(text: str) -> str:
 
 
 _TARGET = re.compile(r"T(\d{1,9})(?:-A\d+)?")
-_UNJUDGED = "NA"  # ChERRANT's type of a sentence that could not be corrected
 _BLANKS_AND_WORDS = re.compile(r"(\s*)(\S+|$)")
 
 
@@ -483,7 +483,7 @@ class _Sentence:
         """Read a line with an edit."""
         annotator, edit = _read_edit(where, text, deletes=bool(self.texts))
         annotator, again = self._target if self.texts else (annotator, False)
-        self.unjudged |= {annotator} if edit is None and text.split("|||")[1].strip() == _UNJUDGED else set()
+        self.unjudged |= {annotator} if edit is None and text.split("|||")[1].strip() == UNJUDGED else set()
         side = self.variants if again else self.edits
         side.setdefault(annotator, []).extend([] if edit is None else [(where, edit)])
         _LIMIT.check(len(self.edits), where)

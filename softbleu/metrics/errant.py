@@ -11,7 +11,7 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.config.languages import is_unspaced
-from softbleu.corpora.edits import UNKNOWN, EditedSegment, TextEdit, apply_edits
+from softbleu.corpora.edits import UNJUDGED, UNKNOWN, EditedSegment, TextEdit, apply_edits
 from softbleu.errors import InputError, Parameter
 from softbleu.io.platform import cached_property
 from softbleu.metrics.chinese import Merging
@@ -235,7 +235,7 @@ def _sentence(segment: EditedSegment, number: int) -> tuple[int, ...]:
     source, texts = segment.source, (segment.candidate, segment.references[number])
     own, gold = ([edit for edit in edits if source[edit[0] : edit[1]] != edit[2]] for edits in texts)
     if not gold:
-        return 1, 0, bool(own), 0, 0
+        return int(segment.kinds[:1] != ((UNJUDGED,),)), 0, bool(own), 0, 0
     made, wanted = apply_edits(source, own), apply_edits(source, gold)
     same = made == wanted or ("".join(made) == "".join(wanted) and is_unspaced("".join(source)))
     return 1, 1, 0, {edit[:2] for edit in own} == {edit[:2] for edit in gold}, same
