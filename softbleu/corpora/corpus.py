@@ -396,7 +396,7 @@ class ParallelFiles:
         folder = TemporaryFolder()
         try:
             read = [] if gold is None else read_m2(gold, encoding, absent_annotators=absent_annotators)
-            sentences, essays = split_essays(choose_annotators(read, annotators))
+            sentences, essays = split_essays(choose_annotators(read, annotators) if read else read)
             edits = None if gold is None else tuple(sentences)
             edited = {look.name: read_m2(look.name, encoding) for look in looks[: len(named)] if has_edits(look.name)}
             drafts = write_drafts(folder, edited, encoding) if edited else {}
