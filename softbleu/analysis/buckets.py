@@ -61,7 +61,8 @@ def bucket_scores(
         `length`: segments by the tokens of their (first) reference, or source. `rarity`: words by their frequency
         in the references, and `coverage`: by whether they have a vector (of the first metric); values are precision,
         recall and F1 of words, clipped as in BLEU. `order`: scores of each order of n-grams. `document`: the
-        documents of the corpus. Otherwise a file with a label per line, or ``FILE:COLUMN``.
+        documents of the corpus. `errors`: sentences that a reference or annotator changes, and those that none does.
+        Otherwise a file with a label per line, or ``FILE:COLUMN``.
     encoding
         Encoding of that file.
     jobs, executor, progress
@@ -122,8 +123,8 @@ def compare_buckets(
     corpus, metrics, encoding, jobs, executor, progress
         As in `bucket_scores`.
     by
-        `length`: segments by the tokens of their (first) reference, or source; or a file with a label per line, or
-        ``FILE:COLUMN``.
+        `length`: segments by the tokens of their (first) reference, or source; `errors`: as in `bucket_scores`; or a
+        file with a label per line, or ``FILE:COLUMN``.
     baseline
         System the others are tested against; the first unless named.
     significance
@@ -182,8 +183,15 @@ def _buckets(corpus: Corpus, metric: Metric, by: str, encoding: str) -> tuple[st
         if corpus.documents is None:
             raise InputError("to score documents, name them with ", Parameter("documents"))
         return by, corpus.documents.fitting(len(corpus)), corpus.documents.names
+    if by == "errors":
+        if corpus.source is None and corpus.gold is None:
+            raise InputError("sentences without errors are known by gold edits or a source: give ", Parameter("gold"))
+        loaded = (block.load() for block in corpus.blocks())
+        rows = (row for part in loaded for row in zip(part.source or (), part.present(), strict=True))
+        clean = [all(text.split() == line.split() for text in texts) for line, texts in rows]
+        return by, np.array(clean, np.int64), ["with errors", "without errors"]
     if not Path(by).exists() and ":" not in by:
-        parts = f"length, rarity, coverage, order, document, nor a kind of edits ({', '.join(get_args(By))})"
+        parts = f"length, errors, rarity, coverage, order, document, nor a kind of edits ({', '.join(get_args(By))})"
         raise InputError(f"{by}: no such file, nor one of {parts}")
     labels = read_labels(by, len(corpus), encoding)
     if len(set(labels)) > MOST_LABELS:

@@ -113,8 +113,16 @@ def compare_corrections(
         families.append(_family(counts, statistics, beta_of(alone), naming, first, settings))
     columns = {"metric": "metric", **_COLUMNS} if len(families) > 1 else _COLUMNS
     table = compare_slices(families, together=lambda row: (row["metric"], row["kind"] == ALL), columns=columns)
-    facts = {"baseline": first, **{f"signature of {one.name}": one.signatures[0] for one in families}}
+    facts: Cells = {"baseline": first, **{f"signature of {one.name}": one.signatures[0] for one in families}}
+    facts |= {f"macro of {system} by {one.name}": f for one in families for system, f in macro_averages(one).items()}
     return replace(table, rows=[row for one in table for row in _by_size(one.rows)], facts=facts)
+
+
+def macro_averages(family: SliceFamily) -> dict[str, float]:
+    """Average F of the kinds that have gold edits, of each system; kinds are the slices behind the first."""
+    counts = (~np.isnan(family.observed[:, 1:])).sum(axis=1)
+    sums = np.nansum(family.observed[:, 1:], axis=1)
+    return {name: float(f / n) for name, f, n in zip(family.systems, sums, counts, strict=True) if n}
 
 
 def _terms(counts: Floats, beta: float) -> tuple[Floats, Floats]:

@@ -40,7 +40,7 @@ from softbleu.results.significance import SignificanceSettings, Test
 from softbleu.results.slices import compare_runs
 
 _OF_WHOLE = ("all_pairs", "columns", "distribution", "resume", "fail_if_worse", "margin")
-_PARTS = ("length", "rarity", "coverage", "order", "document", "runs", *get_args(By))
+_PARTS = ("length", "errors", "rarity", "coverage", "order", "document", "runs", *get_args(By))
 
 
 class CompareOptions(SystemScores):
@@ -72,11 +72,11 @@ class CompareOptions(SystemScores):
     top
         How many lines or n-grams --show shows
     by
-        Score parts instead, as long lines: by length, rarity or coverage (of words), order (of n-grams), document
-        (of --documents), runs (NAME.1 NAME.2 … of a system: how much they and segments vary), by a file with a label
-        per segment (FILE:COLUMN of a table; the number of the column where it has no header). Or compare the edits of
-        M2, ERRANT, CLEME by type, category, operation, form (any language), errant or rules (the same without spaCy);
-        also of the lines of --show
+        Score parts instead, as long lines: by length, errors (sentences with and without), rarity or coverage (of
+        words), order (of n-grams), document (of --documents), runs (NAME.1 NAME.2 … of a system: how much they and
+        segments vary), by a file with a label per segment (FILE:COLUMN of a table; the number of the column where it
+        has no header). Or compare the edits of M2, ERRANT, CLEME by type, category, operation, form (any language),
+        errant or rules (the same without spaCy); also of the lines of --show
     fractions
         Test unfinished outputs, cut after these shares of their tokens, beside whole ones (--partial alone: after
         each quarter)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from typing import ClassVar, cast
+from typing import ClassVar, Literal, cast, get_args
 
 from softbleu.cli.options import Common, page_format
 from softbleu.cli.parts import options_named, options_of, setting_options
@@ -13,8 +14,8 @@ from softbleu.cli.settings import SettingOption
 from softbleu.cli.words import OptionValues
 from softbleu.config.declare import own_settings, setting
 from softbleu.corpora import ParallelFiles, Segments, name_systems, read_segments
-from softbleu.corpora.corpus import Against, Corpus, compared_with
-from softbleu.corpora.edits import Absent
+from softbleu.corpora.corpus import Against, Corpus, compared_with, leave_one_out
+from softbleu.corpora.edits import Absent, choose_annotators, read_m2, split_essays
 from softbleu.corpora.files import Look, look_at_systems
 from softbleu.corpora.gates import ALL_RULES, RULES, gated
 from softbleu.corpora.labels import Documents
@@ -118,7 +119,9 @@ class TextOptions(Common, panel="Input", shared=None):
         Scores of other programs, or of human judges (ESA, MQM, DA), by system and segment, each as a metric; FILE:A,B
         takes columns (or metrics) A and B. No text is needed
     annotators
-        Of several annotators of an output in --scores: their mean, or each as a metric of its own (apart)
+        Of --gold: annotators to keep, by number, or to leave out, with a minus (-1); or each, scored against the
+        others, as references (-r) are, too. Whose edits count in a segment, by metrics of edits: running, best, last.
+        Of several who judged an output of --scores: their mean, or each as a metric of its own (apart)
     lower
         Scores of --scores where less is better (default: by their names, such as MetricX, TER, errors)
     direction
@@ -153,7 +156,7 @@ class TextOptions(Common, panel="Input", shared=None):
     )
     preset: str | None = setting(None, complete=preset_names, panel="Score")
     scores: tuple[str, ...] = setting((), metavar="[NAME=]FILE", file="named", panel="Score")
-    annotators: OfAnnotators | None = setting(None, unset="mean", panel="Human judgements")
+    annotators: tuple[str, ...] = setting((), metavar="N|NAME", unset="all, running, mean", panel="Human judgements")
     lower: tuple[str, ...] = setting((), name="lower_is_better", earlier=("--lower",), metavar="NAME", panel="Score")
     direction: str | None = setting(None, metavar="NAME", panel="Human judgements")
     signature: str | None = setting(None, panel="Score")
@@ -172,6 +175,23 @@ class TextOptions(Common, panel="Input", shared=None):
         """Return the files that options name as input."""
         systems = self.systems.values() if "candidates" in self.offered else ()
         return [*super().input_files(), *(look.name for look in systems)]
+
+    def annotators_as(self, use: Literal["numbers", "judges", "each", "setting"]) -> list[str]:
+        """Return the values of --annotators that have this use."""
+        uses = {"each": "each"} | dict.fromkeys(get_args(OfAnnotators), "judges")
+        number = re.compile(r"-?\d[-,\d]*").fullmatch
+        return [one for one in self.annotators if ("numbers" if number(one) else uses.get(one, "setting")) == use]
+
+    def each_annotator(self) -> list[Segments]:
+        """Read each annotator of --gold, or each reference, as a system beside the others."""
+        if self.candidates or self.pairs or self.logs or self.page_wanted:
+            raise InputError("--annotators each makes a table of annotators or references alone: leave out the rest")
+        if self.gold:
+            gold = read_m2(self.gold, self.encoding, absent_annotators=self.absent_annotators or "left-out")
+            return leave_one_out(choose_annotators(split_essays(gold)[0], self.annotators_as("numbers")))
+        with ParallelFiles.open(self.references[:1], self.references, self.source, encoding=self.encoding) as corpus:
+            texts = [[*file.all_lines()] for file in corpus.references]
+            return leave_one_out([*zip(*texts, strict=True)], [*corpus.source.all_lines()] if corpus.source else None)
 
     def labels(self) -> Documents | None:
         """Read the labels of documents, if a file of them is named."""
@@ -231,7 +251,8 @@ class Scoring(TextOptions, shared=None):
         """Return the settings given to metrics and parts with these names; a plug-in's own are for it alone."""
         owners = {"", self.chosen_name("tokenize"), *names}
         given = {option.setting.name: value for option, value in self.chosen if option.plug_in in owners}
-        more = {"preset": self.preset, "language": self.language}
+        chosen = next(reversed(self.annotators_as("setting")), None)
+        more = {"preset": self.preset, "language": self.language, "annotators": chosen}
         return given | {name: value for name, value in more.items() if value is not None}
 
     @cached_property
@@ -258,10 +279,10 @@ class Scoring(TextOptions, shared=None):
         if self.scores:
             from softbleu.metrics.scores import read_outside
 
-            how = self.lower, self.encoding, self.direction, self.annotators or "mean"
-            metrics = [*read_outside(self.scores, *how), *metrics]
-        elif unused := [name for name in ("direction", "annotators") if getattr(self, name)]:
-            note(f"--{unused[0]} is ignored without --scores")
+            judges = cast("OfAnnotators", (self.annotators_as("judges") or ["mean"])[-1])
+            metrics = [*read_outside(self.scores, self.lower, self.encoding, self.direction, judges), *metrics]
+        else:
+            _note_idle("without --scores", direction=self.direction, annotators=self.annotators_as("judges"))
         matcher = self.chosen_name("matcher")
         measures, idle = fit_metrics(
             metrics, lambda metric, over, tokenizer: self.settings_of((metric, matcher or over, tokenizer))
@@ -280,8 +301,8 @@ class Scoring(TextOptions, shared=None):
             for option, value in self.chosen
             if option.plug_in not in names or (not option.plug_in and option.setting.name in idle)
         ]
-        without_preset = "preset" in idle and self.preset
-        if not unused and not without_preset:
+        others = [name for name in ("preset", "annotators") if name in idle and getattr(self, name)]
+        if not unused and not others:
             return
         over = sorted({part.name for part in parts} - {"none", *(one.name for one in measures)})
         what = " and ".join(map(str, measures)) + f" ({', '.join(over)})" * bool(over)
@@ -292,8 +313,8 @@ class Scoring(TextOptions, shared=None):
             option.check(value)
             counts = f"{exact} counts exact matches; add --matcher vleu"
             note(f"--{option.name} is ignored: {counts if option.setting.name in soft else what}")
-        if without_preset:
-            note(f"--preset is ignored: {what}")
+        for name in others:
+            note(f"--{name} is ignored: {what}")
 
     @contextmanager
     def open_corpus(self, plan: Plan, *, by_document: bool = False) -> Iterator[Corpus]:
@@ -303,6 +324,8 @@ class Scoring(TextOptions, shared=None):
 
         Raises `InputError`: options contradict one another.
         """
+        if self.annotators_as("each"):
+            raise InputError("--annotators each is for softbleu score")
         against = self.against or cast("Against", self.signed.get("against", "references"))
         with self._named_corpus(plan.metrics) as corpus:
             if against != "references":
@@ -318,7 +341,9 @@ class Scoring(TextOptions, shared=None):
         compared = any(metric.requires.references or metric.requires.edits for metric in plan.metrics)
         from_source = compared and against == "source"
         referred = self.references and not self.resegment
-        _note_idle("without --gold", absent_annotators=self.absent_annotators and not self.gold)
+        if not self.gold:
+            numbers = self.annotators_as("numbers")
+            _note_idle("without --gold", absent_annotators=self.absent_annotators, annotators=numbers)
         _note_idle("with --against source", gold=from_source and self.gold, reference=from_source and referred)
         _note_idle("where nothing is compared with references", against=self.against and not compared)
         _note_idle("where no text is scored", gate=self.gate and not texts)
@@ -366,6 +391,7 @@ class Scoring(TextOptions, shared=None):
             self.source,
             gold=self.gold,
             absent_annotators=absent or "left-out",
+            annotators=self.annotators_as("numbers"),
             encoding=self.encoding,
             resegment=self.resegment,
             blank_references=blank,

@@ -71,6 +71,11 @@ def score(options: ScoreOptions) -> None:
     level = options.level or cast("Level", options.signed.get("level", "corpus").lower())
     shown: object
     plan = options.plan()
+    if options.annotators_as("each"):
+        corpora = options.each_annotator()
+        note("each is scored by the others: scores say how well annotators agree, not who is best")
+        output.write([one for each in corpora for one in score_corpus(each, plan, level=level, jobs=options.jobs)])
+        return
     soft = None if options.score_only or level != "corpus" else _SOFT.get(options.output_format)
     twin = exact_twin(plan.only) if soft and len(plan.metrics) == 1 else None
     with options.progress() as progress, options.open_corpus(plan, by_document=level == "document") as corpus:

@@ -6,11 +6,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, cast, get_args
 
 from softbleu.config.earlier import warn_unused
 from softbleu.corpora.blanks import cut_as_gold
-from softbleu.corpora.edits import Absent, Annotation, GoldReferences, GoldSegment, read_m2, split_essays
+from softbleu.corpora.edits import (
+    Absent,
+    Annotation,
+    GoldReferences,
+    GoldSegment,
+    annotators_of,
+    choose_annotators,
+    read_m2,
+    split_essays,
+)
 from softbleu.corpora.files import Look, TextFile, check_stdin, lines_of, look_at, look_at_systems, opened
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.parallel import (
@@ -326,6 +336,7 @@ class ParallelFiles:
         *,
         gold: str | None = None,
         absent_annotators: Absent = "left-out",
+        annotators: Sequence[str | int] = (),
         encoding: str = "utf-8",
         executor: Executor | None = None,
         jobs: int | None = None,
@@ -348,6 +359,8 @@ class ParallelFiles:
             Path of a `.m2` file, which provides the source and, by its edits, the references.
         absent_annotators
             See `read_m2`.
+        annotators
+            Annotators of that file to keep or to leave out, see `choose_annotators`; all unless given.
         encoding
             Encoding of all files.
         executor, jobs
@@ -382,11 +395,8 @@ class ParallelFiles:
         check_stdin([*names, gold])
         folder = TemporaryFolder()
         try:
-            sentences, essays = (
-                ([], [])
-                if gold is None
-                else split_essays(read_m2(gold, encoding, absent_annotators=absent_annotators))
-            )
+            read = [] if gold is None else read_m2(gold, encoding, absent_annotators=absent_annotators)
+            sentences, essays = split_essays(choose_annotators(read, annotators) if read else read)
             edits = None if gold is None else tuple(sentences)
             edited = {look.name: read_m2(look.name, encoding) for look in looks[: len(named)] if has_edits(look.name)}
             drafts = write_drafts(folder, edited, encoding) if edited else {}
@@ -556,6 +566,42 @@ def make_corpus(
     labelled = documents if isinstance(documents, Documents) else Documents.of(documents)
     labelled.fitting(len(made))
     return replace(made, documents=labelled)
+
+
+def leave_one_out(
+    references: Sequence[GoldSegment] | Sequence[Sequence[str]],
+    source: Sequence[str] | None = None,
+) -> list[Segments]:
+    """Make a corpus of each annotator, or reference, as the system, with the others as references.
+
+    Parameters
+    ----------
+    references
+        Segments of a `.m2` file, whose edits count as they stand; or references, as many of each segment.
+    source
+        Texts before correction.
+
+    Raises
+    ------
+    InputError
+        Fewer than two annotators or references, or segments that lack one of the references.
+
+    Examples
+    --------
+    >>> [(corpus.candidates, corpus.references) for corpus in leave_one_out([("a", "b")])]
+    [({'reference 1': ['a']}, [('b',)]), ({'reference 2': ['b']}, [('a',)])]
+    """
+    gold = [one for one in references if isinstance(one, GoldSegment)]
+    texts = [one for one in references if not isinstance(one, GoldSegment)]
+    numbers = annotators_of(gold) if gold else [*range(len(texts[0]))]
+    lacks = {*map(len, texts)} > {len(numbers)} or not all(text.strip() for row in texts for text in row)
+    if lacks or len(numbers) < 2:
+        raise InputError("each is scored by the others: give two annotators, or two references with all texts")
+    if gold:
+        keep = partial(choose_annotators, gold)
+        return [Segments.of_gold({f"annotator {one}": keep([one])}, keep([f"-{one}"])) for one in numbers]
+    others = {k: [[*each[:k], *each[k + 1 :]] for each in texts] for k in numbers}
+    return [Segments.of({f"reference {k + 1}": [each[k] for each in texts]}, others[k], source) for k in numbers]
 
 
 def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -19,6 +20,8 @@ from softbleu.io.reading import parse_whole
 from softbleu.types import Words
 
 UNKNOWN = "UNK"  # Type of an error that was detected but not corrected
+UNJUDGED = "NA"  # ChERRANT's type of a sentence that could not be corrected
+UNCLEAR = (UNKNOWN, "Um")  # Types of edits that texts of annotators are written without
 OLD_LINE_ENDS = "lines end in CR alone, as on old Macs: write them with line feeds"
 NO_CORRECTION = "-NONE-"  # Stands for the correction of an error that was only marked
 # Words that the tokenizer of the I-measure's converter keeps whole: most corrections need no tokenizer.
@@ -48,7 +51,7 @@ class Edit:
 
 Absent = Literal["left-out", "unchanged"]
 """Meaning of a sentence in which other annotators have a line and one has none."""
-_PLACE = attrgetter("start", "end")
+_PLACE, _NUMBER = attrgetter("start", "end"), attrgetter("annotator")
 
 
 @dataclass(frozen=True)
@@ -73,41 +76,43 @@ class Annotation:
         """The edits that ERRANT compares: also edits of doubled blanks, and of other ways to make the text."""
         return (*self.edits, *self.blanks, *self.variants)
 
+    def written(self, source: str) -> str:
+        """Write the text that the edits make of the source; see `annotator_texts`."""
+        applied = (edit for edit in self.edits if edit.corrections and edit.kind not in UNCLEAR)
+        return " ".join(apply_edits(source.split(), self.in_words(edits=applied)))
+
     def in_words(
         self,
         split: Callable[[str], Sequence[str]] = str.split,
         others: Sequence[TextEdit] = (),
         source: Sequence[str] = (),
+        edits: Iterable[Edit] | None = None,
     ) -> tuple[TextEdit, ...]:
-        """Return each edit in words: of several corrections the one that `others` have, or else the first.
+        """Return each edit, or some `edits`, in words: of several corrections one that `others` have, or the first.
 
         `others` have it at the same place, or beside other edits of the words of the `source`, where all make the
         same text. A mark without correction counts as a deletion, as in M2.
         """
-        return edits_in_words(self.edits, split, others, source)
-
-
-def edits_in_words(
-    edits: Iterable[Edit],
-    split: Callable[[str], Sequence[str]] = str.split,
-    others: Sequence[TextEdit] = (),
-    source: Sequence[str] = (),
-) -> tuple[TextEdit, ...]:
-    """Return edits in words; see `Annotation.in_words`."""
-    by_place, ways = {(start, end): words for start, end, words in others}, list[_Way]()
-    for edit in edits:
-        texts = [tuple(split(text)) for text in edit.corrections or ("",)]
-        shared_first = sorted(texts, key=partial(ne, by_place.get((edit.start, edit.end))))
-        ways.append((edit.start, edit.end, tuple(shared_first)))
-    chosen = dict[_Way, tuple[str, ...]]()
-    for first, last in chunk_spans([*ways, *others]) if others and any(len(texts) > 1 for *_, texts in ways) else ():
-        here = sorted(
-            (way for way in dict.fromkeys(ways) if first <= way[0] and way[1] <= last), key=itemgetter(0, 1)
-        )
-        beside = [(one[0] - first, one[1] - first, one[2]) for one in others if first <= one[0] and one[1] <= last]
-        ends = *here, (last, last, ((),))
-        chosen.update(zip(here, _choose(ends, source, first, apply_edits(source[first:last], beside)), strict=False))
-    return tuple((*way[:2], chosen.get(way, way[2][0])) for way in ways)
+        by_place, ways = {(start, end): words for start, end, words in others}, list[_Way]()
+        for edit in self.edits if edits is None else edits:
+            texts = [tuple(split(text)) for text in edit.corrections or ("",)]
+            shared_first = sorted(texts, key=partial(ne, by_place.get((edit.start, edit.end))))
+            ways.append((edit.start, edit.end, tuple(shared_first)))
+        chosen = dict[_Way, tuple[str, ...]]()
+        for first, last in (
+            chunk_spans([*ways, *others]) if others and any(len(texts) > 1 for *_, texts in ways) else ()
+        ):
+            here = sorted(
+                (way for way in dict.fromkeys(ways) if first <= way[0] and way[1] <= last), key=itemgetter(0, 1)
+            )
+            beside = [
+                (one[0] - first, one[1] - first, one[2]) for one in others if first <= one[0] and one[1] <= last
+            ]
+            ends = *here, (last, last, ((),))
+            chosen.update(
+                zip(here, _choose(ends, source, first, apply_edits(source[first:last], beside)), strict=False)
+            )
+        return tuple((*way[:2], chosen.get(way, way[2][0])) for way in ways)
 
 
 def _choose(
@@ -260,6 +265,7 @@ def _nltk_words(text: str) -> tuple[str, ...]:
 
 _LIMIT = Limit("a gold file", "annotators of a sentence", 5000, "20 annotators", "leave some out")
 _NOOP = Edit(-1, -1, "noop", ())
+_CORRECT = (Annotation(0, ()),)  # Annotations of a sentence without a line
 _FIELDS = "start end|||type|||correction|||required|||comment|||annotator"
 _BAR, _LIKE_BAR = "&verbar;", "&verbar"  # Escapes of bars that would separate corrections
 
@@ -290,8 +296,7 @@ def read_m2(name: str, encoding: str = "utf-8", *, absent_annotators: Absent = "
             f"{name}: {counted(unjudged, 'sentence')} that could not be corrected (NA): edits of outputs do not "
             "count there; metrics of whole texts compare them with the source"
         )
-    segments = [sentence.segment() for sentence in sentences]
-    return _with_absent(name, sentences, segments, absent_annotators)
+    return _with_absent(name, sentences, [one.segment() for one in sentences], absent_annotators)
 
 
 def _with_absent(
@@ -300,18 +305,15 @@ def _with_absent(
     """Note which annotators have no line in some sentences, and add them as unchanged if `absent` says so."""
     # Sentences of ChERRANT have any number of texts: none is absent.
     annotated = {number for number, one in enumerate(sentences) if one.edits and not one.texts}
-    known = sorted({one.annotator for number in annotated for one in segments[number].annotations})
-    missing = dict.fromkeys(known, 0)
+    known, missing = annotators_of(segments[number] for number in annotated), Counter[int]()
     for number in sorted(annotated) if len(known) > 1 else ():
         present = segments[number].annotations
         absentees = [one for one in known if one not in {each.annotator for each in present}]
-        for one in absentees:
-            missing[one] += 1
+        missing.update(absentees)
         if absentees and absent == "unchanged":
             completed = (*present, *(Annotation(one, (), absent=True) for one in absentees))
-            by_number = tuple(sorted(completed, key=attrgetter("annotator")))
-            segments[number] = GoldSegment(segments[number].source, by_number)
-    counts = [f"{one} in {count:,}" for one, count in missing.items() if count]
+            segments[number] = replace(segments[number], annotations=tuple(sorted(completed, key=_NUMBER)))
+    counts = [f"{one} in {count:,}" for one, count in sorted(missing.items())]
     if counts:
         more = f" and {len(counts) - 3} more" * (len(counts) > 3)
         other: Absent = "unchanged" if absent == "left-out" else "left-out"
@@ -340,6 +342,59 @@ def _note_overlaps(name: str, sentences: Sequence[_Sentence]) -> None:
     if found:
         many = f"{len(found):,} edits overlap" if len(found) > 1 else "1 edit overlaps"
         note(f"{found[0]}: {many} with another one of the same annotator: all count, but no text has both")
+
+
+def choose_annotators(segments: Sequence[GoldSegment], chosen: Iterable[str | int]) -> list[GoldSegment]:
+    """Keep the annotators with these numbers, or leave out those with a minus before the number; commas divide.
+
+    A sentence in which none of them has a line is correct, as in a file without the lines of the others.
+
+    Raises
+    ------
+    InputError, UnknownNameError
+        Numbers with and without a minus, or an annotator whom no sentence has.
+
+    Examples
+    --------
+    >>> gold = [GoldSegment("he eat", tuple(Annotation(number, ()) for number in range(3)))]
+    >>> [[one.annotator for one in choose_annotators(gold, chosen)[0].annotations] for chosen in (["0,2"], ["-0"])]
+    [[0, 2], [1, 2]]
+    """
+    known, named = annotators_of(segments), ",".join(map(str, chosen)).split(",")
+    signs = {name.startswith("-") for name in named if name}
+    numbers = {known_name("annotator", name.removeprefix("-"), [*map(str, known)]) for name in named if name}
+    kept = {one for one in known if (str(one) in numbers) == (signs == {False})}
+    if len(signs) > 1 or (signs and not kept):
+        raise InputError("annotators to keep beside some to leave out, or none left: ", Parameter("annotators"))
+    none = tuple(Annotation(one, ()) for one in sorted(kept)[:1])
+    return [
+        replace(one, annotations=tuple(each for each in one.annotations if each.annotator in kept) or none)
+        for one in segments
+    ]
+
+
+def annotators_of(segments: Iterable[GoldSegment]) -> list[int]:
+    """List the numbers of all annotators, in order."""
+    return sorted({one.annotator for segment in segments for one in segment.annotations})
+
+
+def annotator_texts(segments: Sequence[GoldSegment]) -> dict[int, list[str]]:
+    """Write the text of each annotator, by number, as BEA-2019's converter `corr_from_m2.py` does.
+
+    Of several corrections the first counts. Errors that are only marked, and edits of types `UNK` and `Um` (unclear),
+    leave the words as they are. So does an annotator without a line.
+
+    Examples
+    --------
+    >>> edits = Edit(1, 2, "Vform", ("eats", "ate")), Edit(2, 3, "Um", ("fruit",))
+    >>> annotator_texts([GoldSegment("he eat apple", (Annotation(0, edits), Annotation(2, ())))])
+    {0: ['he eats apple'], 2: ['he eat apple']}
+    """
+    texts = {number: [one.source for one in segments] for number in annotators_of(segments)}
+    for place, segment in enumerate(segments):
+        for one in segment.annotations:
+            texts[one.annotator][place] = one.written(segment.source)
+    return texts
 
 
 def split_essays(segments: Sequence[GoldSegment]) -> tuple[list[GoldSegment], list[str]]:
@@ -378,7 +433,7 @@ def write_m2(segments: Iterable[GoldSegment]) -> Iterator[str]:
         lines = [f"S {segment.source}"]
         with_texts = any(one.text or one.unjudged for one in segment.annotations)
         for annotation in segment.annotations:
-            none = replace(_NOOP, kind=_UNJUDGED) if annotation.unjudged else _NOOP
+            none = replace(_NOOP, kind=UNJUDGED) if annotation.unjudged else _NOOP
             ways = [annotation.edits or (none,), *([annotation.variants] if annotation.variants else [])]
             for number, edits in enumerate(ways):
                 text = annotation.text or segment.source
@@ -410,7 +465,6 @@ def _unescaped(text: str) -> str:
 
 
 _TARGET = re.compile(r"T(\d{1,9})(?:-A\d+)?")
-_UNJUDGED = "NA"  # ChERRANT's type of a sentence that could not be corrected
 _BLANKS_AND_WORDS = re.compile(r"(\s*)(\S+|$)")
 
 
@@ -429,7 +483,7 @@ class _Sentence:
         """Read a line with an edit."""
         annotator, edit = _read_edit(where, text, deletes=bool(self.texts))
         annotator, again = self._target if self.texts else (annotator, False)
-        self.unjudged |= {annotator} if edit is None and text.split("|||")[1].strip() == _UNJUDGED else set()
+        self.unjudged |= {annotator} if edit is None and text.split("|||")[1].strip() == UNJUDGED else set()
         side = self.variants if again else self.edits
         side.setdefault(annotator, []).extend([] if edit is None else [(where, edit)])
         _LIMIT.check(len(self.edits), where)
@@ -468,7 +522,7 @@ class _Sentence:
             made.append(
                 Annotation(annotator, own, text, blanks, variants=variants, unjudged=annotator in self.unjudged)
             )
-        return GoldSegment(" ".join(self.source.split()), tuple(made) or (Annotation(0, ()),))
+        return GoldSegment(" ".join(self.source.split()), tuple(made) or _CORRECT)
 
 
 def _places_of_words(source: str, edits: Sequence[Edit]) -> list[int]:

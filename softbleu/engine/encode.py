@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.corpora.corpus import BLOCK, Corpus, FileBlock, Segments
-from softbleu.corpora.edits import Annotation, CodedGold, EditedSegment, TextEdit, edits_in_words
+from softbleu.corpora.edits import UNJUDGED, Annotation, CodedGold, EditedSegment, TextEdit
 from softbleu.corpora.records import TextList
 from softbleu.io.platform import count_workers
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
@@ -299,9 +299,11 @@ def _edits_of_one(
     if blanks:
         added = ([(edit.start, edit.end, ()) for edit in one.blanks] for one in sides)
         texts = [(*edits, *more) for edits, more in zip(texts, added, strict=True)]
-    variants = tuple(edits_in_words(one.variants, split) for one in sides)
+    variants = tuple(one.in_words(split, edits=one.variants) for one in sides)
     kinds = tuple(
-        tuple(edit.kind for edit in (*one.edits, *(one.blanks if blanks else ()), *one.variants)) for one in sides
+        tuple(edit.kind for edit in (*one.edits, *(one.blanks if blanks else ()), *one.variants))
+        or (UNJUDGED,) * one.unjudged
+        for one in sides
     )
     return EditedSegment(words, texts[0], tuple(texts[1:]), variants if any(variants) else (), kinds)
 

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from softbleu.errors import InputError, Parameter, known_name
 
-Merging = Literal["errant", "cherrant"]
+Merging = Literal["errant", "cherrant", "spelling"]
 AlignmentStep = tuple[str, int, int, int, int]
 """`D` deletes, `I` inserts, `S` substitutes, `T` brings words into another order, `X` is merged: source words
 from and up to, and of the output."""

@@ -10,13 +10,24 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
-from itertools import accumulate, combinations
+from itertools import accumulate, combinations, pairwise
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
 from softbleu.config.languages import find_language
-from softbleu.corpora.edits import Annotation, CodedEdit, Edit, GoldSegment, TextEdit
+from softbleu.corpora.blanks import cut_as_gold
+from softbleu.corpora.edits import (
+    UNCLEAR,
+    Annotation,
+    CodedEdit,
+    Edit,
+    GoldSegment,
+    TextEdit,
+    annotator_texts,
+    apply_edits,
+)
+from softbleu.corpora.validation import Blank
 from softbleu.embeddings.function_words import WORD_CLASSES
 from softbleu.errors import InputError, Parameter, counted, known_name, optional
 from softbleu.io.arguments import check_texts, listed
@@ -52,8 +63,9 @@ def extract_edits(
     edits, or stay apart, by rules as in that paper. Where these ask a tagger, lists of English function words,
     irregular forms and endings answer. In another language every word with a letter carries content, bases are
     Snowball's stems, where it has the language, and there is no possessive. In Chinese steps are merged as in
-    ChERRANT (see `softbleu.metrics.chinese`), unless `merging` is `errant`. Texts of any length: long ones are cut
-    where both have the same words.
+    ChERRANT (see `softbleu.metrics.chinese`), unless `merging` says otherwise. With `spelling` each step is an edit,
+    and texts with as many words are compared word by word, as in SIGHAN's evaluation of spelling correction (Tseng et
+    al. 2015). Texts of any length: long ones are cut where both have the same words.
 
     Parameters
     ----------
@@ -62,7 +74,8 @@ def extract_edits(
     language
         Code of their language; None: English.
     merging
-        Rules by which steps become edits, as in ERRANT or ChERRANT; None: ChERRANT's in Chinese, else ERRANT's.
+        Rules by which steps become edits: `errant`, `cherrant` or `spelling`; None: ChERRANT's in Chinese, else
+        ERRANT's.
 
     Returns
     -------
@@ -79,22 +92,25 @@ def extract_edits(
 
 
 def edit_texts(
-    source: Iterable[str],
+    source: Iterable[str] | Sequence[GoldSegment],
     *outputs: Iterable[str],
-    extraction: Extraction = "own",
+    extraction: Extraction | None = None,
     language: str | None = None,
     split: Callable[[str], Sequence[str]] = str.split,
     types: Classify | None = None,
     merging: Merging | None = None,
+    blank_outputs: Blank = "empty",
 ) -> list[GoldSegment]:
     """Find the edits of texts, as in a `.m2` file: the edits of each output are an annotator's.
 
     Parameters
     ----------
     source, outputs
-        Tokenised lines, as many of each.
+        Tokenised lines, as many of each. The source may be the segments of a `.m2` file. Without outputs they keep
+        their edits, or get other types, unless an `extraction` finds edits anew. With outputs, an output that is the
+        text of an annotator (see `annotator_texts`) has the edits of that annotator, first of the same number.
     extraction
-        `own` (see `extract_edits`) or `errant`, which needs `softbleu[errant]`.
+        `own` (see `extract_edits`), the default, or `errant`, which needs `softbleu[errant]`.
     language
         Code of the language of the lines, whose edits get types by their form (see `form_types`); None: of English,
         without types.
@@ -104,6 +120,8 @@ def edit_texts(
         Names the types of edits, such as `rule_types()`, in the place of types by form; ERRANT names its own.
     merging
         As in `extract_edits`.
+    blank_outputs
+        Whether a blank output deletes the sentence (`empty`), or is `missing`.
 
     Returns
     -------
@@ -121,7 +139,7 @@ def edit_texts(
     >>> [len(annotation.edits) for annotation in segment.annotations]
     [1, 2]
     """
-    known_name("extraction", extraction, get_args(Extraction))
+    known_name("extraction", extraction or "own", get_args(Extraction))
     if extraction == "errant" and language not in (None, "en"):
         raise InputError("ERRANT is for English: leave out ", Parameter("extraction"))
     if extraction == "errant" and types is not None:
@@ -131,35 +149,75 @@ def edit_texts(
     find = errant_edits() if extraction == "errant" else own
     by_form = None if language is None or extraction == "errant" else form_types(language)
     classify = types or by_form
-    texts = [listed("source lines", source), *(listed("output lines", output) for output in outputs)]
-    for number, lines in enumerate(texts):
-        check_texts(f"output {number}" if number else "source", lines)
-        if len(lines) != len(texts[0]):
-            raise InputError(f"the source has {counted(len(texts[0]), 'line')}, output {number} has {len(lines)}")
+    lines = listed("source lines", source)
+    gold = [one for one in lines if isinstance(one, GoldSegment)]
+    if gold and not outputs and extraction is None:
+        return [_with_types(one, one.annotations, classify) for one in gold]
+    texts = [lines, *(listed("output lines", output) for output in outputs)]
+    numbers = [*range(len(outputs))]
+    if gold and len(gold) == len(lines):
+        known = annotator_texts(gold)
+        texts = [[one.source for one in gold], *(texts[1:] or known.values())]
+        texts[1:] = [cut_as_gold(f"output {number}", each, gold) for number, each in enumerate(texts[1:], start=1)]
+        numbers = [*known] if len(known) == len(texts) - 1 else numbers
+    for number, each in enumerate(texts):
+        check_texts(f"output {number}" if number else "source", each)
+        if len(each) != len(texts[0]):
+            raise InputError(f"the source has {counted(len(texts[0]), 'line')}, output {number} has {len(each)}")
     segments = []
-    for text, *others in zip(*texts, strict=True):
-        words, edits = split(text), list[tuple[Edit, ...]]()
-        for made in map(split, others):
-            found = find(words, made)
-            edits.append(found if classify is None else _typed(words, made, found, classify))
-        segments.append(GoldSegment(" ".join(words), tuple(map(Annotation, range(len(others)), edits))))
+    for place, (text, *others) in enumerate(zip(*texts, strict=True)):
+        words, annotations = split(text), list[Annotation]()
+        for number, made in zip(numbers, others, strict=True):
+            known_edits = _annotated(gold[place], number, made) if gold and extraction is None else None
+            found = known_edits or Annotation(number, find(words, split(made)))
+            missing = found.absent or (blank_outputs == "missing" and not made.strip())
+            annotations += [] if missing else [found]
+        segments.append(_with_types(GoldSegment(" ".join(words), ()), annotations, classify))
     return segments
 
 
-def _typed(
-    source: Sequence[str], output: Sequence[str], edits: tuple[Edit, ...], classify: Classify
-) -> tuple[Edit, ...]:
-    """Edits, with their types."""
-    kinds = classify(source, output, list(placed(Annotation(0, edits).in_words())))
-    return tuple(replace(edit, kind=kind) for edit, kind in zip(edits, kinds, strict=True))
+def _annotated(segment: GoldSegment, number: int, text: str) -> Annotation | None:
+    """Find the edits of the annotator whose text it is, first of the same `number`; absent: who has no line there."""
+    text = " ".join(text.split())
+    if text == segment.source and all(one.annotator != number for one in segment.annotations):
+        return Annotation(number, (), absent=True)
+    first = sorted(segment.annotations, key=lambda one: one.annotator != number)
+    found = next((one for one in first if one.written(segment.source) == text), None)
+    return found and replace(found, annotator=number)
+
+
+def _with_types(segment: GoldSegment, annotations: Iterable[Annotation], classify: Classify | None) -> GoldSegment:
+    """Annotate a segment with edits, whose types are named unless they are unclear."""
+    made, words = list[Annotation](), segment.source.split()
+    for one in annotations:
+        changes = one.in_words()
+        # Edits that overlap make no text together.
+        apart = any(edit[1] > other[0] or edit == other for edit, other in pairwise(changes))
+        parts = [[change] for change in changes] if apart else [changes] if changes else []
+        kinds = [
+            kind for part in parts if classify for kind in classify(words, apply_edits(words, part), [*placed(part)])
+        ]
+        typed = (
+            edit if edit.kind in UNCLEAR else replace(edit, kind=kind)
+            for edit, kind in zip(one.edits, kinds, strict=True)
+        )
+        made.append(replace(one, edits=tuple(typed)) if classify else one)
+    return replace(segment, annotations=tuple(made))
 
 
 @lru_cache(1 << 14)
 def _extracted(source: tuple[str, ...], output: tuple[str, ...], rules: WordRules) -> tuple[Edit, ...]:
     texts, edits = (source, output), list[Edit]()
-    runs = _runs(_steps(texts, rules, 0, len(source), 0, len(output)))
+    if rules.merging == "spelling" and len(source) == len(output):
+        places = (place for place, (one, other) in enumerate(zip(source, output, strict=True)) if one != other)
+        runs = [[("S", place, place + 1, place, place + 1)] for place in places]
+    else:
+        runs = _runs(_steps(texts, rules, 0, len(source), 0, len(output)))
+    apart = rules.merging == "spelling"
     steps = (
-        merge_steps(runs, texts) if rules.chinese else [step for run in runs for step in _merged(run, texts, rules)]
+        merge_steps(runs, texts)
+        if rules.merging == "cherrant"
+        else [step for run in runs for step in (run if apart else _merged(run, texts, rules))]
     )
     for _, start, end, first, last in steps:
         kind = "missing" if start == end else "replacement" if first < last else "unnecessary"
@@ -519,7 +577,7 @@ class WordRules:
     word_class: Callable[[str], str]
     possessive: tuple[str, ...] = ()  # Words that belong to the word before
     joints: str = "-'’"  # Left out where only blanks may differ
-    chinese: bool = False  # Whether steps are merged as in ChERRANT
+    merging: Merging | None = None  # How steps are merged; None: as in ERRANT
 
 
 @cache
@@ -532,9 +590,9 @@ def rules_of(language: str | None, merging: Merging | None = None) -> WordRules:
     known = find_language(language or "en")
     merging = merging_of(merging, known.code)
     if known.code == "en":
-        return WordRules(base_form, word_class, ("'s", "'"), "-'")
+        return WordRules(base_form, word_class, ("'s", "'"), "-'", merging)
     stems = partial(stem_in, language=known.code) if known.stemmer else str
-    return WordRules(stems, class_by_letters, chinese=merging == "cherrant")
+    return WordRules(stems, class_by_letters, merging=merging)
 
 
 _JOINED = str.maketrans("", "", "-'’")

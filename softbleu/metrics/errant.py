@@ -11,14 +11,14 @@ import numpy as np
 
 from softbleu.config.declare import setting
 from softbleu.config.languages import is_unspaced
-from softbleu.corpora.edits import UNKNOWN, EditedSegment, TextEdit
+from softbleu.corpora.edits import UNJUDGED, UNKNOWN, EditedSegment, TextEdit, apply_edits
 from softbleu.errors import InputError, Parameter
 from softbleu.io.platform import cached_property
 from softbleu.metrics.chinese import Merging
 from softbleu.metrics.cleme import HIT, OVER, UNDER, KindMetric, ReferenceChoice
 from softbleu.metrics.edits import JudgedEdits, judge_by_links
 from softbleu.metrics.requirements import needed
-from softbleu.metrics.score import Score, column, shares_of
+from softbleu.metrics.score import Score, column, f_of, share_of, shares_of
 from softbleu.metrics.settings import edit_language, edit_merging
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Counting = Literal["correction", "type", "span", "token"]
 EditSize = Literal["any", "single", "multi"]
 _CORRECTED = ("correction", "type")  # Ways of counting in which a correction is compared
+_SENTENCES = 5  # Place in a row of the counts of sentences, behind those of edits by kind
 Compared = tuple[tuple[object, ...], "TextEdit", int]
 """The edit, or its part, that is compared, and the number of the edit."""
 
@@ -42,6 +43,19 @@ class ErrantScore(Score):
     false_negatives: int = column("FN", "missed", "count")
     precision: float = column("P", "precision", "per cent")  # 100 where nothing is changed
     recall: float = column("R", "recall", "per cent")  # 100 where nothing must be changed
+    correct_sentences: float | None = column("acc", "correct sentences", "per cent", default=None)
+    """Sentences whose text is the reference."""
+    false_alarms: float | None = column("FA", "false alarms", "per cent", default=None)
+    """Changed ones of the sentences without errors; None without one."""
+    # Of sentences, where single words or characters are compared (`merging` spelling)
+    detection_accuracy: float | None = column("det acc", "detection accuracy", "per cent", default=None)
+    detection_precision: float | None = column("det P", "detection precision", "per cent", default=None)
+    detection_recall: float | None = column("det R", "detection recall", "per cent", default=None)
+    detection_f1: float | None = column("det F1", "detection F1", "per cent", default=None)
+    correction_accuracy: float | None = column("cor acc", "correction accuracy", "per cent", default=None)
+    correction_precision: float | None = column("cor P", "correction precision", "per cent", default=None)
+    correction_recall: float | None = column("cor R", "correction recall", "per cent", default=None)
+    correction_f1: float | None = column("cor F1", "correction F1", "per cent", default=None)
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,12 +89,16 @@ class Errant(KindMetric):
     language
         Code of the language by whose rules edits are found where none are given; None: English.
     merging
-        Rules by which changes in a row are one edit: ERRANT's, or in Chinese ChERRANT's, the default there.
+        Rules by which changes in a row are one edit: ERRANT's, or in Chinese ChERRANT's, the default there. With
+        `spelling` each changed word, in Chinese each character, is an edit, and scores have SIGHAN's figures of
+        sentences (Tseng et al. 2015): errors are detected where exactly the places of the reference are changed.
 
     Examples
     --------
-    >>> Errant().score(np.array([3, 0, 1, 2, 0])).recall
-    60.0
+    >>> speller = Errant(merging="spelling")
+    >>> score = speller.corpus_score(["he eats", "I an"], ["he ate", "I am"], ["he eat", "I am"]).numbers
+    >>> score.detection_recall, score.correction_recall, score.false_alarms
+    (100.0, 0.0, 100.0)
     """
 
     counting: Counting = setting(
@@ -105,9 +123,13 @@ class Errant(KindMetric):
     name: ClassVar[str] = "errant"
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Count by the kinds of chunks, of which three are used: a row for each reference of each segment."""
+        """Count by the kinds of chunks, of which three are used, then sentences: a row for each reference.
+
+        Sentences are all, those with errors, those without that are changed, those whose errors are detected, and
+        those whose errors are corrected.
+        """
         segments = needed(chunk.edits, self.name, "edits")
-        rows = np.zeros((sum(len(segment.references) for segment in segments), 5), np.int64)
+        rows = np.zeros((sum(len(segment.references) for segment in segments), 10), np.int64)
         free = iter(rows)
         for segment in segments:
             proposed = [key for key, _, _ in self._side(segment)]
@@ -116,7 +138,7 @@ class Errant(KindMetric):
                 wanted = [key for key, _, _ in self._side(segment, number)]
                 right, known = sum(map(found.__contains__, wanted)), set(wanted)
                 wrong = sum(key not in known for key in proposed)
-                next(free)[[HIT, OVER, UNDER]] = right, wrong, len(wanted) - right
+                next(free)[:] = right, 0, wrong, len(wanted) - right, 0, *_sentence(segment, number)
         return rows
 
     @cached_property
@@ -197,4 +219,23 @@ class Errant(KindMetric):
         """Score counts."""
         f, precision, recall = (100 * share for share in self.shares(sums))
         right, wrong, missed = (int(sums[kind]) for kind in (HIT, OVER, UNDER))
-        return ErrantScore(f, right, wrong, missed, precision, recall)
+        shares: list[float | None] = []
+        if len(sums) > _SENTENCES:  # Statistics of earlier versions have no sentences
+            every, faulty, alarms, *found = sums[_SENTENCES:]
+            left = every - faulty - alarms
+            shares = [share_of(found[1] + left, every), share_of(alarms, every - faulty, None)]
+            for number in found if self.merging == "spelling" else ():
+                parts = share_of(number, number + alarms), share_of(number, faulty)
+                shares += [share_of(number + left, every), *parts, f_of(*parts)]
+        return ErrantScore(f, right, wrong, missed, precision, recall, *shares)
+
+
+def _sentence(segment: EditedSegment, number: int) -> tuple[int, ...]:
+    """Count a sentence beside a reference, in the order of `statistics`."""
+    source, texts = segment.source, (segment.candidate, segment.references[number])
+    own, gold = ([edit for edit in edits if source[edit[0] : edit[1]] != edit[2]] for edits in texts)
+    if not gold:
+        return int(segment.kinds[:1] != ((UNJUDGED,),)), 0, bool(own), 0, 0
+    made, wanted = apply_edits(source, own), apply_edits(source, gold)
+    same = made == wanted or ("".join(made) == "".join(wanted) and is_unspaced("".join(source)))
+    return 1, 1, 0, {edit[:2] for edit in own} == {edit[:2] for edit in gold}, same

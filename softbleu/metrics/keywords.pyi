@@ -66,7 +66,7 @@ class Settings(MatchSettings, total=False):
     weights: Literal["none", "length", "similarity"]
     annotators: Literal["running", "best"] | Literal["running", "best", "last"]
     language: str | None
-    merging: Literal["errant", "cherrant"] | None
+    merging: Literal["errant", "cherrant", "spelling"] | None
     counting: Literal["correction", "type", "span", "token"]
     edit_size: Literal["any", "single", "multi"]
     without_types: str | None

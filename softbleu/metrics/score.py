@@ -185,7 +185,7 @@ class ScoreColumns(Sequence[AnyScore], Generic[AnyScore]):
     def __getitem__(self, place: int | slice) -> AnyScore | list[AnyScore]:
         if isinstance(place, slice):
             return [self[row] for row in range(*place.indices(len(self)))]
-        others = {name: values[place].tolist() for name, values in self._others.items()}
+        others = {name: values[[place]].tolist()[0] for name, values in self._others.items()}
         return self._kind(float(self.score[place]), **others)
 
     def __iter__(self) -> Iterator[AnyScore]:
@@ -230,3 +230,8 @@ def f_of(precision: float, recall: float, beta: float = 1.0) -> float:
     """Compute F of precision and recall, 0 where both are; `beta` as in `shares_of`."""
     weight = beta**2
     return (1 + weight) * precision * recall / (weight * precision + recall) if precision + recall else 0.0
+
+
+def share_of(part: float, whole: float, nothing: float | None = 0.0) -> Any:
+    """Compute a share in per cent; of nothing it is `nothing`."""
+    return 100 * part / whole if whole else nothing

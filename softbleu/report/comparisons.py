@@ -11,7 +11,7 @@ from operator import not_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from softbleu import report
-from softbleu.analysis.kind_differences import KIND_DIFFERENCES
+from softbleu.analysis.kind_differences import KIND_DIFFERENCES, macro_averages
 from softbleu.corpora.gates import RULES
 from softbleu.formats import (
     Audience,
@@ -302,6 +302,10 @@ def _kind_notes(tables: Comparison, layout: Layout) -> list[str]:
     notes = [*filter(None, [tables.untested]), *_test_notes(first, max(table.tests for table in tables))]
     if any(row["other"] for row in first.rows):
         notes.append(f"adds: points of the difference of F{beta:g} that come from the kind; the kinds add up to all")
+    for table in tables:
+        digits = score_digits(table, layout)
+        means = ", ".join(f"{system} {f:.{digits}f}" for system, f in macro_averages(table.families[0]).items())
+        notes += [f"macro F{beta:g} of {table.label}, the mean of kinds with gold edits: {means}"] * bool(means)
     other = [table.label for table in tables if not table.rows[0]["is_score"]]
     if other:
         notes.append(f"F{beta:g} is that of M2, of these counts, and not the score of {', '.join(other)}")

@@ -630,6 +630,8 @@ def test_sentences_without_a_correction_in_files_of_cherrant(written, capsys):
     for line, (right, wrong, missed) in {"的": (1, 0, 0), "的 啊": (1, 0, 0)}.items():
         numbers = softbleu.score(["我去了", line, "书"], gold=gold, metrics="errant").numbers
         assert (numbers.true_positives, numbers.false_positives, numbers.false_negatives) == (right, wrong, missed)
+    numbers = softbleu.score(["我去", "的", "书"], gold=gold, metrics="errant").numbers
+    assert (numbers.correct_sentences, numbers.false_alarms) == (50.0, 100.0)  # Of two sentences, and of one
     refused(
         InputError,
         "line 4: another text T0",

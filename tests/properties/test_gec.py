@@ -109,7 +109,9 @@ def test_credit_of_similar_edits_is_that_of_the_literal_scorer(case, most_unchan
         expected = m2_oracle.soft_counts(
             graph, texts, lambda *words: cosines[int(words[0][1]), int(words[1][1])], threshold
         )
-    assert tuple(row) == (*(expected if source != candidate else (0, 0)), len(gold), 0)
+    credit, proposed = expected if source != candidate else (0, 0)
+    right = proposed == len(gold) and credit == proposed * (1 if threshold == 1.0 else 1_000_000)
+    assert tuple(row) == (credit, proposed, len(gold), 0, 1, not gold, not gold and proposed > 0, right)
 
 
 @given(edited(), st.integers(0, 3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain, repeat
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from softbleu.metrics.base import WholeMetric
 from softbleu.metrics.edits import JudgedEdits, judge_by_links, placed
 from softbleu.metrics.m2.lattice import EditCredit, EditTables, Excerpt, LatticeTooLargeError, Span, match_edits
 from softbleu.metrics.requirements import Requirements, needed
-from softbleu.metrics.score import Score, ScoreColumns, column
+from softbleu.metrics.score import Score, ScoreColumns, column, share_of
 from softbleu.text.coded import TokenPairs, Tokens
 
 if TYPE_CHECKING:
@@ -42,6 +42,10 @@ class M2Score(Score):
     gold: int = column("gold", "gold edits", "count")  # Gold edits of the chosen annotators
     precision: float = column("P", "precision", "per cent")  # 100 where nothing is proposed
     recall: float = column("R", "recall", "per cent")  # 100 where nothing must be corrected
+    correct_sentences: float = column("acc", "correct sentences", "per cent", default=0.0)
+    """Sentences that have the gold edits, and no others."""
+    false_alarms: float | None = column("FA", "false alarms", "per cent", default=None)
+    """Changed ones of the sentences without gold edits; None without one."""
     annotator: int | None = column("annotator", "", "text", default=None)  # Of a single segment
 
 
@@ -107,14 +111,18 @@ class M2(WholeMetric):
             raise InputError("spellings are compared where edits need not be equal: give a threshold")
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
-        """Correct, proposed and gold edits, and the annotator's number: a row for each annotator of each segment."""
-        unit = SCALE if self.soft else 1
-        rows = [
-            (sum(link[2] for link in links) * unit // SCALE, len(edits), len(gold_edits), annotator)
-            for gold, towards in self._linked(chunk, words, kernels)
-            for annotator, gold_edits, (edits, links) in zip(gold.annotators, gold.edits, towards, strict=True)
-        ]
-        return np.array(rows, np.int64).reshape(-1, 4)
+        """Count edits and sentences: a row for each annotator of each segment.
+
+        Edits are correct, proposed and gold ones; then comes the annotator's number. Sentences are all, those without
+        gold edits, these that are changed, and those with all gold edits and no others.
+        """
+        unit, rows = SCALE if self.soft else 1, list[tuple[int, ...]]()
+        for gold, towards in self._linked(chunk, words, kernels):
+            for annotator, gold_edits, (edits, links) in zip(gold.annotators, gold.edits, towards, strict=True):
+                credit, proposed, wanted = sum(link[2] for link in links), len(edits), len(gold_edits)
+                sentence = 1, not wanted, proposed > 0 == wanted, credit == proposed * SCALE == wanted * SCALE
+                rows.append((credit * unit // SCALE, proposed, wanted, annotator, *sentence))
+        return np.array(rows, np.int64).reshape(-1, 8)
 
     def _linked(
         self, chunk: Chunk, words: WordTable | None, kernels: Kernels
@@ -168,7 +176,11 @@ class M2(WholeMetric):
         weight = self.beta**2
         below = weight * precision + recall
         scores = 100 * (1 + weight) * precision * recall / np.where(below == 0, 1, below)
-        shares = {"precision": 100 * precision, "recall": 100 * recall}
+        shares: dict[str, Any] = {"precision": 100 * precision, "recall": 100 * recall}
+        if np.shape(rows)[1] > 4:
+            every, clean, alarms, right = np.asarray(rows)[:, 4:].T
+            shares["correct_sentences"] = list(map(share_of, right, every))
+            shares["false_alarms"] = list(map(share_of, alarms, clean, repeat(None)))
         return ScoreColumns(M2Score, scores, correct=correct, proposed=proposed, gold=gold, **shares)
 
     @property
