@@ -24,8 +24,8 @@ from softbleu.engine.worker import MINI_BATCH, MOST_TOGETHER
 from softbleu.errors import InputError
 from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import LARGE, choose_kernels
-from softbleu.matching.partial import begun, prefixes
-from softbleu.metrics.guards import checked_rows, is_ours
+from softbleu.matching.partial import prefixes
+from softbleu.metrics.guards import aligned_parts, checked_rows, is_ours, seen_chunk
 from softbleu.metrics.protocols import CountsTexts, at_level
 from softbleu.text.tokens import Tokenizer
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.score import Score
+    from softbleu.text.coded import WordParts
     from softbleu.types import Floats, Integers
 
 _MOST_KEPT = 1 << 17  # Characters of references that are kept, of 20 bytes each; beyond it they are forgotten
@@ -62,7 +63,7 @@ class SegmentScorer:
         self.metric = cast("Any", at_level(metric, level))
         self._aggregation, self._requires = self.metric.aggregation, requirements_of(self.metric)
         # References are cut here.
-        self._whole = replace(self.metric, partial=False) if self.metric.partial else self.metric
+        self._whole = self.metric.whole
         self._kernels = choose_kernels("numpy")
         self._coders: list[Coder] = []  # Each used by one thread at a time
         choice = metric.vector_choice
@@ -128,8 +129,8 @@ class SegmentScorer:
         cuts = EveryTokens(every)
         for chunk, words in self._chunks(candidates, references, source):
             owner, sizes = cuts.cut(chunk.candidates.lengths)
-            parts = _prefixes(chunk, owner, sizes, self.metric.tokenizer)
-            numbers = [self._numbers(part, words, cut=True) for part in parts]
+            cut = _prefixes(chunk, owner, sizes, self.metric.tokenizer, aligned_parts(self.metric, words))
+            numbers = [self._numbers(part, words, cut=True) for part in cut]
             bounds = np.searchsorted(owner, np.arange(1, len(chunk)))
             yield from zip(np.split(sizes, bounds), np.split(np.concatenate(numbers), bounds), strict=True)
 
@@ -264,7 +265,7 @@ class SegmentScorer:
 
     def rows(self, chunk: Chunk, words: WordTable | None, *, cut: bool = False) -> Integers:
         """Compute the rows of a chunk; `words` is the table of its words, `cut` says that its references are cut."""
-        chunk = begun(chunk, self.metric.tokenizer) if self.metric.partial and not cut else chunk
+        chunk = chunk if cut else seen_chunk(self.metric, chunk, words)
         # Several threads of a library may round otherwise than those of a corpus, and do not bear forks.
         with nullcontext() if words is None else single_threaded_blas():
             rows = checked_rows(self._whole, chunk, words, self._kernels)
@@ -290,7 +291,9 @@ class SegmentScorer:
         return numbers
 
 
-def _prefixes(chunk: Chunk, owner: Integers, sizes: Integers, tokenizer: Tokenizer) -> Iterator[Chunk]:
+def _prefixes(
+    chunk: Chunk, owner: Integers, sizes: Integers, tokenizer: Tokenizer, parts: WordParts | None
+) -> Iterator[Chunk]:
     """Make segments of prefixes, see `softbleu.matching.partial.prefixes`: few enough at once for the memory."""
     of_references = chunk.references.offsets[chunk.segment_offsets]
     before = np.cumsum(sizes + np.diff(of_references)[owner])
@@ -299,5 +302,5 @@ def _prefixes(chunk: Chunk, owner: Integers, sizes: Integers, tokenizer: Tokeniz
         fitting = int(np.searchsorted(before, _PREFIXES + (before[start - 1] if start else 0), side="right"))
         stop = max(fitting, start + 1)
         first, last = int(owner[start]), int(owner[stop - 1]) + 1
-        yield prefixes(chunk.part(first, last), owner[start:stop] - first, sizes[start:stop], tokenizer)
+        yield prefixes(chunk.part(first, last), owner[start:stop] - first, sizes[start:stop], tokenizer, parts)
         start = stop

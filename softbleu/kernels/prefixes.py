@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,34 +10,69 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from softbleu.text.coded import Tokens
+    from softbleu.text.coded import Tokens, WordParts
     from softbleu.types import Flags, Integers
 
 _CELLS = 1 << 17  # Cells of the tables of a batch: few enough for the cache
 
 
-def reached(candidates: Tokens, references: Tokens, *, every: bool = False) -> Integers:
+def reached(
+    candidates: Tokens, references: Tokens, parts: WordParts | None = None, *, every: bool = False
+) -> Integers:
     """Count the tokens of each reference that its candidate, or each prefix of it, has reached.
 
     The prefix of the reference with the least edit cost to the whole candidate counts, the longest of several.
     Insertions, deletions and substitutions cost 1. All prefixes of a candidate are rows of one dynamic programme.
+    With `parts`, such as the characters of words, parts are inserted, deleted and substituted instead; prefixes still
+    end with a token.
 
     Parameters
     ----------
     candidates, references
         Coded lines, one reference per candidate.
+    parts
+        Parts of the words that codes stand for, at least one of each.
     every
         Return a number for every prefix of the candidates, (tokens,), not for whole candidates, (segments,).
 
     Examples
     --------
-    >>> from softbleu.text.coded import Vocabulary
+    >>> from softbleu.text.coded import Vocabulary, WordParts
     >>> tokens = Vocabulary()
     >>> candidate = tokens.encode(["the dog barked".split()])
     >>> reference = tokens.encode(["the dog has barked all night".split()])
     >>> reached(candidate, reference), reached(candidate, reference, every=True)
     (array([4]), array([1, 2, 4]))
+    >>> candidate, reference = tokens.encode([["dogs"]]), tokens.encode([["the", "dog", "barked"]])
+    >>> reached(candidate, reference), reached(candidate, reference, WordParts.of(tokens, str))
+    (array([1]), array([2]))
     """
+    if parts is not None:
+        return _reached_by_parts(candidates, references, parts, every)
+    return _reached(candidates, references, None, every)
+
+
+def _reached_by_parts(candidates: Tokens, references: Tokens, parts: WordParts, every: bool) -> Integers:
+    """Align the parts of tokens; return numbers of tokens."""
+    (ours, ours_end), (theirs, theirs_end) = (_spread(text, parts) for text in (candidates, references))
+    places = _reached(ours, theirs, theirs_end, every)
+    before = np.append(0, np.cumsum(theirs_end))  # Tokens of all references that end before each part
+    starts = theirs.offsets[:-1]
+    if every:
+        places, starts = places[ours_end], np.repeat(starts, candidates.lengths)
+    found: Integers = before[starts + places] - before[starts]
+    return found
+
+
+def _spread(text: Tokens, parts: WordParts) -> tuple[Tokens, Flags]:
+    """Replace tokens by their parts, with a mask of the last part of each token."""
+    ends = np.zeros(int(np.diff(parts.bounds)[text.codes].sum()), bool)
+    ends[np.cumsum(np.diff(parts.bounds)[text.codes]) - 1] = True
+    return text.spread(parts), ends
+
+
+def _reached(candidates: Tokens, references: Tokens, open_ends: Flags | None, every: bool) -> Integers:
+    """Align tokens; prefixes of references end behind those in the mask `open_ends`, or anywhere."""
     ours, theirs = candidates.lengths, references.lengths
     ends = np.zeros(len(candidates.codes) if every else len(ours), np.int64)
     for lines in _batches(ours, theirs):
@@ -44,6 +80,9 @@ def reached(candidates: Tokens, references: Tokens, *, every: bool = False) -> I
         one, other = (_padded(text, lines, size) for text, size in ((candidates, height), (references, width)))
         steps = np.arange(width + 1, dtype=np.int32)[:, None]
         beyond = np.where(steps > theirs[lines], np.int32(1 << 30), np.int32(0))
+        if open_ends is not None:
+            marked = replace(references, codes=open_ends.astype(np.int32))
+            beyond[1:][_padded(marked, lines, width) == 0] = np.int32(1 << 30)
         row = np.zeros((width + 1, len(lines)), np.int32)
         counts = np.searchsorted(-ours[lines], -np.arange(height + 1))  # Candidates with a token at each position
         for place in range(height):
@@ -70,15 +109,18 @@ def next_row(row: NDArray[np.int32], saved: Flags | NDArray[np.int32]) -> NDArra
     return np.minimum.accumulate(after, axis=0, out=after)
 
 
-def reached_place(row: NDArray[np.int32]) -> int:
+def reached_place(row: NDArray[np.int32], ends: Integers | None = None) -> int:
     """Count the tokens of the reference that a candidate with this row has come to.
+
+    Rows of parts of tokens need the places where prefixes may end, before and after each token: `ends`.
 
     >>> row = np.zeros(4, np.int32)
     >>> reached_place(row), reached_place(next_row(row, np.array([False, True, True])))
     (0, 2)
     """
-    costs = (row + np.arange(len(row)))[::-1]
-    return len(row) - 1 - int(costs.argmin())
+    costs = row + np.arange(len(row))
+    costs = (costs if ends is None else costs[ends])[::-1]
+    return len(costs) - 1 - int(costs.argmin())
 
 
 def _batches(ours: Integers, theirs: Integers) -> list[Integers]:

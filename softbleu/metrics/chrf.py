@@ -17,7 +17,7 @@ from softbleu.kernels.letters import LetteredTexts
 from softbleu.kernels.numpy_backend import SHORT
 from softbleu.matching.ngrams import Chunk, WordTable, shared_counts
 from softbleu.metrics.aggregation import keep_best
-from softbleu.metrics.base import Metric
+from softbleu.metrics.base import SpelledMetric
 from softbleu.metrics.requirements import Requirements, needed
 from softbleu.metrics.score import Score, ScoreColumns, column
 from softbleu.metrics.settings import MAX_ORDER, UNCORRECTED
@@ -42,7 +42,7 @@ class ChrfScore(Score):
 
 
 @dataclass(frozen=True, repr=False)
-class Chrf(Metric):
+class Chrf(SpelledMetric):
     """Mean precision and recall of character n-grams, as F (Popović 2015, 2016, 2017).
 
     The score is 100 (1 + beta²) P R / (beta² P + R). P and R are the shares of the candidate's and the reference's
@@ -86,6 +86,7 @@ class Chrf(Metric):
 
     def complete(self) -> None:
         """White space is among the tokens where it counts."""
+        super().complete()
         plain = self.tokenizer.plain
         object.__setattr__(self, "tokenizer", _BlanksToo(plain) if self.whitespace else plain)
 

@@ -63,7 +63,7 @@ def compare_fractions(
     cuts = AtFractions.of(fractions)
     plan = partial_plan(metrics)
     partial, count = plan.metrics, len(plan.metrics)
-    plan = replace(plan, metrics=(*partial, *(metric.replaced(partial=False) for metric in partial)))
+    plan = replace(plan, metrics=(*partial, *(metric.whole for metric in partial)))
     plan = plan.over(corpus, keep_rows=True)
     first = corpus.systems[0] if baseline is None else baseline
     signed = {"test-fractions": "+".join(map(repr, cuts.fractions))}

@@ -119,7 +119,7 @@ def score_prefixes(corpus: Corpus, metrics: GivenMetrics, cuts: Cuts, options: R
 def curves_of(corpus: Corpus, metrics: GivenMetrics, cuts: Cuts, options: RunOptions) -> Curves:
     """Score all outputs cut at the same places as corpora, by each metric; parameters are as in `score_prefixes`."""
     plan = partial_plan(metrics)
-    whole = [metric.replaced(partial=False) for metric in plan.metrics]
+    whole = [metric.whole for metric in plan.metrics]
     plan = replace(plan, metrics=(*plan.metrics, *whole)).over(corpus)
     curves: list[Curve] = []
     with running(corpus, plan, replace(options, progress=None)) as runner:
