@@ -26,8 +26,8 @@ from softbleu.kernels import SCALE
 from softbleu.kernels.prefixes import reached
 from softbleu.language.values import Finding
 from softbleu.metrics.base import Metric
-from softbleu.metrics.guards import seen_chunk
 from softbleu.metrics.edits import SAME_EDIT, JudgedEdit, JudgedEdits, touch
+from softbleu.metrics.guards import seen_chunk
 from softbleu.metrics.protocols import (
     ClosestPath,
     EditPlan,
