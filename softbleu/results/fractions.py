@@ -26,7 +26,7 @@ FRACTIONS = QUARTERS[:-1]
 
 
 _COLUMNS = (
-    *("metric", "fraction", "system", "score", "lower", "upper"),
+    *("metric", "fraction", "system", "outputs", "score", "lower", "upper"),
     *("difference", "difference_lower", "difference_upper", "p_value", "corrected", "signature"),
 )
 
@@ -71,7 +71,7 @@ def compare_fractions(
         collected = runner.collect(plan.metrics)
         for number, (scored, whole) in enumerate(zip(collected[:count], collected[count:], strict=True)):
             runner.progress = part_of(options.progress, number, count)
-            cut = [*_cut_statistics(runner, scored, cuts), whole]
+            cut = [*_cut_statistics(runner, scored, cuts), replace(whole, empty=scored.empty)]
             for fraction, each in zip([*cuts.fractions, None], cut, strict=True):
                 each = replace(each, edits={**each.edits, **signed})
                 family = outputs_family(each, first, how, {"fraction": fraction})

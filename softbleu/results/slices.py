@@ -55,9 +55,15 @@ def outputs_family(
         scores: Floats = metric.columns(sums.reshape(-1, sums.shape[-1])).score
         return scores.reshape(*sums.shape[:-1], 1)
 
-    coverage, gating = statistics.coverage, statistics.gating
+    coverage, gating, empty = statistics.coverage, statistics.gating, statistics.empty
     facts = [
-        [{"coverage": coverage and coverage[place], "gated": gating and gating.of(name)}]
+        [
+            {
+                "coverage": coverage and coverage[place],
+                "gated": gating and gating.of(name),
+                "outputs": None if empty is None else len(offsets) - 1 - empty[place],
+            }
+        ]
         for place, name in enumerate(systems)
     ]
     return SliceFamily(
@@ -147,8 +153,9 @@ def _by_moment(
     )
     for moment, places in sorted(groups.items(), key=lambda group: (group[0] is None, group[0] or 0.0)):
         covered = statistics.coverage and tuple(statistics.coverage[place] for place in places)
+        empty = statistics.empty and [statistics.empty[place] for place in places]
         systems = tuple(statistics.systems[place] for place in places)
-        part = replace(statistics, systems=systems, rows=statistics.rows[places], coverage=covered)
+        part = replace(statistics, systems=systems, rows=statistics.rows[places], coverage=covered, empty=empty)
         yield moment, part, name if moment is None else f"{name}@{moment:g}"
 
 
