@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from softbleu.corpora.corpus import Corpus, References, Texts, make_corpus
+from softbleu.corpora.validation import check_lengths
 from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, distinct, make_plan
 from softbleu.engine.prefixes import AtFractions, Cuts, EveryTokens, PrefixRows, prefix_rows
 from softbleu.engine.runner import Runner, RunOptions, part_of, running
 from softbleu.engine.scorer import check_partial
 from softbleu.engine.statistics import Statistics
+from softbleu.io.arguments import listed
 from softbleu.metrics.protocols import at_level
 from softbleu.tables import Tabular
 
@@ -40,6 +42,7 @@ class PrefixScore:
     metric: str = ""
     prefix: int = 1  # Place among the prefixes of the output, from 1
     signature: str = ""
+    hypothesis: int = 1  # Place in the list of the segment's outputs, from 1
 
 
 @dataclass(frozen=True)
@@ -184,7 +187,7 @@ def chosen_rows(part: PrefixRows, places: Integers) -> tuple[Integers, Integers]
 
 
 def prefix_scores(
-    candidates: Texts,
+    candidates: Texts | Sequence[Sequence[str]],
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
@@ -200,7 +203,7 @@ def prefix_scores(
     Parameters
     ----------
     candidates, references, source
-        Texts as for `softbleu.score`.
+        Texts as for `softbleu.score`; or for each segment a list of outputs, such as the hypotheses of a beam.
     metrics
         A name, an expression or a value, of a metric that compares two texts; or several of these.
     every
@@ -225,10 +228,32 @@ def prefix_scores(
     >>> scores = prefix_scores(["the cat sat here"], ["the cat lay there"], metrics="chrf", every=2)
     >>> [(prefix.tokens, round(prefix.score, 1)) for prefix in scores]
     [(2, 100.0), (4, 50.8)]
+    >>> beam = prefix_scores([["the cat", "a cat"]], ["the cat sat"], metrics="chrf", fractions=[1])
+    >>> [(prefix.hypothesis, round(prefix.score, 1)) for prefix in beam]
+    [(1, 100.0), (2, 51.8)]
     """
     plan = partial_plan(metrics, **settings)
     cuts = make_cuts(every if fractions is None else None, fractions)
+    if not isinstance(candidates, Mapping):
+        candidates = listed("candidates", candidates)
+        if candidates and all(isinstance(texts, list | tuple) for texts in candidates):
+            yield from _score_lists(candidates, (references, source), plan, cuts)
+            return
     yield from score_prefixes(make_corpus(candidates, references, source), plan, cuts, RunOptions())
+
+
+def _score_lists(lists: Sequence[Any], beside: Sequence[Any], plan: Plan, cuts: Cuts) -> Iterator[PrefixScore]:
+    """Score prefixes of several outputs of each segment, `beside` its references and source."""
+    owner = [place for place, outputs in enumerate(lists) for _ in outputs]
+    texts = [None if given is None else listed("texts", given) for given in beside]
+    for given in texts:
+        check_lengths("", len(lists), lists if given is None else given, "")
+    repeated = (None if given is None else [given[place] for place in owner] for given in texts)
+    corpus = make_corpus([*chain.from_iterable(lists)], *repeated)
+    for prefix in score_prefixes(corpus, plan, cuts, RunOptions(notes=False)):
+        segment = owner[prefix.segment - 1]
+        place = prefix.segment - owner.index(segment)
+        yield replace(prefix, segment=segment + 1, hypothesis=place)
 
 
 def score_curves(
