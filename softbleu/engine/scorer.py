@@ -18,7 +18,7 @@ from softbleu.embeddings.measure import WordMeasure
 from softbleu.embeddings.vectors import KeptVectors, MeasuredWords
 from softbleu.engine.encode import CodedBlock, Coder
 from softbleu.engine.plan import check_requirements, make_plan, requirements_of
-from softbleu.engine.prefixes import EveryTokens
+from softbleu.engine.prefixes import Cuts, EveryTokens
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.worker import MINI_BATCH, MOST_TOGETHER
 from softbleu.errors import InputError
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 _MOST_KEPT = 1 << 17  # Characters of references that are kept, of 20 bytes each; beyond it they are forgotten
 _LONGEST = 1 << 13  # Characters of the references of a segment
 _MANY = 1 << 14  # Segments whose words are compared from which numba's start-up pays off
+_EVERY = EveryTokens(1)
 _PREFIXES = 1 << 18  # Tokens of prefixes that are compared together, unless an output alone has more
 
 
@@ -119,20 +120,20 @@ class SegmentScorer:
         candidates: Sequence[str],
         references: Sequence[Sequence[str]],
         source: Sequence[str] | None = None,
-        every: int = 1,
-    ) -> Iterator[tuple[Integers, Floats]]:
-        """Score the prefixes of each output of `every` so many tokens, and the whole, by `partial` scores.
+        cuts: Cuts = _EVERY,
+    ) -> Iterator[tuple[Integers, Integers, Floats]]:
+        """Score the prefixes of each output by `partial` scores.
 
-        Yields for each output the tokens of its prefixes, and their scores.
+        Yields for each output the tokens of its prefixes, those of the whole output, and the scores.
         """
         check_partial(self.metric)
-        cuts = EveryTokens(every)
         for chunk, words in self._chunks(candidates, references, source):
             owner, sizes = cuts.cut(chunk.candidates.lengths)
             cut = _prefixes(chunk, owner, sizes, self.metric.tokenizer, aligned_parts(self.metric, words))
             numbers = [self._numbers(part, words, cut=True) for part in cut]
             bounds = np.searchsorted(owner, np.arange(1, len(chunk)))
-            yield from zip(np.split(sizes, bounds), np.split(np.concatenate(numbers), bounds), strict=True)
+            columns = sizes, chunk.candidates.lengths[owner], np.concatenate(numbers)
+            yield from zip(*(np.split(column, bounds) for column in columns), strict=True)
 
     def text_rows(self, candidate: object, references: object, source: object = None) -> list[list[int]] | None:
         """Count the numbers of a segment by its tokens as they are: a row, or one of each reference.

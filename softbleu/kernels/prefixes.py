@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from softbleu.kernels.numpy_backend import Positions, ngram_ids
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -121,6 +124,52 @@ def reached_place(row: NDArray[np.int32], ends: Integers | None = None) -> int:
     costs = row + np.arange(len(row))
     costs = (costs if ends is None else costs[ends])[::-1]
     return len(costs) - 1 - int(costs.argmin())
+
+
+def counts_of_prefixes(
+    candidates: Tokens, references: Tokens, lines: Integers, sizes: Integers, ends: Integers, order: int
+) -> Integers:
+    """Count clipped n-grams of prefixes in prefixes of a reference, numbering those of whole texts once.
+
+    Prefix p has `sizes[p]` tokens of candidate `lines[p]`, beside `ends[p]` tokens of its reference. Returns
+    (prefixes, order).
+
+    Examples
+    --------
+    >>> from softbleu.text.coded import Vocabulary
+    >>> tokens = Vocabulary()
+    >>> candidate, reference = tokens.encode(["abab"]), tokens.encode(["bab"])
+    >>> counts_of_prefixes(candidate, reference, *np.array([[0, 0, 0], [1, 2, 4], [1, 2, 3]]), 2).tolist()
+    [[0, 0], [2, 0], [3, 2]]
+    """
+    counts = np.zeros((len(lines), order), np.int64)
+    lengths, by_line = candidates.lengths, np.argsort(lines, kind="stable")
+    bounds = np.searchsorted(lines[by_line], np.arange(len(lengths) + 1)).tolist()
+    alone = np.ones(len(lengths), np.int64)
+    positions = Positions.of(candidates.codes, lengths, references.codes, references.lengths, alone)
+    for n, (starts, ids) in enumerate(ngram_ids(positions, order, shared=True)):
+        cut = int(np.searchsorted(starts, positions.split))
+        # The k-th of equal n-grams of a candidate meets the k-th of the reference.
+        keys = (_numbered_apart(ids[:cut], len(starts)), _numbered_apart(ids[cut:], len(starts)))
+        _, one, other = np.intersect1d(*keys, assume_unique=True, return_indices=True)
+        segment = positions.segment[starts[one]]
+        ours = positions.local[starts[one]] + n + 1
+        theirs = positions.local[starts[cut + other]] - lengths[segment] + n + 1
+        pairs = np.searchsorted(segment, np.arange(len(lengths) + 1)).tolist()
+        for (start, stop), (first, last) in zip(pairwise(pairs), pairwise(bounds), strict=True):
+            some = by_line[first:last]
+            inside = (ours[start:stop, None] <= sizes[some]) & (theirs[start:stop, None] <= ends[some])
+            counts[some, n] = inside.sum(axis=0)
+    return counts
+
+
+def _numbered_apart(ids: Integers, most: int) -> Integers:
+    """Make equal ids different by their number among equal ones, of which there are fewer than `most`."""
+    order = np.argsort(ids, kind="stable")
+    ascending = ids[order]
+    keys = np.empty_like(ids)
+    keys[order] = ascending * most + np.arange(len(ids)) - np.searchsorted(ascending, ascending)
+    return keys
 
 
 def _batches(ours: Integers, theirs: Integers) -> list[Integers]:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from softbleu.matching.ngrams import Chunk
     from softbleu.types import Integers
 
+_LONG = 1 << 10  # Tokens of a line from which its prefixes are compared one by one, to save memory
 _Lines = TypeVar("_Lines", bound=Tokens)
 
 
@@ -69,7 +70,9 @@ def prefixes(
         source=None if source is None else source.chosen(owner),
     )
     of_source = None if source is None else _ends(chunk.candidates, source, owner, sizes, parts)
-    return cut_at(whole, ends, of_source, tokenizer)
+    long = max(single.candidates.lengths.max(initial=0), chunk.references.lengths.max(initial=0)) > _LONG
+    known = None if long else (single.candidates, chunk.references, lines)
+    return replace(cut_at(whole, ends, of_source, tokenizer), whole=known)
 
 
 def _ends(

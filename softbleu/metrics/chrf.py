@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -15,6 +15,7 @@ from softbleu.io.platform import cached_property
 from softbleu.kernels.characters import clipped_counts_of_characters
 from softbleu.kernels.letters import LetteredTexts
 from softbleu.kernels.numpy_backend import SHORT
+from softbleu.kernels.prefixes import counts_of_prefixes
 from softbleu.matching.ngrams import Chunk, WordTable, shared_counts
 from softbleu.metrics.aggregation import keep_best
 from softbleu.metrics.base import SpelledMetric
@@ -94,9 +95,15 @@ class Chrf(SpelledMetric):
         """Count for each order n-grams of the candidate, of the reference and of both: (segments, 3 orders)."""
         single = chunk.by_reference()
         columns: list[Integers] = []
-        for candidates, references, order in self._sides(single.candidates, single.references, words):
-            matches = kernels.clipped_counts(candidates, references, single.segment_offsets, order)
+        whole = repeat(None) if chunk.whole is None else self._sides(*chunk.whole[:2], words)
+        for (candidates, references, order), texts in zip(
+            self._sides(single.candidates, single.references, words), whole, strict=False
+        ):
             sides = candidates.lengths, references.lengths
+            if texts is None or chunk.whole is None:
+                matches = kernels.clipped_counts(candidates, references, single.segment_offsets, order)
+            else:
+                matches = counts_of_prefixes(*texts[:2], chunk.whole[2], *sides, order)
             for n in range(order):
                 proposed, other = (np.maximum(lengths - n, 0) for lengths in sides)
                 # As in sacrebleu, a candidate's n-grams do not count where the reference has none.

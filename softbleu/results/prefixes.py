@@ -41,8 +41,8 @@ class PrefixScore:
     score: float
     metric: str = ""
     prefix: int = 1  # Place among the prefixes of the output, from 1
-    signature: str = ""
-    hypothesis: int = 1  # Place in the list of the segment's outputs, from 1
+    signature: str = ""  # Empty where a segment has several outputs
+    hypothesis: int = 1  # Place among the outputs of the segment, from 1
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ def prefix_scores(
     [(2, 100.0), (4, 50.8)]
     >>> beam = prefix_scores([["the cat", "a cat"]], ["the cat sat"], metrics="chrf", fractions=[1])
     >>> [(prefix.hypothesis, round(prefix.score, 1)) for prefix in beam]
-    [(1, 100.0), (2, 51.8)]
+    [(1, 100.0), (2, 31.2)]
     """
     plan = partial_plan(metrics, **settings)
     cuts = make_cuts(every if fractions is None else None, fractions)
@@ -243,17 +243,19 @@ def prefix_scores(
 
 
 def _score_lists(lists: Sequence[Any], beside: Sequence[Any], plan: Plan, cuts: Cuts) -> Iterator[PrefixScore]:
-    """Score prefixes of several outputs of each segment, `beside` its references and source."""
-    owner = [place for place, outputs in enumerate(lists) for _ in outputs]
+    """Score prefixes of several outputs of each segment, each as a segment alone; `beside`: references and source."""
+    places = [(segment, place) for segment, outputs in enumerate(lists) for place in range(len(outputs))]
     texts = [None if given is None else listed("texts", given) for given in beside]
     for given in texts:
         check_lengths("", len(lists), lists if given is None else given, "")
-    repeated = (None if given is None else [given[place] for place in owner] for given in texts)
+    repeated = (None if given is None else [given[segment] for segment, _ in places] for given in texts)
     corpus = make_corpus([*chain.from_iterable(lists)], *repeated)
-    for prefix in score_prefixes(corpus, plan, cuts, RunOptions(notes=False)):
-        segment = owner[prefix.segment - 1]
-        place = prefix.segment - owner.index(segment)
-        yield replace(prefix, segment=segment + 1, hypothesis=place)
+    (outputs,) = corpus.candidates.values()
+    for metric in plan.over(corpus).metrics:
+        found = metric._scorer.prefix_scores(outputs, corpus.references, corpus.source, cuts)
+        for (segment, place), (sizes, lengths, scores) in zip(places, found, strict=True):
+            for number, row in enumerate(zip(sizes.tolist(), lengths.tolist(), scores.tolist(), strict=True), 1):
+                yield PrefixScore("candidate", segment + 1, *row, str(metric), number, hypothesis=place + 1)
 
 
 def score_curves(
