@@ -16,8 +16,6 @@ from softbleu.text.coded import Vocabulary
 from softbleu.text.parts import WORD_PARTS
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from softbleu.metrics.base import Metric
     from softbleu.metrics.score import Score
 
@@ -65,7 +63,7 @@ class ScoredStream:
         self._lines = tuple(codes.encode([[*chain.from_iterable(line)]]).codes for line in spelt)
         self._codes = dict(codes)
         self._tokens: Sequence[str] = ()  # That are aligned
-        self._rows = self._begun
+        self._rows = tuple(np.zeros(len(line) + 1, np.int32) for line in self._lines)
 
     def add(self, text: str) -> None:
         """Take more text, which goes on where the text before ended."""
@@ -100,13 +98,8 @@ class ScoredStream:
         """Align all tokens of the text, or the new ones if those before are as they were."""
         known = len(self._tokens)
         if [*tokens[:known]] != [*self._tokens]:
-            known, self._rows = 0, self._begun
+            known, self._rows = 0, tuple(np.zeros(len(line) + 1, np.int32) for line in self._lines)
         self._align(tokens, known)
-
-    @property
-    def _begun(self) -> tuple[NDArray[np.int32], ...]:
-        """The rows of a text without tokens."""
-        return tuple(np.zeros(len(line) + 1, np.int32) for line in self._lines)
 
     @property
     def reached(self) -> tuple[int, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -50,42 +49,28 @@ def reached(
     >>> reached(candidate, reference), reached(candidate, reference, WordParts.of(tokens, str))
     (array([1]), array([2]))
     """
-    if parts is not None:
-        return _reached_by_parts(candidates, references, parts, every)
-    return _reached(candidates, references, None, every)
-
-
-def _reached_by_parts(candidates: Tokens, references: Tokens, parts: WordParts, every: bool) -> Integers:
-    """Align the parts of tokens; return numbers of tokens."""
-    (ours, ours_end), (theirs, theirs_end) = (_spread(text, parts) for text in (candidates, references))
-    places = _reached(ours, theirs, theirs_end, every)
-    before = np.append(0, np.cumsum(theirs_end))  # Tokens of all references that end before each part
-    starts = theirs.offsets[:-1]
+    if parts is None:
+        return _reached(candidates, references, None, every)
+    ends = [np.cumsum(np.diff(parts.bounds)[text.codes]) for text in (candidates, references)]
+    theirs = references.spread(parts)
+    places, starts = _reached(candidates.spread(parts), theirs, ends[1], every), theirs.offsets[:-1]
     if every:
-        places, starts = places[ours_end], np.repeat(starts, candidates.lengths)
-    found: Integers = before[starts + places] - before[starts]
+        places, starts = places[ends[0] - 1], np.repeat(starts, candidates.lengths)
+    found: Integers = np.searchsorted(ends[1], starts + places, "right") - np.searchsorted(ends[1], starts, "right")
     return found
 
 
-def _spread(text: Tokens, parts: WordParts) -> tuple[Tokens, Flags]:
-    """Replace tokens by their parts, with a mask of the last part of each token."""
-    ends = np.zeros(int(np.diff(parts.bounds)[text.codes].sum()), bool)
-    ends[np.cumsum(np.diff(parts.bounds)[text.codes]) - 1] = True
-    return text.spread(parts), ends
-
-
-def _reached(candidates: Tokens, references: Tokens, open_ends: Flags | None, every: bool) -> Integers:
-    """Align tokens; prefixes of references end behind those in the mask `open_ends`, or anywhere."""
+def _reached(candidates: Tokens, references: Tokens, ends: Integers | None, every: bool) -> Integers:
+    """Align tokens; prefixes of references end where so many tokens of all references do, or anywhere."""
     ours, theirs = candidates.lengths, references.lengths
-    ends = np.zeros(len(candidates.codes) if every else len(ours), np.int64)
+    reached_ends = np.zeros(len(candidates.codes) if every else len(ours), np.int64)
     for lines in _batches(ours, theirs):
         height, width = int(ours[lines[0]]), int(theirs[lines].max())
         one, other = (_padded(text, lines, size) for text, size in ((candidates, height), (references, width)))
         steps = np.arange(width + 1, dtype=np.int32)[:, None]
         beyond = np.where(steps > theirs[lines], np.int32(1 << 30), np.int32(0))
-        if open_ends is not None:
-            marked = replace(references, codes=open_ends.astype(np.int32))
-            beyond[1:][_padded(marked, lines, width) == 0] = np.int32(1 << 30)
+        if ends is not None:
+            beyond[1:][~np.isin(references.offsets[lines] + steps[1:], ends)] = np.int32(1 << 30)
         row = np.zeros((width + 1, len(lines)), np.int32)
         counts = np.searchsorted(-ours[lines], -np.arange(height + 1))  # Candidates with a token at each position
         for place in range(height):
@@ -96,8 +81,8 @@ def _reached(candidates: Tokens, references: Tokens, open_ends: Flags | None, ev
                 costs = row[:, first:active] + steps + beyond[:, first:active]
                 found = width - costs[::-1].argmin(axis=0)
                 chosen = lines[first:active]
-                ends[candidates.offsets[chosen] + place if every else chosen] = found
-    return ends
+                reached_ends[candidates.offsets[chosen] + place if every else chosen] = found
+    return reached_ends
 
 
 def next_row(row: NDArray[np.int32], saved: Flags | NDArray[np.int32]) -> NDArray[np.int32]:
@@ -145,8 +130,8 @@ def counts_of_prefixes(
     counts = np.zeros((len(lines), order), np.int64)
     lengths, by_line = candidates.lengths, np.argsort(lines, kind="stable")
     bounds = np.searchsorted(lines[by_line], np.arange(len(lengths) + 1)).tolist()
-    alone = np.ones(len(lengths), np.int64)
-    positions = Positions.of(candidates.codes, lengths, references.codes, references.lengths, alone)
+    single = np.ones_like(lengths)
+    positions = Positions.of(candidates.codes, lengths, references.codes, references.lengths, single)
     for n, (starts, ids) in enumerate(ngram_ids(positions, order, shared=True)):
         cut = int(np.searchsorted(starts, positions.split))
         # The k-th of equal n-grams of a candidate meets the k-th of the reference.

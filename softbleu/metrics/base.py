@@ -208,10 +208,7 @@ class SpelledMetric(Metric):
     """A metric that can align unfinished outputs by characters, which makes it `partial`."""
 
     partial_by: Literal["tokens", "characters"] = setting(
-        "tokens",
-        "Score unfinished outputs, aligning these to find how far candidates have come",
-        signed_if_set=True,
-        shared=False,
+        "tokens", "Align these to find how far unfinished outputs have come", signed_if_set=True, shared=False
     )
     spelled: ClassVar[str] = "characters"  # Parts that are the characters of a word
 

@@ -244,18 +244,18 @@ def prefix_scores(
 
 def _score_lists(lists: Sequence[Any], beside: Sequence[Any], plan: Plan, cuts: Cuts) -> Iterator[PrefixScore]:
     """Score prefixes of several outputs of each segment, each as a segment alone; `beside`: references and source."""
-    places = [(segment, place) for segment, outputs in enumerate(lists) for place in range(len(outputs))]
-    texts = [None if given is None else listed("texts", given) for given in beside]
+    places = [(segment, place) for segment, outputs in enumerate(lists, 1) for place in range(1, len(outputs) + 1)]
+    texts = [listed("texts", given) if given is not None else lists for given in beside]
     for given in texts:
-        check_lengths("", len(lists), lists if given is None else given, "")
-    repeated = (None if given is None else [given[segment] for segment, _ in places] for given in texts)
-    corpus = make_corpus([*chain.from_iterable(lists)], *repeated)
+        check_lengths("", len(lists), given, "")
+    lines = [None if given is lists else [given[segment - 1] for segment, _ in places] for given in texts]
+    corpus = make_corpus([*chain.from_iterable(lists)], *lines)
     (outputs,) = corpus.candidates.values()
     for metric in plan.over(corpus).metrics:
-        found = metric._scorer.prefix_scores(outputs, corpus.references, corpus.source, cuts)
-        for (segment, place), (sizes, lengths, scores) in zip(places, found, strict=True):
-            for number, row in enumerate(zip(sizes.tolist(), lengths.tolist(), scores.tolist(), strict=True), 1):
-                yield PrefixScore("candidate", segment + 1, *row, str(metric), number, hypothesis=place + 1)
+        found, name = metric._scorer.prefix_scores(outputs, corpus.references, corpus.source, cuts), str(metric)
+        for (segment, place), columns in zip(places, found, strict=True):
+            for number, row in enumerate(zip(*(column.tolist() for column in columns), strict=True), 1):
+                yield PrefixScore("candidate", segment, *row, name, number, hypothesis=place)
 
 
 def score_curves(

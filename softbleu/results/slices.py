@@ -55,15 +55,10 @@ def outputs_family(
         scores: Floats = metric.columns(sums.reshape(-1, sums.shape[-1])).score
         return scores.reshape(*sums.shape[:-1], 1)
 
-    coverage, gating, empty = statistics.coverage, statistics.gating, statistics.empty
+    coverage, gating = statistics.coverage, statistics.gating
+    written = [len(offsets) - 1 - empty for empty in statistics.empty or ()] or [None] * len(systems)
     facts = [
-        [
-            {
-                "coverage": coverage and coverage[place],
-                "gated": gating and gating.of(name),
-                "outputs": None if empty is None else len(offsets) - 1 - empty[place],
-            }
-        ]
+        [{"coverage": coverage and coverage[place], "gated": gating and gating.of(name), "outputs": written[place]}]
         for place, name in enumerate(systems)
     ]
     return SliceFamily(
