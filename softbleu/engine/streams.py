@@ -122,5 +122,5 @@ class ScoredStream:
         return scorer.scored(scorer.rows(beginnings, words, cut=True))
 
     def finish(self) -> Score:
-        """Score the text as a whole output, as `Metric.sentence_score` does."""
-        return self.metric.sentence_score(self.text, self._references, self._source)
+        """Score the text as a whole output, as `Metric.sentence_score` of its metric of whole outputs does."""
+        return self.metric.whole.sentence_score(self.text, self._references, self._source)

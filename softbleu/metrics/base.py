@@ -149,7 +149,7 @@ class Metric(DeclaredMetric):
         """The metric of outputs that are being written."""
         return self if self.partial else self.replaced(partial=True)
 
-    @property
+    @cached_property
     def whole(self) -> Self:
         """The metric of whole outputs."""
         return self.replaced(partial=False) if self.partial else self
@@ -217,7 +217,7 @@ class SpelledMetric(Metric):
         if self.partial_by != "tokens":
             object.__setattr__(self, "partial", True)
 
-    @property
+    @cached_property
     def whole(self) -> Self:
         """The metric of whole outputs."""
         return self.replaced(partial=False, partial_by="tokens") if self.partial else self
