@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from softbleu.matching.ngrams import Chunk
     from softbleu.types import Integers
 
+_TIMES = 4  # Times as many tokens in prefixes as in whole texts, from which numbering those of whole texts pays off
 _LONG = 1 << 10  # Tokens of a line from which its prefixes are compared one by one, to save memory
 _Lines = TypeVar("_Lines", bound=Tokens)
 
@@ -71,7 +72,8 @@ def prefixes(
     )
     of_source = None if source is None else _ends(chunk.candidates, source, owner, sizes, parts)
     long = max(single.candidates.lengths.max(initial=0), chunk.references.lengths.max(initial=0)) > _LONG
-    known = None if long else (single.candidates, chunk.references, lines)
+    few = int(numbers.sum()) < _TIMES * len(single.candidates.codes)
+    known = None if long or few else (single.candidates, chunk.references, lines)
     return replace(cut_at(whole, ends, of_source, tokenizer), whole=known)
 
 
