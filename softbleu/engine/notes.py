@@ -61,8 +61,8 @@ def corpus_notes(corpus: Corpus, plan: Plan) -> Iterator[Note]:
         )
     early = [one.label for one in metrics if isinstance(one, SpelledMetric) and one.partial and not one.aligned_parts]
     if early:
-        said = f"partial {' and '.join(early)}: usually 2 to 6 points lower after a quarter of an output than of the whole; "
-        yield said, Parameter("partial_by", "characters"), " mostly comes within 3"
+        said = f"{' and '.join(early)} of a quarter of an output is usually 2 to 6 points lower than of the whole: "
+        yield said, Parameter("partial_by", "characters"), " comes nearer"
     if metrics and not corpus.is_sample:
         yield from text_notes(texts, metrics)
     if corpus.documents is None and any(each.requires.vectors and each.vector_choice.context for each in metrics):
