@@ -61,7 +61,7 @@ def corpus_notes(corpus: Corpus, plan: Plan) -> Iterator[Note]:
         )
     early = [one.label for one in metrics if isinstance(one, SpelledMetric) and one.partial and not one.aligned_parts]
     if early:
-        said = f"{' and '.join(early)} of a quarter of an output is usually 2 to 6 points lower than of the whole: "
+        said = f"partial scores by {' and '.join(early)} are usually 2 to 6 points lower early in an output: "
         yield said, Parameter("partial_by", "characters"), " comes nearer"
     if metrics and not corpus.is_sample:
         yield from text_notes(texts, metrics)

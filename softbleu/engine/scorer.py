@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from softbleu.matching.ngrams import Chunk, WordTable
     from softbleu.metrics.base import Level, Metric
     from softbleu.metrics.score import Score
-    from softbleu.text.coded import WordParts
     from softbleu.types import Floats, Integers
 
 _MOST_KEPT = 1 << 17  # Characters of references that are kept, of 20 bytes each; beyond it they are forgotten
@@ -129,7 +128,7 @@ class SegmentScorer:
         check_partial(self.metric)
         for chunk, words in self._chunks(candidates, references, source):
             owner, sizes = cuts.cut(chunk.candidates.lengths)
-            cut = _prefixes(chunk, owner, sizes, self.metric.tokenizer, aligned_parts(self.metric, words))
+            cut = _prefixes(self.metric, words, chunk, owner, sizes)
             numbers = [self._numbers(part, words, cut=True) for part in cut]
             bounds = np.searchsorted(owner, np.arange(1, len(chunk)))
             columns = sizes, chunk.candidates.lengths[owner], np.concatenate(numbers)
@@ -293,15 +292,15 @@ class SegmentScorer:
 
 
 def _prefixes(
-    chunk: Chunk, owner: Integers, sizes: Integers, tokenizer: Tokenizer, parts: WordParts | None
+    metric: Metric, words: WordTable | None, chunk: Chunk, owner: Integers, sizes: Integers
 ) -> Iterator[Chunk]:
     """Make segments of prefixes, see `softbleu.matching.partial.prefixes`: few enough at once for the memory."""
     of_references = chunk.references.offsets[chunk.segment_offsets]
     before = np.cumsum(sizes + np.diff(of_references)[owner])
-    start = 0
+    start, cut = 0, partial(prefixes, tokenizer=metric.tokenizer, parts=aligned_parts(metric, words))
     while start < len(owner):
         fitting = int(np.searchsorted(before, _PREFIXES + (before[start - 1] if start else 0), side="right"))
         stop = max(fitting, start + 1)
         first, last = int(owner[start]), int(owner[stop - 1]) + 1
-        yield prefixes(chunk.part(first, last), owner[start:stop] - first, sizes[start:stop], tokenizer, parts)
+        yield cut(chunk.part(first, last), owner[start:stop] - first, sizes[start:stop])
         start = stop

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, repeat
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -95,15 +95,13 @@ class Chrf(SpelledMetric):
         """Count for each order n-grams of the candidate, of the reference and of both: (segments, 3 orders)."""
         single = chunk.by_reference()
         columns: list[Integers] = []
-        whole = repeat(None) if chunk.whole is None else self._sides(*chunk.whole[:2], words)
-        for (candidates, references, order), texts in zip(
-            self._sides(single.candidates, single.references, words), whole, strict=False
-        ):
+        whole = None if chunk.whole is None else self._sides(*chunk.whole[:2], words)
+        for candidates, references, order in self._sides(single.candidates, single.references, words):
             sides = candidates.lengths, references.lengths
-            if texts is None or chunk.whole is None:
+            if whole is None or chunk.whole is None:
                 matches = kernels.clipped_counts(candidates, references, single.segment_offsets, order)
             else:
-                matches = counts_of_prefixes(*texts[:2], chunk.whole[2], *sides, order)
+                matches = counts_of_prefixes(*next(whole)[:2], chunk.whole[2], *sides, order)
             for n in range(order):
                 proposed, other = (np.maximum(lengths - n, 0) for lengths in sides)
                 # As in sacrebleu, a candidate's n-grams do not count where the reference has none.

@@ -75,8 +75,7 @@ class Ter(SpelledMetric):
     @cached_property
     def requires(self) -> Requirements:
         """The characters of words, where these are aligned."""
-        parts = self.aligned_parts
-        return Requirements(parts=() if parts is None else (parts,))
+        return Requirements(parts=(self.spelled,) * (self.aligned_parts is not None))
 
     def complete(self) -> None:
         """Take words of the text as settings change it."""

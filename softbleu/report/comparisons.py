@@ -450,9 +450,8 @@ def comparison_records(tables: Sequence[Comparison], layout: Layout) -> Table:
         for row in table.rows
     ]
     gated = tables[0].rows[0]["gated"]
-    begun = any(row.get("outputs") is not None for table in tables for row in table.rows)
-    names = [*_SCORES, *["outputs"] * begun, *(COVERAGE_COUNTS if covered else ())]
-    names += [] if gated is None else gated.cells()
+    names = [*_SCORES, *["outputs"] * (tables[0].rows[0].get("outputs") is not None)]
+    names += [*(COVERAGE_COUNTS if covered else ()), *({} if gated is None else gated.cells())]
     return Table.of(rows, _chosen(tables, names, layout, COMPARISON_COLUMNS))
 
 
