@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from softbleu.io.arguments import Limit
 from softbleu.kernels.numpy_backend import Positions, ngram_ids
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from softbleu.text.coded import Tokens, WordParts
     from softbleu.types import Flags, Integers
 
+_LIMIT = Limit("partial_by=characters", "pairs of characters", 1 << 32, "a document of 3,000 words: 324,000,000")
 _CELLS = 1 << 17  # Cells of the tables of a batch: few enough for the cache
 
 
@@ -52,8 +54,9 @@ def reached(
     if parts is None:
         return _reached(candidates, references, None, every)
     ends = [np.cumsum(np.diff(parts.bounds)[text.codes]) for text in (candidates, references)]
-    theirs = references.spread(parts)
-    places, starts = _reached(candidates.spread(parts), theirs, ends[1], every), theirs.offsets[:-1]
+    ours, theirs = candidates.spread(parts), references.spread(parts)
+    _LIMIT.check(int((ours.lengths * theirs.lengths).max(initial=0)), "a segment")
+    places, starts = _reached(ours, theirs, ends[1], every), theirs.offsets[:-1]
     if every:
         places, starts = places[ends[0] - 1], np.repeat(starts, candidates.lengths)
     found: Integers = np.searchsorted(ends[1], starts + places, "right") - np.searchsorted(ends[1], starts, "right")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from softbleu.corpora.corpus import Corpus, References, Texts, make_corpus
+from softbleu.corpora.corpus import Corpus, References, Segments, Texts, make_corpus
 from softbleu.corpora.validation import check_lengths
 from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, distinct, make_plan
 from softbleu.engine.prefixes import AtFractions, Cuts, EveryTokens, PrefixRows, prefix_rows
@@ -234,12 +234,11 @@ def prefix_scores(
     """
     plan = partial_plan(metrics, **settings)
     cuts = make_cuts(every if fractions is None else None, fractions)
-    if not isinstance(candidates, Mapping):
-        candidates = listed("candidates", candidates)
-        if candidates and all(isinstance(texts, list | tuple) for texts in candidates):
-            yield from _score_lists(candidates, (references, source), plan, cuts)
-            return
-    yield from score_prefixes(make_corpus(candidates, references, source), plan, cuts, RunOptions())
+    given: Any = candidates if isinstance(candidates, Mapping) else listed("candidates", candidates)
+    if isinstance(given, Mapping) or not all(isinstance(texts, list | tuple) for texts in given):
+        yield from score_prefixes(make_corpus(given, references, source), plan, cuts, RunOptions())
+    else:
+        yield from _score_lists(given, (references, source), plan, cuts)
 
 
 def _score_lists(lists: Sequence[Any], beside: Sequence[Any], plan: Plan, cuts: Cuts) -> Iterator[PrefixScore]:
@@ -248,14 +247,15 @@ def _score_lists(lists: Sequence[Any], beside: Sequence[Any], plan: Plan, cuts: 
     texts = [listed("texts", given) if given is not None else lists for given in beside]
     for given in texts:
         check_lengths("", len(lists), given, "")
-    lines = [None if given is lists else [given[segment - 1] for segment, _ in places] for given in texts]
-    corpus = make_corpus([*chain.from_iterable(lists)], *lines)
+    lines = (None if given is lists else [given[segment - 1] for segment, _ in places] for given in texts)
+    corpus = Segments.of([*chain.from_iterable(lists)], *lines)
     (outputs,) = corpus.candidates.values()
     for metric in plan.over(corpus).metrics:
         found, name = metric._scorer.prefix_scores(outputs, corpus.references, corpus.source, cuts), str(metric)
         for (segment, place), columns in zip(places, found, strict=True):
-            for number, row in enumerate(zip(*(column.tolist() for column in columns), strict=True), 1):
-                yield PrefixScore("candidate", segment, *row, name, number, hypothesis=place)
+            rows = zip(*(column.tolist() for column in columns), strict=True)
+            for number, (tokens, length, score) in enumerate(rows, 1):
+                yield PrefixScore("candidate", segment, tokens, length, score, name, number, "", place)
 
 
 def score_curves(

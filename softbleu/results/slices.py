@@ -56,7 +56,8 @@ def outputs_family(
         return scores.reshape(*sums.shape[:-1], 1)
 
     coverage, gating = statistics.coverage, statistics.gating
-    written = [len(offsets) - 1 - empty for empty in statistics.empty or ()] or [None] * len(systems)
+    written: Sequence[int | None] = [len(offsets) - 1 - empty for empty in statistics.empty or ()]
+    written = written or [None] * len(systems)
     facts = [
         [{"coverage": coverage and coverage[place], "gated": gating and gating.of(name), "outputs": written[place]}]
         for place, name in enumerate(systems)
