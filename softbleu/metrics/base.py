@@ -152,7 +152,8 @@ class Metric(DeclaredMetric):
     @cached_property
     def whole(self) -> Self:
         """The metric of whole outputs."""
-        return self.replaced(partial=False) if self.partial else self
+        words = {} if self.aligned_parts is None else {"partial_by": "tokens"}
+        return self.replaced(partial=False, **words) if self.partial else self
 
     @property
     def aligned_parts(self) -> str | None:
@@ -216,11 +217,6 @@ class SpelledMetric(Metric):
         """Score unfinished outputs where the alignment of these is chosen."""
         if self.partial_by != "tokens":
             object.__setattr__(self, "partial", True)
-
-    @cached_property
-    def whole(self) -> Self:
-        """The metric of whole outputs."""
-        return self.replaced(partial=False, partial_by="tokens") if self.partial else self
 
     @property
     def aligned_parts(self) -> str | None:
