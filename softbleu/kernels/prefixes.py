@@ -100,18 +100,17 @@ def next_row(row: NDArray[np.int32], saved: Flags | NDArray[np.int32]) -> NDArra
     return np.minimum.accumulate(after, axis=0, out=after)
 
 
-def reached_place(row: NDArray[np.int32], ends: Integers | None = None) -> int:
+def reached_place(row: NDArray[np.int32], ends: Integers) -> int:
     """Count the tokens of the reference that a candidate with this row has come to.
 
-    Rows of parts of tokens need the places where prefixes may end, before and after each token: `ends`.
+    Prefixes end at the places `ends` of the row: before the first token, and after each.
 
-    >>> row = np.zeros(4, np.int32)
-    >>> reached_place(row), reached_place(next_row(row, np.array([False, True, True])))
+    >>> row, ends = np.zeros(4, np.int32), np.arange(4)
+    >>> reached_place(row, ends), reached_place(next_row(row, np.array([False, True, True])), ends)
     (0, 2)
     """
-    costs = row + np.arange(len(row))
-    costs = (costs if ends is None else costs[ends])[::-1]
-    return len(costs) - 1 - int(costs.argmin())
+    costs = (row[ends] + ends)[::-1]
+    return len(ends) - 1 - int(costs.argmin())
 
 
 def counts_of_prefixes(
@@ -133,8 +132,8 @@ def counts_of_prefixes(
     counts = np.zeros((len(lines), order), np.int64)
     lengths, by_line = candidates.lengths, np.argsort(lines, kind="stable")
     bounds = np.searchsorted(lines[by_line], np.arange(len(lengths) + 1)).tolist()
-    single = np.ones_like(lengths)
-    positions = Positions.of(candidates.codes, lengths, references.codes, references.lengths, single)
+    texts = candidates.codes, lengths, references.codes, references.lengths
+    positions = Positions.of(*texts, np.ones_like(lengths))
     for n, (starts, ids) in enumerate(ngram_ids(positions, order, shared=True)):
         cut = int(np.searchsorted(starts, positions.split))
         # The k-th of equal n-grams of a candidate meets the k-th of the reference.
