@@ -13,6 +13,7 @@ import numpy as np
 
 from softbleu.corpora.gates import Gate, GivenGate, OpenGate, Passed
 from softbleu.engine.plan import make_metric
+from softbleu.engine.prefixes import EveryTokens
 from softbleu.engine.scorer import SegmentScorer, check_partial
 from softbleu.errors import InputError, counted, known_name
 from softbleu.io.arguments import is_whole_number, listed
@@ -272,8 +273,8 @@ class Reward:
         if not self.dense:
             return totals
         rewards = []
-        found = self._scorer.prefix_scores(*batch, self.every)
-        for text, (sizes, scores), total in zip(texts, found, totals, strict=True):
+        found = self._scorer.prefix_scores(*batch, EveryTokens(self.every))
+        for text, (sizes, _, scores), total in zip(texts, found, totals, strict=True):
             ends = token_ends(text, self.metric)[sizes - 1]
             rewards.append(_by_character(text, ends, [self._reward(score) for score in scores.tolist()], total))
         return rewards

@@ -52,6 +52,7 @@ CASES: dict[str, tuple[str, int, Work]] = {
     "softbleu": ("metrics.softbleu._LIMIT", 8, scored("softbleu", vectors=VECTORS)),
     "meteor": ("metrics.meteor._LIMIT", 8, scored("meteor", stages="exact")),
     "imeasure": ("metrics.imeasure._LIMIT", 100, scored("imeasure")),
+    "chrf, partial by characters": ("kernels.prefixes._LIMIT", 1, scored("chrf(partial_by=characters)")),
     "ter": ("metrics.ter._LIMIT", 1, scored("ter")),
     "words, vleu": ("matching.matchers.MATCHED_WORDS", 7, scored("vleu", vectors=VECTORS)),
     "n-grams, vleu": ("matching.matchers._LIMIT", 8, scored("vleu", vectors=VECTORS)),

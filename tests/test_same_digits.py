@@ -111,7 +111,9 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
     "means of segments": score_at("macro", *ALL),
     "scores of references": score_at("reference", "gleu"),
     "scores of edits": score_at("segment", "cleme(weights=length)", "cleme2"),
-    "partial scores": score_at("segment", "bleu(partial=yes)", "vleu(partial=yes)", "gleu(partial=yes)"),
+    "partial scores": score_at(
+        "segment", "bleu(partial=yes)", "vleu(partial=yes)", "gleu(partial=yes)", "chrf(partial_by=characters)"
+    ),
     "comparison": compare_all,
     "sweep": sweep_all,
     "matrix": matrix_of,

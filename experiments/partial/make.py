@@ -3,10 +3,12 @@
     python experiments/partial/make.py ../shared/data --question definitions
     python experiments/partial/make.py ../shared/data --question results
     python experiments/partial/make.py ../shared/data --question laws
+    python experiments/partial/make.py ../shared/data --question alignments
 
 The first writes `definitions.csv`: every definition on 600 lines of each set. The second writes `systems.csv`,
 `orders.csv` and `judgements.csv`: the definition that was chosen, on all lines. The third writes `laws.csv`: how
-often a whole output's partial score lies below its full one, and an unknown word raises the score of a prefix.
+often a whole output's partial score lies below its full one, and an unknown word raises the score of a prefix. The
+fourth writes `alignments.csv`: chrF and TER where words or characters are aligned, of further sets, too.
 Intervals are of bootstrap samples of segments.
 """
 
@@ -121,7 +123,7 @@ def at(ends: Sequence[Ends], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def read(data: Path, name: str, lines: int | None) -> tuple[dict[str, list[str]], list[str], str]:
     """Outputs of all systems, references and language of a set, or its first lines."""
-    outputs, reference, language = SETS[name]
+    outputs, reference, language = (SETS | CHOSEN_ON)[name]
     texts = {path.stem: lines_of(path)[:lines] for path in sorted(data.glob(outputs))}
     return texts, lines_of(data / reference)[:lines], language
 
@@ -359,7 +361,35 @@ def count_laws(data: Path) -> None:
         write("laws.csv", rows)
 
 
-QUESTIONS = {"definitions": try_definitions, "results": write_results, "laws": count_laws}
+CHOSEN_ON = {
+    "WMT13 de-en": ("wmt13-de-en/system-outputs/*", "wmt13-de-en/reference.en", "en"),
+    "WMT21 en-de": ("wmt21-en-de/system-outputs/*.de", "wmt21-en-de/reference-A.de", "de"),
+    "WMT22 ja-en": ("wmt22-into-en/ja-en/system-outputs/*", "wmt22-into-en/ja-en/reference-A.en", "en"),
+    "WMT24 en-hi": ("wmt24-esa/en-hi/system-outputs/*", "wmt24-esa/en-hi/reference-A.hi", "hi"),
+}
+"""Sets on which the units of alignment were chosen; `SETS` were left aside for measuring."""
+
+
+def compare_alignments(data: Path) -> None:
+    """Score cut outputs with words and with characters aligned."""
+    rows: list[dict[str, object]] = []
+    for name in SETS | CHOSEN_ON:
+        texts, references, _ = read(data, name, 1000 if name in SETS else LINES // 2)
+        metrics = [f"{metric}(partial_by={by})" for by in ("tokens", "characters") for metric in ("chrf", "ter")]
+        for system, lines in texts.items():
+            curves = softbleu.score_curves(lines, references, metrics=metrics, fractions=(0.1, *FRACTIONS[:3]))
+            for metric, curve in zip(metrics, curves.curves, strict=True):
+                own = {"set": name, "system": system, "metric": metric, "full": curve.whole}
+                rows += [own | {"fraction": place, "score": score} for place, score in curve.scores.items()]
+            write("alignments.csv", rows)
+
+
+QUESTIONS = {
+    "definitions": try_definitions,
+    "results": write_results,
+    "laws": count_laws,
+    "alignments": compare_alignments,
+}
 
 
 def main() -> None:

@@ -21,9 +21,9 @@ from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import SCALE
 from softbleu.matching.kinds import MATCH_KINDS, KindFinder, equal_in_place
 from softbleu.matching.matchers import SoftMatcher
-from softbleu.matching.partial import begun
 from softbleu.matching.sweep import match_intervals, sums_at_thresholds
 from softbleu.metrics.declared import data_language
+from softbleu.metrics.guards import seen_chunk
 from softbleu.metrics.protocols import BleuFormula
 from softbleu.metrics.settings import MAX_ORDER
 from softbleu.tables import Table, Tabular, Value
@@ -325,7 +325,7 @@ def _match(
         for block in prepared.blocks():
             for start, end in block.cuts(MINI_BATCH, MOST_TOGETHER):
                 for tally, chunk in zip(tallies, block.chunks(start, end), strict=True):
-                    part = begun(chunk, metric.tokenizer) if metric.partial else chunk
+                    part = seen_chunk(metric, chunk, words)
                     matches = match_intervals(matcher, grid, part, words.vectors, order)
                     differ = matches.differ(part)
                     equal, some = matches.chosen(~differ), matches.chosen(differ)

@@ -131,7 +131,8 @@ class CompareOptions(SystemScores):
     def shares(self) -> tuple[float, ...]:
         """Shares of outputs at which these are tested; none without --fractions and --partial."""
         signed = self.signed.get("test-fractions", "")
-        partial = any(option.setting.name == "partial" and value for option, value in self.chosen)
+        asked = ("partial", True), ("partial_by", "characters")
+        partial = any((option.setting.name, value) in asked for option, value in self.chosen)
         return (
             self.fractions
             or (AtFractions.of(signed.split("+")).fractions if signed else ())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +13,7 @@ from softbleu.errors import InputError
 from softbleu.io.arguments import is_whole_number, read_number
 from softbleu.kernels import choose_kernels
 from softbleu.matching.partial import prefixes
-from softbleu.metrics.guards import checked_rows
+from softbleu.metrics.guards import aligned_parts, checked_rows
 
 if TYPE_CHECKING:
     from softbleu.engine.encode import TaskBatch
@@ -98,7 +98,7 @@ class _PrefixWorker:
     def __call__(self, batch: TaskBatch) -> list[PrefixRows]:
         """Compute the statistics of a batch."""
         (task,) = self.worker.tasks
-        metric = replace(task.metric, partial=False)  # Its references are cut here
+        metric = task.metric.whole  # Its references are cut here
         worker, parts = self.worker, list[PrefixRows]()
         kernels, coder = choose_kernels(worker.kernels), worker.coder or worker.own_coder()
         block = batch.coded(coder)
@@ -106,7 +106,7 @@ class _PrefixWorker:
         for start, end in block.cuts(_TOGETHER, MOST_TOGETHER):
             for system, chunk in enumerate(block.chunks(start, end)):
                 owner, tokens = self.cuts.cut(chunk.candidates.lengths)
-                some = prefixes(chunk, owner, tokens, metric.tokenizer)
+                some = prefixes(chunk, owner, tokens, metric.tokenizer, aligned_parts(task.metric, words))
                 rows = checked_rows(metric, some, words, kernels)
                 offsets = np.arange(len(some) + 1) if len(rows) == len(some) else some.segment_offsets
                 lengths = chunk.candidates.lengths[owner]

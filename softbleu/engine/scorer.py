@@ -18,14 +18,14 @@ from softbleu.embeddings.measure import WordMeasure
 from softbleu.embeddings.vectors import KeptVectors, MeasuredWords
 from softbleu.engine.encode import CodedBlock, Coder
 from softbleu.engine.plan import check_requirements, make_plan, requirements_of
-from softbleu.engine.prefixes import EveryTokens
+from softbleu.engine.prefixes import Cuts, EveryTokens
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.worker import MINI_BATCH, MOST_TOGETHER
 from softbleu.errors import InputError
 from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import LARGE, choose_kernels
-from softbleu.matching.partial import begun, prefixes
-from softbleu.metrics.guards import checked_rows, is_ours
+from softbleu.matching.partial import prefixes
+from softbleu.metrics.guards import aligned_parts, checked_rows, is_ours, seen_chunk
 from softbleu.metrics.protocols import CountsTexts, at_level
 from softbleu.text.tokens import Tokenizer
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 _MOST_KEPT = 1 << 17  # Characters of references that are kept, of 20 bytes each; beyond it they are forgotten
 _LONGEST = 1 << 13  # Characters of the references of a segment
 _MANY = 1 << 14  # Segments whose words are compared from which numba's start-up pays off
+_EVERY = EveryTokens(1)
 _PREFIXES = 1 << 18  # Tokens of prefixes that are compared together, unless an output alone has more
 
 
@@ -62,7 +63,7 @@ class SegmentScorer:
         self.metric = cast("Any", at_level(metric, level))
         self._aggregation, self._requires = self.metric.aggregation, requirements_of(self.metric)
         # References are cut here.
-        self._whole = replace(self.metric, partial=False) if self.metric.partial else self.metric
+        self._whole = self.metric.whole
         self._kernels = choose_kernels("numpy")
         self._coders: list[Coder] = []  # Each used by one thread at a time
         choice = metric.vector_choice
@@ -118,20 +119,20 @@ class SegmentScorer:
         candidates: Sequence[str],
         references: Sequence[Sequence[str]],
         source: Sequence[str] | None = None,
-        every: int = 1,
-    ) -> Iterator[tuple[Integers, Floats]]:
-        """Score the prefixes of each output of `every` so many tokens, and the whole, by `partial` scores.
+        cuts: Cuts = _EVERY,
+    ) -> Iterator[tuple[Integers, Integers, Floats]]:
+        """Score the prefixes of each output by `partial` scores.
 
-        Yields for each output the tokens of its prefixes, and their scores.
+        Yields for each output the tokens of its prefixes, those of the whole output, and the scores.
         """
         check_partial(self.metric)
-        cuts = EveryTokens(every)
         for chunk, words in self._chunks(candidates, references, source):
             owner, sizes = cuts.cut(chunk.candidates.lengths)
-            parts = _prefixes(chunk, owner, sizes, self.metric.tokenizer)
-            numbers = [self._numbers(part, words, cut=True) for part in parts]
+            cut = _prefixes(self.metric, words, chunk, owner, sizes)
+            numbers = [self._numbers(part, words, cut=True) for part in cut]
             bounds = np.searchsorted(owner, np.arange(1, len(chunk)))
-            yield from zip(np.split(sizes, bounds), np.split(np.concatenate(numbers), bounds), strict=True)
+            columns = sizes, chunk.candidates.lengths[owner], np.concatenate(numbers)
+            yield from zip(*(np.split(column, bounds) for column in columns), strict=True)
 
     def text_rows(self, candidate: object, references: object, source: object = None) -> list[list[int]] | None:
         """Count the numbers of a segment by its tokens as they are: a row, or one of each reference.
@@ -264,7 +265,7 @@ class SegmentScorer:
 
     def rows(self, chunk: Chunk, words: WordTable | None, *, cut: bool = False) -> Integers:
         """Compute the rows of a chunk; `words` is the table of its words, `cut` says that its references are cut."""
-        chunk = begun(chunk, self.metric.tokenizer) if self.metric.partial and not cut else chunk
+        chunk = chunk if cut else seen_chunk(self.metric, chunk, words)
         # Several threads of a library may round otherwise than those of a corpus, and do not bear forks.
         with nullcontext() if words is None else single_threaded_blas():
             rows = checked_rows(self._whole, chunk, words, self._kernels)
@@ -290,14 +291,16 @@ class SegmentScorer:
         return numbers
 
 
-def _prefixes(chunk: Chunk, owner: Integers, sizes: Integers, tokenizer: Tokenizer) -> Iterator[Chunk]:
+def _prefixes(
+    metric: Metric, words: WordTable | None, chunk: Chunk, owner: Integers, sizes: Integers
+) -> Iterator[Chunk]:
     """Make segments of prefixes, see `softbleu.matching.partial.prefixes`: few enough at once for the memory."""
     of_references = chunk.references.offsets[chunk.segment_offsets]
     before = np.cumsum(sizes + np.diff(of_references)[owner])
-    start = 0
+    start, cut = 0, partial(prefixes, tokenizer=metric.tokenizer, parts=aligned_parts(metric, words))
     while start < len(owner):
         fitting = int(np.searchsorted(before, _PREFIXES + (before[start - 1] if start else 0), side="right"))
         stop = max(fitting, start + 1)
         first, last = int(owner[start]), int(owner[stop - 1]) + 1
-        yield prefixes(chunk.part(first, last), owner[start:stop] - first, sizes[start:stop], tokenizer)
+        yield cut(chunk.part(first, last), owner[start:stop] - first, sizes[start:stop])
         start = stop

@@ -13,10 +13,15 @@ from softbleu.errors import InputError
 from softbleu.kernels.prefixes import next_row, reached_place
 from softbleu.matching.partial import cut_at
 from softbleu.text.coded import Vocabulary
+from softbleu.text.parts import WORD_PARTS
 
 if TYPE_CHECKING:
     from softbleu.metrics.base import Metric
     from softbleu.metrics.score import Score
+
+
+def _token_alone(token: str) -> Sequence[str]:
+    return (token,)
 
 
 class ScoredStream:
@@ -51,11 +56,14 @@ class ScoredStream:
         lines = [tokenizer.split(tokenizer.reference(line)) for line in segment.present()[0]]
         lines += [tokenizer.split(line) for line in segment.source or () if metric.requires.source]
         self._texts = tuple(lines)
-        codes = Vocabulary()
-        self._lines = tuple(codes.encode([line]).codes for line in lines)
+        aligned = scorer.metric.aligned_parts
+        self._parts = _token_alone if aligned is None else WORD_PARTS[aligned]
+        spelt, codes = [[*map(self._parts, line)] for line in lines], Vocabulary()
+        self._ends = tuple(np.cumsum([0, *map(len, line)]) for line in spelt)
+        self._lines = tuple(codes.encode([[*chain.from_iterable(line)]]).codes for line in spelt)
         self._codes = dict(codes)
         self._tokens: Sequence[str] = ()  # That are aligned
-        self._rows = tuple(np.zeros(len(line) + 1, np.int32) for line in lines)
+        self._rows = tuple(np.zeros(len(line) + 1, np.int32) for line in self._lines)
 
     def add(self, text: str) -> None:
         """Take more text, which goes on where the text before ended."""
@@ -80,8 +88,8 @@ class ScoredStream:
 
     def _align(self, tokens: Sequence[str], known: int) -> None:
         """Align all tokens of the text, of which the first ones are aligned."""
-        for token in tokens[known:]:
-            code = self._codes.get(token, -1)
+        for part in chain.from_iterable(map(self._parts, tokens[known:])):
+            code = self._codes.get(part, -1)
             pairs = zip(self._rows, self._lines, strict=True)
             self._rows = tuple(next_row(row, line == code) for row, line in pairs)
         self._tokens = tokens
@@ -96,7 +104,7 @@ class ScoredStream:
     @property
     def reached(self) -> tuple[int, ...]:
         """Tokens that the text so far has come to of each reference, and of the source if the metric looks at it."""
-        return tuple(map(reached_place, self._rows))
+        return tuple(map(reached_place, self._rows, self._ends))
 
     @property
     def score(self) -> Score:
@@ -114,5 +122,5 @@ class ScoredStream:
         return scorer.scored(scorer.rows(beginnings, words, cut=True))
 
     def finish(self) -> Score:
-        """Score the text as a whole output, as `Metric.sentence_score` does."""
-        return self.metric.sentence_score(self.text, self._references, self._source)
+        """Score the text as a whole output, as `Metric.sentence_score` of its metric of whole outputs does."""
+        return self.metric.whole.sentence_score(self.text, self._references, self._source)

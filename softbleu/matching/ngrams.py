@@ -77,6 +77,8 @@ class Chunk:
     source: Tokens | None = None  # One line per segment
     gold: Sequence[CodedGold] | None = None  # Gold edits of each segment, in the codes of the tokens
     edits: Sequence[EditedSegment] | None = None  # Edits of each segment, if a metric needs them
+    whole: tuple[Tokens, Tokens, Integers] | None = None
+    """Whole candidates and references of a chunk of prefixes, and their number for each of its references."""
 
     def __len__(self) -> int:
         return len(self.segment_offsets) - 1

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, Self, TypedDict, Unpack, ca
 import numpy as np
 
 from softbleu import results
-from softbleu.config.declare import Registry
+from softbleu.config.declare import Registry, setting
 from softbleu.config.earlier import moved_methods, moved_names
 from softbleu.config.languages import find_language
 from softbleu.errors import Parameter
@@ -149,6 +149,17 @@ class Metric(DeclaredMetric):
         """The metric of outputs that are being written."""
         return self if self.partial else self.replaced(partial=True)
 
+    @cached_property
+    def whole(self) -> Self:
+        """The metric of whole outputs."""
+        words = {} if self.aligned_parts is None else {"partial_by": "tokens"}
+        return self.replaced(partial=False, **words) if self.partial else self
+
+    @property
+    def aligned_parts(self) -> str | None:
+        """Parts of words that are aligned for unfinished outputs, of those that `requires` names; None: words."""
+        return None
+
     @abstractmethod
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count the numbers of each segment (or of each reference, if the aggregation needs these): (segments, k).
@@ -191,6 +202,26 @@ class MatcherMetric(Metric, MatcherFields):
         """Inputs that the matcher looks at."""
         needs = self.matching.needs_vectors(self.order), self.matching.needs_frequencies(self.order)
         return Requirements(vectors=needs[0], frequency=needs[1])
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SpelledMetric(Metric):
+    """A metric that can align unfinished outputs by characters, which makes it `partial`."""
+
+    partial_by: Literal["tokens", "characters"] = setting(
+        "tokens", "Align these to find how far unfinished outputs have come", signed_if_set=True, shared=False
+    )
+    spelled: ClassVar[str] = "characters"  # Parts that are the characters of a word
+
+    def complete(self) -> None:
+        """Score unfinished outputs where the alignment of these is chosen."""
+        if self.partial_by != "tokens":
+            object.__setattr__(self, "partial", True)
+
+    @property
+    def aligned_parts(self) -> str | None:
+        """The characters of words, where these are aligned."""
+        return None if self.partial_by == "tokens" else self.spelled
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -15,9 +15,10 @@ from softbleu.io.platform import cached_property
 from softbleu.kernels.characters import clipped_counts_of_characters
 from softbleu.kernels.letters import LetteredTexts
 from softbleu.kernels.numpy_backend import SHORT
+from softbleu.kernels.prefixes import counts_of_prefixes
 from softbleu.matching.ngrams import Chunk, WordTable, shared_counts
 from softbleu.metrics.aggregation import keep_best
-from softbleu.metrics.base import Metric
+from softbleu.metrics.base import SpelledMetric
 from softbleu.metrics.requirements import Requirements, needed
 from softbleu.metrics.score import Score, ScoreColumns, column
 from softbleu.metrics.settings import MAX_ORDER, UNCORRECTED
@@ -42,7 +43,7 @@ class ChrfScore(Score):
 
 
 @dataclass(frozen=True, repr=False)
-class Chrf(Metric):
+class Chrf(SpelledMetric):
     """Mean precision and recall of character n-grams, as F (Popović 2015, 2016, 2017).
 
     The score is 100 (1 + beta²) P R / (beta² P + R). P and R are the shares of the candidate's and the reference's
@@ -86,6 +87,7 @@ class Chrf(Metric):
 
     def complete(self) -> None:
         """White space is among the tokens where it counts."""
+        super().complete()
         plain = self.tokenizer.plain
         object.__setattr__(self, "tokenizer", _BlanksToo(plain) if self.whitespace else plain)
 
@@ -93,9 +95,13 @@ class Chrf(Metric):
         """Count for each order n-grams of the candidate, of the reference and of both: (segments, 3 orders)."""
         single = chunk.by_reference()
         columns: list[Integers] = []
+        whole = None if chunk.whole is None else self._sides(*chunk.whole[:2], words)
         for candidates, references, order in self._sides(single.candidates, single.references, words):
-            matches = kernels.clipped_counts(candidates, references, single.segment_offsets, order)
             sides = candidates.lengths, references.lengths
+            if whole is None or chunk.whole is None:
+                matches = kernels.clipped_counts(candidates, references, single.segment_offsets, order)
+            else:
+                matches = counts_of_prefixes(*next(whole)[:2], chunk.whole[2], *sides, order)
             for n in range(order):
                 proposed, other = (np.maximum(lengths - n, 0) for lengths in sides)
                 # As in sacrebleu, a candidate's n-grams do not count where the reference has none.

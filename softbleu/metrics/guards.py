@@ -11,12 +11,13 @@ import numpy as np
 from softbleu.errors import InputError, SoftbleuError
 from softbleu.matching.ngrams import Chunk, WordTable
 from softbleu.matching.partial import begun
+from softbleu.metrics.requirements import needed
 from softbleu.metrics.score import Score, ScoreColumns
 
 if TYPE_CHECKING:
     from softbleu.config.declare import Declared
     from softbleu.kernels import Kernels
-    from softbleu.text.coded import Tokens
+    from softbleu.text.coded import Tokens, WordParts
     from softbleu.types import Floats, Integers
 
 _Made = TypeVar("_Made")
@@ -67,6 +68,17 @@ def rows_of_pairs(
     return np.stack([checked_rows(metric, chunk, words, kernels) for chunk in chunks])
 
 
+def seen_chunk(metric: Any, chunk: Chunk, words: WordTable | None) -> Chunk:
+    """Return the chunk as the metric sees it: references end where unfinished outputs have come to."""
+    return begun(chunk, metric.tokenizer, aligned_parts(metric, words)) if metric.partial else chunk
+
+
+def aligned_parts(metric: Any, words: WordTable | None) -> WordParts | None:
+    """Return the parts of words by which the metric aligns unfinished outputs; None: words."""
+    name = metric.aligned_parts
+    return None if name is None else needed(words, metric.name, "words").parts(name)
+
+
 def checked_rows(
     metric: Any,
     chunk: Chunk,
@@ -101,8 +113,7 @@ def checked_rows(
     try:
         if matched is None:
             # References of unfinished outputs end where these have come to.
-            seen = begun(chunk, metric.tokenizer) if metric.partial else chunk
-            rows: Integers = metric.statistics(seen, words, kernels)
+            rows: Integers = metric.statistics(seen_chunk(metric, chunk, words), words, kernels)
         else:
             rows = metric.statistics_of(chunk, matched)
         wrong = "" if ours else _wrong(rows, chunk)

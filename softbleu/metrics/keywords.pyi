@@ -62,6 +62,7 @@ class Settings(MatchSettings, total=False):
     beta: float | None
     whitespace: bool
     eps_smoothing: bool
+    partial_by: Literal["tokens", "characters"]
     assumption: Literal["dependent", "independent"]
     weights: Literal["none", "length", "similarity"]
     annotators: Literal["running", "best"] | Literal["running", "best", "last"]

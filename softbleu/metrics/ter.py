@@ -18,8 +18,9 @@ from softbleu.errors import Parameter
 from softbleu.io.arguments import Limit
 from softbleu.io.platform import cached_property
 from softbleu.io.progress import note
-from softbleu.metrics.base import Metric
+from softbleu.metrics.base import SpelledMetric
 from softbleu.metrics.protocols import WordPair
+from softbleu.metrics.requirements import Requirements
 from softbleu.metrics.score import Score, ScoreColumns, column
 from softbleu.metrics.settings import UNCORRECTED, tokenizer_setting
 from softbleu.text.tokens import ChangedTokenizer, Split, Tokenizer, Whitespace
@@ -41,7 +42,7 @@ class TerScore(Score):
 
 
 @dataclass(frozen=True, repr=False)
-class Ter(Metric):
+class Ter(SpelledMetric):
     """Translation edit rate (Snover et al. 2006), by sacrebleu's search for shifts, over the tokens of the tokenizer.
 
     The score is 100 times the edits per word of the reference: insertions, deletions and substitutions of a word, and
@@ -69,9 +70,16 @@ class Ter(Metric):
     name: ClassVar[str] = "ter"
     also_rewards: ClassVar[str] = UNCORRECTED
     higher_is_better: ClassVar[bool] = False
+    spelled: ClassVar[str] = "spaced"
+
+    @cached_property
+    def requires(self) -> Requirements:
+        """The characters of words, where these are aligned."""
+        return Requirements(parts=(self.spelled,) * (self.aligned_parts is not None))
 
     def complete(self) -> None:
         """Take words of the text as settings change it."""
+        super().complete()
         if self.asian_support and not (self.normalized or self.no_punct):
             # As in sacrebleu; the signature says what is computed.
             either = Parameter("normalized"), " or ", Parameter("no_punct")

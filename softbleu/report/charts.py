@@ -148,13 +148,14 @@ def _scatter(chart: Scatter) -> tuple[list[str], float, float]:
     for (x, y), (of_x, of_y) in zip(chart.points, chart.intervals, strict=bool(chart.intervals)):
         cross = frame.path([(end, y) for end in of_x]) + frame.path([(x, end) for end in of_y])
         pieces.append(f'<path d="{cross}" stroke="currentColor" opacity="0.35"/>')
+    colours = {index: _colour(number) for number, group in enumerate(chart.joined) for index in group}
     for number, group in enumerate(chart.joined):
         path = frame.path([chart.points[index] for index in group])
         pieces.append(f'<path d="{path}" fill="none" stroke="{_colour(number)}" stroke-width="2"/>')
     places = [frame.at(*point) for point in chart.points]
     taken = [(x - 4, y - 4, x + 4, y + 4) for x, y in places]
-    for (x, y), name in zip(places, chart.names, strict=True):
-        pieces.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="currentColor"/>')
+    for index, ((x, y), name) in enumerate(zip(places, chart.names, strict=True)):
+        pieces.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="{colours.get(index, "currentColor")}"/>')
         width = _longest([name])
         for right, down in _BESIDE:
             anchor, before = ("start", 0.0) if right > 0 else ("end", width) if right else ("middle", width / 2)

@@ -81,6 +81,7 @@ VIEW_COLUMNS = {
     "recall": TableColumn("recall", "R", missing=""),
     "rank": TableColumn("rank"),
     "ranks": TableColumn("ranks", text=lambda row, digits: _ranks(row)),
+    "outputs": TableColumn("outputs"),  # With text
     "score": TableColumn("score", better=1, missing=""),
     "mean": TableColumn("mean"),
     "interval": TableColumn("lower", "95% CI", text=lambda row, digits: _ends(row, "", digits)),
@@ -347,6 +348,7 @@ def _slice_table(table: Comparison, layout: Layout) -> Table:
         "bucket": ["bucket", "size", "system", "ranks"],
         "moment": ["moment", "system", "ranks"],
     }[kind]
+    chosen += ["outputs"] * (table.rows[0].get("outputs") is not None)
     chosen += ["score", "interval", "difference", "difference-interval", "p"]
     if len(table.families[0].systems) == 1 and not of_fractions:
         chosen = [*chosen[: chosen.index("system") + 1], "score", "interval"]
@@ -452,7 +454,8 @@ def comparison_records(tables: Sequence[Comparison], layout: Layout) -> Table:
         for row in table.rows
     ]
     gated = tables[0].rows[0]["gated"]
-    names = [*_SCORES, *(COVERAGE_COUNTS if covered else ()), *({} if gated is None else gated.cells())]
+    names = [*_SCORES, *["outputs"] * (tables[0].rows[0].get("outputs") is not None)]
+    names += [*(COVERAGE_COUNTS if covered else ()), *({} if gated is None else gated.cells())]
     return Table.of(rows, _chosen(tables, names, layout, COMPARISON_COLUMNS))
 
 

@@ -61,9 +61,8 @@ def fraction_lines(tests: Comparison) -> list[Sequence[report.plots.Lines]]:
 def _panel(table: Comparison) -> report.plots.Lines:
     lines: dict[str, list[tuple[float, float]]] = {}
     bands: dict[str, list[tuple[float, float]]] = {}
-    for row in sorted(table.rows, key=lambda row: row.fraction or 0):
-        if row.fraction is not None:
-            lines.setdefault(row.system, []).append((100 * row.fraction, row.score))
-            bands.setdefault(row.system, []).append((row.lower, row.upper))
-    title = f"{table.label} of unfinished outputs, 95% intervals"
+    for row in sorted(table.rows, key=lambda row: row.fraction or 2):  # Whole outputs last
+        lines.setdefault(row.system, []).append((100 * (row.fraction or 1), row.score))
+        bands.setdefault(row.system, []).append((row.lower, row.upper))
+    title = f"{table.label} of unfinished outputs, and of whole ones at 100%; 95% intervals"
     return report.plots.Lines(title, "% of the output", table.label, lines, bands=bands)

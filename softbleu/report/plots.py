@@ -489,7 +489,8 @@ def _draw_scatter(axes: Axes, picture: Scatter, style: _Style) -> None:
     for (x, y), (of_x, of_y) in zip(picture.points, picture.intervals, strict=bool(picture.intervals)):
         axes.plot(of_x, (y, y), (x, x), of_y, color=_GREY, linewidth=1, zorder=1)
     for number, group in enumerate(picture.joined):
-        axes.plot([xs[n] for n in group], [ys[n] for n in group], color=COLOURS[number % len(COLOURS)], linewidth=1)
+        look: Keywords = {"color": COLOURS[number % len(COLOURS)], "linewidth": 1, "marker": "o", "markersize": 4.5}
+        axes.plot([xs[n] for n in group], [ys[n] for n in group], **look)
     if picture.fitted and len(set(xs)) > 1:
         ends = min(xs), max(xs)
         slope, start = linear_regression(xs, ys)

@@ -40,7 +40,7 @@ _LEAST, _LEAST_APART = 10, 20
 intervals that have the true value in 80% of samples, or less."""
 _LEAST_TESTED = 10  # Units that must differ for a test: after Holm, fewer seldom give p < 0.05
 _BASELINE = re.compile(r"\|test-baseline:[^|]*")  # In a signature
-_OF_ONE = ("score", "mean", "lower", "upper", "rank", "best_rank", "worst_rank", "coverage", "gated")
+_OF_ONE = ("score", "mean", "lower", "upper", "rank", "best_rank", "worst_rank", "coverage", "gated", "outputs")
 _BESIDE = (
     *("other", "difference", "difference_lower", "difference_upper", "p_value", "corrected"),
     *("effect", "wins", "ties", "losses", "floor", "contribution", "contribution_lower", "contribution_upper"),

@@ -25,9 +25,9 @@ from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import SCALE
 from softbleu.kernels.prefixes import reached
 from softbleu.language.values import Finding
-from softbleu.matching.partial import begun
 from softbleu.metrics.base import Metric
 from softbleu.metrics.edits import SAME_EDIT, JudgedEdit, JudgedEdits, touch
+from softbleu.metrics.guards import seen_chunk
 from softbleu.metrics.protocols import (
     ClosestPath,
     EditPlan,
@@ -47,7 +47,8 @@ from softbleu.metrics.score import Score
 from softbleu.results.fractions import common_beginning
 from softbleu.results.slices import segment_numbers
 from softbleu.tables import ResultList, Table, Tabular, spread
-from softbleu.text.coded import Vocabulary
+from softbleu.text.coded import Vocabulary, WordParts
+from softbleu.text.parts import WORD_PARTS
 from softbleu.text.tokens import token_places
 
 if TYPE_CHECKING:
@@ -340,7 +341,9 @@ def _left(metric: Metric, texts: Segments, system: str, place: int) -> LeftRefer
     tokenizer, codes = metric.tokenizer, Vocabulary()
     candidate = list(tokenizer.split(texts.candidates[system][place]))
     lines = [list(tokenizer.split(tokenizer.reference(line))) for line in texts.present()[place]]
-    ends = reached(codes.encode([candidate] * len(lines)), codes.encode(lines)).tolist()
+    lined = codes.encode([candidate] * len(lines)), codes.encode(lines)
+    aligned = metric.aligned_parts
+    ends = reached(*lined, None if aligned is None else WordParts.of(codes, WORD_PARTS[aligned])).tolist()
     shared = [common_beginning(candidate, line) for line in lines]
     longest = max(shared)
     followed = lines[shared.index(longest)]
@@ -384,6 +387,7 @@ def _explained(
             scores = segment_numbers(runner.collect(plan.metrics)[0])
     else:
         prepared = prepare_corpus(chosen, metric.tokenizer, Requirements(idf=requires.idf))
+    words = prepared.table(metric.vector_choice, requires).words if metric.aligned_parts else None
     by_place: dict[tuple[int, int], Explanation] = {}
     start = 0
     for block in prepared.blocks():
@@ -392,7 +396,7 @@ def _explained(
                 for system, chunk in enumerate(block.chunks(number - 1 - start, number - start)):
                     name = prepared.systems[system]
                     _LIMIT.check_sum(**chunk.sizes)
-                    chunk = begun(chunk, metric.tokenizer) if metric.partial else chunk
+                    chunk = seen_chunk(metric, chunk, words)
                     explanation = explainer(metric, prepared, name, segment, chunk)
                     if scores is not None:
                         explanation = replace(explanation, score=float(scores[system, number - 1]))
@@ -669,7 +673,7 @@ def _matched_words(metric: Metric, chunk: Chunk, words: WordTable | None, least:
     """Whether each word of each candidate is matched."""
     for start in range(0, len(chunk), MINI_BATCH):
         piece = chunk.part(start, min(start + MINI_BATCH, len(chunk)))
-        piece = begun(piece, metric.tokenizer) if metric.partial else piece
+        piece = seen_chunk(metric, piece, words)
         lengths = piece.candidates.lengths
         matched = np.zeros(int(lengths.sum()), bool)
         ends = np.cumsum(lengths)

@@ -26,7 +26,7 @@ FRACTIONS = QUARTERS[:-1]
 
 
 _COLUMNS = (
-    *("metric", "fraction", "system", "score", "lower", "upper"),
+    *("metric", "fraction", "system", "outputs", "score", "lower", "upper"),
     *("difference", "difference_lower", "difference_upper", "p_value", "corrected", "signature"),
 )
 
@@ -63,7 +63,7 @@ def compare_fractions(
     cuts = AtFractions.of(fractions)
     plan = partial_plan(metrics)
     partial, count = plan.metrics, len(plan.metrics)
-    plan = replace(plan, metrics=(*partial, *(metric.replaced(partial=False) for metric in partial)))
+    plan = replace(plan, metrics=(*partial, *(metric.whole for metric in partial)))
     plan = plan.over(corpus, keep_rows=True)
     first = corpus.systems[0] if baseline is None else baseline
     signed = {"test-fractions": "+".join(map(repr, cuts.fractions))}
@@ -71,7 +71,7 @@ def compare_fractions(
         collected = runner.collect(plan.metrics)
         for number, (scored, whole) in enumerate(zip(collected[:count], collected[count:], strict=True)):
             runner.progress = part_of(options.progress, number, count)
-            cut = [*_cut_statistics(runner, scored, cuts), whole]
+            cut = [*_cut_statistics(runner, scored, cuts), replace(whole, empty=scored.empty)]
             for fraction, each in zip([*cuts.fractions, None], cut, strict=True):
                 each = replace(each, edits={**each.edits, **signed})
                 family = outputs_family(each, first, how, {"fraction": fraction})

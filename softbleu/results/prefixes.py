@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from softbleu.corpora.corpus import Corpus, References, Texts, make_corpus
+from softbleu.corpora.corpus import Corpus, References, Segments, Texts, make_corpus
+from softbleu.corpora.validation import check_lengths
 from softbleu.engine.plan import GivenMetric, GivenMetrics, Plan, distinct, make_plan
 from softbleu.engine.prefixes import AtFractions, Cuts, EveryTokens, PrefixRows, prefix_rows
 from softbleu.engine.runner import Runner, RunOptions, part_of, running
 from softbleu.engine.scorer import check_partial
 from softbleu.engine.statistics import Statistics
+from softbleu.io.arguments import listed
 from softbleu.metrics.protocols import at_level
 from softbleu.tables import Tabular
 
@@ -39,7 +41,8 @@ class PrefixScore:
     score: float
     metric: str = ""
     prefix: int = 1  # Place among the prefixes of the output, from 1
-    signature: str = ""
+    signature: str = ""  # Empty where a segment has several outputs
+    hypothesis: int = 1  # Place among the outputs of the segment, from 1
 
 
 @dataclass(frozen=True)
@@ -119,7 +122,7 @@ def score_prefixes(corpus: Corpus, metrics: GivenMetrics, cuts: Cuts, options: R
 def curves_of(corpus: Corpus, metrics: GivenMetrics, cuts: Cuts, options: RunOptions) -> Curves:
     """Score all outputs cut at the same places as corpora, by each metric; parameters are as in `score_prefixes`."""
     plan = partial_plan(metrics)
-    whole = [metric.replaced(partial=False) for metric in plan.metrics]
+    whole = [metric.whole for metric in plan.metrics]
     plan = replace(plan, metrics=(*plan.metrics, *whole)).over(corpus)
     curves: list[Curve] = []
     with running(corpus, plan, replace(options, progress=None)) as runner:
@@ -184,7 +187,7 @@ def chosen_rows(part: PrefixRows, places: Integers) -> tuple[Integers, Integers]
 
 
 def prefix_scores(
-    candidates: Texts,
+    candidates: Texts | Sequence[Sequence[str]],
     references: References | None = None,
     source: Iterable[str] | None = None,
     *,
@@ -200,7 +203,7 @@ def prefix_scores(
     Parameters
     ----------
     candidates, references, source
-        Texts as for `softbleu.score`.
+        Texts as for `softbleu.score`; or for each segment a list of outputs, such as the hypotheses of a beam.
     metrics
         A name, an expression or a value, of a metric that compares two texts; or several of these.
     every
@@ -225,10 +228,34 @@ def prefix_scores(
     >>> scores = prefix_scores(["the cat sat here"], ["the cat lay there"], metrics="chrf", every=2)
     >>> [(prefix.tokens, round(prefix.score, 1)) for prefix in scores]
     [(2, 100.0), (4, 50.8)]
+    >>> beam = prefix_scores([["the cat", "a cat"]], ["the cat sat"], metrics="chrf", fractions=[1])
+    >>> [(prefix.hypothesis, round(prefix.score, 1)) for prefix in beam]
+    [(1, 100.0), (2, 31.2)]
     """
     plan = partial_plan(metrics, **settings)
     cuts = make_cuts(every if fractions is None else None, fractions)
-    yield from score_prefixes(make_corpus(candidates, references, source), plan, cuts, RunOptions())
+    given: Any = candidates if isinstance(candidates, Mapping) else listed("candidates", candidates)
+    if isinstance(given, Mapping) or not all(isinstance(texts, list | tuple) for texts in given):
+        yield from score_prefixes(make_corpus(given, references, source), plan, cuts, RunOptions())
+    else:
+        yield from _score_lists(given, (references, source), plan, cuts)
+
+
+def _score_lists(lists: Sequence[Any], beside: Sequence[Any], plan: Plan, cuts: Cuts) -> Iterator[PrefixScore]:
+    """Score prefixes of several outputs of each segment, each as a segment alone; `beside`: references and source."""
+    places = [(segment, place) for segment, outputs in enumerate(lists, 1) for place in range(1, len(outputs) + 1)]
+    texts = [listed("texts", given) if given is not None else lists for given in beside]
+    for given in texts:
+        check_lengths("", len(lists), given, "")
+    lines = (None if given is lists else [given[segment - 1] for segment, _ in places] for given in texts)
+    corpus = Segments.of([*chain.from_iterable(lists)], *lines)
+    (outputs,) = corpus.candidates.values()
+    for metric in plan.over(corpus).metrics:
+        found, name = metric._scorer.prefix_scores(outputs, corpus.references, corpus.source, cuts), str(metric)
+        for (segment, place), columns in zip(places, found, strict=True):
+            rows = zip(*(column.tolist() for column in columns), strict=True)
+            for number, (tokens, length, score) in enumerate(rows, 1):
+                yield PrefixScore("candidate", segment, tokens, length, score, name, number, "", place)
 
 
 def score_curves(

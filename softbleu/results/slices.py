@@ -56,8 +56,10 @@ def outputs_family(
         return scores.reshape(*sums.shape[:-1], 1)
 
     coverage, gating = statistics.coverage, statistics.gating
+    written: Sequence[int | None] = [len(offsets) - 1 - empty for empty in statistics.empty or ()]
+    written = written or [None] * len(systems)
     facts = [
-        [{"coverage": coverage and coverage[place], "gated": gating and gating.of(name)}]
+        [{"coverage": coverage and coverage[place], "gated": gating and gating.of(name), "outputs": written[place]}]
         for place, name in enumerate(systems)
     ]
     return SliceFamily(
@@ -147,8 +149,9 @@ def _by_moment(
     )
     for moment, places in sorted(groups.items(), key=lambda group: (group[0] is None, group[0] or 0.0)):
         covered = statistics.coverage and tuple(statistics.coverage[place] for place in places)
+        empty = statistics.empty and [statistics.empty[place] for place in places]
         systems = tuple(statistics.systems[place] for place in places)
-        part = replace(statistics, systems=systems, rows=statistics.rows[places], coverage=covered)
+        part = replace(statistics, systems=systems, rows=statistics.rows[places], coverage=covered, empty=empty)
         yield moment, part, name if moment is None else f"{name}@{moment:g}"
 
 

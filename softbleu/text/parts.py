@@ -79,6 +79,7 @@ def without_punctuation(word: str) -> Sequence[str]:
 WORD_PARTS: dict[str, Callable[[str], Sequence[str]]] = {
     "spelling": _character_grams,
     "characters": str,
+    "spaced": "{} ".format,
     "letters": _letters,
     "punctuation": without_punctuation,
 }

@@ -14,7 +14,7 @@ from softbleu.errors import InputError
 
 METEOR = "meteor(stages=exact)"  # Without its data
 WORDS = ("bleu", "vleu", "chrf", "ter", "gleu", "green", METEOR, "softbleu(rarity=0)", "bleu(tokenize=intl)")
-METRICS = (*WORDS, "bleu(tokenize=char)")
+METRICS = (*WORDS, "bleu(tokenize=char)", "ter(partial_by=characters)", "chrf++(partial_by=characters)")
 read = cache(read_metric)  # Vectors stay open
 REFERENCES = ["The cat sat on a red mat, all day long.", "A dog's mat"]
 SOURCE = "Cat sit on red mat all the day"
@@ -51,7 +51,7 @@ def test_stream_scores_as_the_sentence_so_far(name, text, data):
     for one in (stream, whole, by_character):
         assert one.score.as_dict() == expected.as_dict()  # None for TER of nothing
     assert stream.reached == whole.reached == by_character.reached
-    assert stream.finish() == whole.finish() == by_character.finish() == sentence(metric, text)
+    assert stream.finish() == whole.finish() == by_character.finish() == sentence(metric.whole, text)
 
 
 def test_copies_and_pickles_of_a_stream_go_on_by_themselves():

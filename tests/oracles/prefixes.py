@@ -20,3 +20,10 @@ def reached(candidate: Sequence[object], reference: Sequence[object]) -> int:
     """Length of the longest of the prefixes with the fewest edits."""
     ends = range(len(reference) + 1)
     return max(ends, key=lambda end: (-edits(candidate, reference[:end]), end))
+
+
+def reached_by_characters(candidate: Sequence[str], reference: Sequence[str], behind: str = "") -> int:
+    """Length of the longest prefix with the fewest edits of characters; `behind` each word stands a text."""
+    ends = range(len(reference) + 1)
+    text, texts = "".join(word + behind for word in candidate), [word + behind for word in reference]
+    return max(ends, key=lambda end: (-edits(text, "".join(texts[:end])), end))

@@ -13,10 +13,12 @@ from softbleu import Segments, read_metric
 from softbleu.config.declare import own_settings
 from softbleu.declare import StringMetric
 from softbleu.errors import InputError
-from softbleu.kernels.prefixes import reached
+from softbleu.kernels import numpy_backend
+from softbleu.kernels.prefixes import counts_of_prefixes, reached
 from softbleu.metrics.base import METRICS
 from softbleu.report.pages import make_page
-from softbleu.text.coded import Tokens
+from softbleu.text.coded import Tokens, Vocabulary, WordParts
+from softbleu.text.parts import WORD_PARTS
 
 WORDS = ("the", "cat", "dog", "sat", "on", "a", "mat", "red")
 COMPARED = (
@@ -26,7 +28,9 @@ COMPARED = (
     "xleu",
     "chrf",
     "chrf++",
+    "chrf(partial_by=characters)",
     "ter",
+    "ter(partial_by=characters)",
     "gleu",
     "green",
     "meteor(stages=exact)",
@@ -58,6 +62,37 @@ def test_prefix_reached_equals_the_literal_oracle(pairs):
     assert reached(coded(candidates), coded(references), every=True).tolist() == [*chain.from_iterable(expected)]
     wholes = [ends[-1] if ends else 0 for ends in expected]
     assert reached(coded(candidates), coded(references)).tolist() == wholes
+
+
+spelt = st.lists(st.text("ab", min_size=1, max_size=3), max_size=4)
+
+
+@given(st.lists(st.tuples(spelt, spelt), min_size=1, max_size=4))
+@example([(["a"], []), ([], ["ab"]), (["ab", "b"], ["a", "bb", "a"])])
+def test_prefix_reached_by_characters_equals_the_literal_oracle(pairs):
+    tokens = Vocabulary()
+    one, other = tokens.encode([pair[0] for pair in pairs]), tokens.encode([pair[1] for pair in pairs])
+    for name, behind in (("characters", ""), ("spaced", " ")):
+        expected = [
+            [oracle.reached_by_characters(words[:end], beside, behind) for end in range(1, len(words) + 1)]
+            for words, beside in pairs
+        ]
+        parts = WordParts.of(tokens, WORD_PARTS[name])
+        assert reached(one, other, parts, every=True).tolist() == [*chain.from_iterable(expected)]
+        assert reached(one, other, parts).tolist() == [ends[-1] if ends else 0 for ends in expected]
+
+
+@given(st.lists(st.tuples(codes, codes), min_size=1, max_size=4), st.data())
+def test_counts_of_prefixes_are_those_of_cut_texts(pairs, data):
+    one, other = (coded([pair[side] for pair in pairs]) for side in (0, 1))
+    cuts = [(line, size) for line, pair in enumerate(pairs) for size in range(len(pair[0]) + 1)]
+    lines, sizes = np.array(data.draw(st.permutations(cuts))).T
+    ends = np.array([data.draw(st.integers(0, len(pairs[line][1]))) for line in lines])
+    bounds = np.arange(len(lines) + 1)
+    expected = numpy_backend.clipped_counts(
+        one.chosen(lines).first_tokens(sizes), other.chosen(lines).first_tokens(ends), bounds, 3
+    )
+    assert counts_of_prefixes(one, other, lines, sizes, ends, 3).tolist() == expected.tolist()
 
 
 @given(codes, codes)

@@ -17,7 +17,10 @@ from softbleu.resample import correct
 from softbleu.results.fractions import find_partings
 from softbleu.results.significance import SignificanceSettings
 
-METRICS = ("bleu", "vleu", "chrf", "ter", "gleu", "green", "meteor(stages=exact)", "softbleu(rarity=0)")
+METRICS = (
+    *("bleu", "vleu", "chrf", "chrf++(partial_by=characters)", "ter", "ter(partial_by=characters)"),
+    *("gleu", "green", "meteor(stages=exact)", "softbleu(rarity=0)"),
+)
 WORDS = ("the", "cat", "dog", "sat", "on", "a", "mat", "red")
 read = cache(read_metric)  # Vectors stay open
 texts = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
@@ -45,7 +48,7 @@ def test_literal_prefixes_have_the_same_scores(name, segments):
         for tokens, score in curve.scores.items():
             lines = [cut(line, tokens) for line in systems[curve.system]]
             np.testing.assert_equal(score, partial.corpus_score(lines, references, sources).score)
-        whole = read(name).corpus_score(systems[curve.system], references, sources)
+        whole = read(name).whole.corpus_score(systems[curve.system], references, sources)
         assert curve.whole == whole.score
 
 
@@ -83,6 +86,29 @@ def test_curve_table_has_a_row_per_system_and_metric_and_says_what_was_cut():
 def test_impossible_cuts_are_refused(wanted, said):
     with pytest.raises(InputError, match=said):
         softbleu.score_curves(LINES, REFERENCES, **wanted)
+
+
+@pytest.mark.parametrize("name", ["chrf", "softbleu", "ter(partial_by=characters)", "gleu"])
+def test_prefixes_of_beams_have_the_scores_of_single_sentences(name):
+    beams, references = [["the cat sat", "a cat", ""], ["a dog lay down"]], [["the cat sat on", "a cat"], ["a dog"]]
+    partial = read(name, partial=True)
+    sources = ["cat the sat", "dog lay"] if partial.requires.source else None
+    found = list(softbleu.prefix_scores(beams, references, sources, metrics=name, every=2))
+    named = [(one.segment, one.hypothesis, one.prefix, one.tokens, one.length) for one in found]
+    assert named == [
+        (1, 1, 1, 2, 3),
+        (1, 1, 2, 3, 3),
+        (1, 2, 1, 2, 2),
+        (1, 3, 1, 0, 0),
+        (2, 1, 1, 2, 4),
+        (2, 1, 2, 4, 4),
+    ]
+    for one in found:
+        text = cut(beams[one.segment - 1][one.hypothesis - 1], one.tokens)
+        alone = partial.sentence_score(text, references[one.segment - 1], sources and sources[one.segment - 1])
+        np.testing.assert_equal(one.score, alone.score)
+    with pytest.raises(InputError, match="2 candidates but references for 1 segment"):
+        list(softbleu.prefix_scores(beams, ["a cat"]))
 
 
 def test_curve_of_chrf_takes_characters_of_a_language_without_blanks():
