@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import permutations
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -58,6 +59,21 @@ class Annotations:
         one, other = np.array(pairs, np.int64).reshape(-1, 2).T
         return self.scores[one], self.scores[other], self.outputs[one]
 
+    def beside_others(self) -> tuple[Integers, Floats]:
+        """Find judgements of outputs that others judged, too; return their places, and the mean of the others' scores."""
+        groups: dict[int, list[int]] = {}
+        for place, output in enumerate(self.outputs.tolist()):
+            groups.setdefault(output, []).append(place)
+        scores = self.scores.tolist()
+        # Exact sums: of the same scores in another order the mean is the same.
+        means = {
+            one: fmean(scores[other] for other in group if other != one)
+            for group in groups.values()
+            for one in group
+            if len(group) > 1
+        }
+        return np.array([*means], np.int64), np.array([*means.values()], np.float64)
+
 
 @dataclass(frozen=True, eq=False)
 class Assessments:
@@ -74,6 +90,18 @@ class Assessments:
 
     def __len__(self) -> int:
         return len(self.scores)
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """Names of the annotators; none if they are not known."""
+        return () if self.annotations is None else self.annotations.names
+
+    @property
+    def numbers(self) -> Integers:
+        """Segment of each output, from 0; texts of the same source are of one."""
+        if self.texts is None:
+            return np.array(self.segments, np.int64)
+        return np.unique(self.texts.source or (), return_inverse=True)[1]
 
     def pick(self, scored: Mapping[str, Floats], metric: str) -> tuple[Floats, Floats, Integers]:
         """Select the outputs that a metric scored: human scores, metric scores, and segments.
@@ -92,7 +120,7 @@ class Assessments:
             if len(values) != len(self):
                 assessed = counted(len(self), "text was", "texts were")
                 raise InputError(f"{metric} has {counted(len(values), 'segment')}, {assessed} assessed")
-            return self.scores, values, np.unique(self.texts.source or (), return_inverse=True)[1]
+            return self.scores, values, self.numbers
         outputs = self._outputs(scored, metric)
         rows = [(score, next(iter(values.values())), segment) for score, values, segment in outputs if values]
         if not rows:
