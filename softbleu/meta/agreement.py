@@ -210,8 +210,9 @@ def judges_left_out(judged: Assessments, scored: Collection[str] | None = None) 
 
     Examples
     --------
-    >>> from softbleu.corpora.judgements import Annotations
-    >>> said = Annotations(np.array([0, 0, 0, 1, 1]), np.array([0, 1, 2, 0, 1]), np.array([1.0, 2, 4, 5, 7]), ("x", "y", "z"))
+    >>> from softbleu.corpora.judgements.assessments import Annotations
+    >>> outputs, annotators, scores = (np.array(x) for x in ([0, 0, 0, 1, 1], [0, 1, 2, 0, 1], [1.0, 2, 4, 5, 7]))
+    >>> said = Annotations(outputs, annotators, scores, ("x", "y", "z"))
     >>> found = judges_left_out(Assessments(np.array([7 / 3, 6]), [["A"], ["B"]], [0, 0], annotations=said))
     >>> found["human ceiling"].judges.tolist()
     [3.0, 2.5, 1.5, 7.0, 5.0]

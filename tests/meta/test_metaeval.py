@@ -122,7 +122,7 @@ def test_each_judge_is_held_beside_most_of_the_others(rows: list[oracle.Row]) ->
 
 
 def test_ceilings_of_scores_are_those_of_a_literal_loop(tmp_path: Path) -> None:
-    """Each judge beside the mean of the others, where these judged the output, too, and a metric scored the system."""
+    """Each judge beside the mean of the others, where these judged the output, and a metric scored the system."""
     draw = np.random.default_rng(5)
     said = {
         (who, name, segment): float(draw.integers(0, 30)) / 10

@@ -60,7 +60,7 @@ class Annotations:
         return self.scores[one], self.scores[other], self.outputs[one]
 
     def beside_others(self) -> tuple[Integers, Floats]:
-        """Find judgements of outputs that others judged, too; return their places, and the mean of the others' scores."""
+        """Find judgements of outputs that others judged, too; return their places, and the others' mean scores."""
         groups: dict[int, list[int]] = {}
         for place, output in enumerate(self.outputs.tolist()):
             groups.setdefault(output, []).append(place)
