@@ -1,4 +1,4 @@
-"""`softbleu corpora`: a grammar in, sentences or aligned pairs out; and files to try commands on."""
+"""`softbleu corpora`: a grammar in, sentences or aligned pairs out; files to try commands on; published test sets."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from softbleu.cli.command import command, setting
 from softbleu.cli.options import Common
 from softbleu.cli.output import Target
+from softbleu.corpora.testsets import install_set
 from softbleu.errors import InputError
 from softbleu.io.arguments import read_number
 from softbleu.io.files import required_resource
@@ -158,3 +159,26 @@ def write_sample(options: SampleOptions) -> None:
     for path, text in texts.items():
         Target.of(str(path)).write(text)
     note(f"{len(texts)} files: {', '.join(path.name for path in texts)}")
+
+
+class InstallOptions(Common, shared="output format"):
+    """Options of `corpora install`.
+
+    Attributes
+    ----------
+    name
+        A test set as sacrebleu names it, such as wmt24; or one pair of it, such as wmt24/en-cs
+    """
+
+    name: str = setting(argument=True, metavar="SET[/PAIR]")
+
+
+@command
+def install_texts(options: InstallOptions) -> None:
+    """Fetch a published test set into the folder of sacrebleu, so that -r and -s take its name.
+
+    Addresses and checksums are those of sacrebleu; the terms of use are its publishers'. A file that is there already
+    is not fetched again.
+    """
+    output = options.open_output()
+    output.write_table(["references"], [[name] for name in install_set(options.name)])
