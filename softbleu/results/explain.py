@@ -25,6 +25,7 @@ from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import SCALE
 from softbleu.kernels.prefixes import reached
 from softbleu.language.values import Finding
+from softbleu.matching.matchers import LONG_CELLS, SoftMatcher
 from softbleu.matching.partial import begun
 from softbleu.metrics.base import Metric
 from softbleu.metrics.edits import SAME_EDIT, JudgedEdit, JudgedEdits, touch
@@ -78,6 +79,9 @@ class NgramMatch:
     reference_start: int | None  # Token of that reference at which the partner starts, from 0
     similarity: float
     exact: bool
+    closest: tuple[str, ...] | None = None
+    """Without a match by vectors: the one that a lower threshold gives it, of words that nothing else matches."""
+    closest_similarity: float | None = None
 
 
 @dataclass(frozen=True)
@@ -454,8 +458,20 @@ def _matches(metric: Any, prepared: PreparedCorpus, system: str, segment: int, c
     """Explain by the matches of a matcher."""
     requires = metric.requires
     vectors = prepared.table(metric.vector_choice, requires).words.vectors if requires.vectors else None
-    matches = metric.matching.matches(chunk, vectors, metric.order)
-    return _explanation(system, segment, chunk, prepared.words, matches)
+    matcher = metric.matching
+    explained = (system, segment, chunk, prepared.words)
+    made = _explanation(*explained, matcher.matches(chunk, vectors, metric.order))
+    cells = chunk.candidates.lengths.sum() * chunk.references.lengths.sum()
+    if vectors is None or not isinstance(matcher, SoftMatcher) or cells > LONG_CELLS:
+        return made
+    lower = _explanation(*explained, matcher.replaced(threshold=0.0).matches(chunk, vectors, metric.order))
+    matches = (
+        replace(one, closest=other.reference, closest_similarity=other.similarity)
+        if one.reference is None and other.reference is not None
+        else one
+        for one, other in zip(made.matches, lower.matches, strict=True)
+    )
+    return replace(made, matches=tuple(matches))
 
 
 def _pairs(metric: Any, prepared: PreparedCorpus, system: str, segment: int, chunk: Chunk) -> Explanation:
