@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from softbleu.cli.command import command, setting
 from softbleu.cli.options import Common
 from softbleu.cli.output import Target
+from softbleu.config.declare import own_settings
 from softbleu.corpora.testsets import install_set
 from softbleu.errors import InputError
 from softbleu.io.arguments import read_number
@@ -89,6 +90,26 @@ class GenerateOptions(Common, shared="encoding output"):
         None, unset="by the suffix", flags=("-f",), complete=lambda: ("plain", "pairs", "tsv", "jsonl"), common=True
     )
 
+    @property
+    def paraphrase(self) -> ParaphraseSettings:
+        """Settings of paraphrases."""
+        from softbleu.corpora.generate import ParaphraseSettings
+
+        noise = []
+        for text in self.noise:
+            name, _, rate = text.partition("=")
+            try:
+                noise.append((name, read_number(float, rate)))
+            except ValueError:
+                raise InputError(f"--noise {text!r} is not NAME=RATE, e.g. drop=0.1") from None
+        named = {"synonyms": self.synonyms, "category": self.category, "alternate": self.alternate}
+        chosen = {
+            name: value for name, value in {**named, "noise": tuple(noise) or None}.items() if value is not None
+        }
+        if chosen and self.pairing != "paraphrase":
+            raise InputError(f"--{next(iter(chosen))} needs --pairing paraphrase")
+        return ParaphraseSettings().replaced(**chosen)
+
 
 @command
 def generate_text(options: GenerateOptions) -> None:
@@ -98,37 +119,10 @@ def generate_text(options: GenerateOptions) -> None:
 
     target = options.open_target()
     settings = GenerationSettings(
-        grammar=options.grammar,
-        pairing=options.pairing,
-        seed=options.seed,
-        count=options.count,
-        every=options.every,
-        max_depth=options.max_depth,
-        sampling=options.sampling,
-        distinct=options.distinct,
-        paraphrase=_paraphrase_settings(options),
-        encoding=options.encoding,
+        **{one.name: getattr(options, one.name) for one in own_settings(GenerationSettings)}
     )
     with options.progress("generating") as progress:
         target.write(generate(settings).lines(options.format or format_for(options.output), progress))
-
-
-def _paraphrase_settings(options: GenerateOptions) -> ParaphraseSettings:
-    """Make the settings of paraphrases that the options give."""
-    from softbleu.corpora.generate import ParaphraseSettings
-
-    noise = []
-    for text in options.noise:
-        name, _, rate = text.partition("=")
-        try:
-            noise.append((name, read_number(float, rate)))
-        except ValueError:
-            raise InputError(f"--noise {text!r} is not NAME=RATE, e.g. drop=0.1") from None
-    named = {"synonyms": options.synonyms, "category": options.category, "alternate": options.alternate}
-    chosen = {name: value for name, value in {**named, "noise": tuple(noise) or None}.items() if value is not None}
-    if chosen and options.pairing != "paraphrase":
-        raise InputError(f"--{next(iter(chosen))} needs --pairing paraphrase")
-    return ParaphraseSettings().replaced(**chosen)
 
 
 class SampleOptions(Common, shared=""):

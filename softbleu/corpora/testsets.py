@@ -9,17 +9,13 @@ import re
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 from softbleu.errors import InputError, SoftbleuError, UnknownNameError
 from softbleu.io.files import draft_file
 from softbleu.io.reading import file_name, open_url
 
-if TYPE_CHECKING:
-    from sacrebleu.dataset.base import Dataset
-
 _NAME = re.compile(r"\w[\w.]*(/[\w.-]+)*")
-COMMAND = "softbleu corpora install"
 
 
 def set_texts(name: str, role: Literal["source", "references"] = "references") -> tuple[Sequence[str], str | None]:
@@ -47,18 +43,19 @@ def set_texts(name: str, role: Literal["source", "references"] = "references") -
     >>> set_texts("references/A.cs")
     (['references/A.cs'], None)
     """
-    found = None if not _NAME.fullmatch(name) or Path(name).exists() else _find_set(name)
-    if found is None:
+    if not _NAME.fullmatch(name) or Path(name).exists() or (found := _find_set(name)) is None:
         return [name], None
     known, pair = found
     if pair is None:
-        raise InputError(f"{name} is a test set: name a pair of languages, as in {_pairs(known)[0]}")
+        raise InputError(
+            f"{name} is a test set: name a pair of languages, as in {name}/{next(iter(known.langpairs))}"
+        )
     try:
         if not all(place.stat().st_size for _, place, _ in _archives(known)):
             raise FileNotFoundError
         files = known.get_reference_files(pair) if role == "references" else [known.get_source_file(pair)]
     except OSError:
-        raise InputError(f"the test set {name} is not installed: run {COMMAND} {name}") from None
+        raise InputError(f"the test set {name} is not installed: run softbleu corpora install {name}") from None
     return files, pair.partition("-")[2]
 
 
@@ -80,8 +77,7 @@ def install_set(name: str) -> Sequence[str]:
     from sacrebleu.dataset import DATASETS
     from sacrebleu.utils import extract_tarball, get_md5sum
 
-    found = _find_set(name)
-    if found is None:
+    if (found := _find_set(name)) is None:
         raise UnknownNameError("test set", name, DATASETS)
     known, pair = found
     for address, place, checksum in _archives(known):
@@ -91,28 +87,22 @@ def install_set(name: str) -> Sequence[str]:
             raise InputError(f"{place}: not {address} (MD5 {checksum}): remove it, and run the command again")
         extract_tarball(str(place), str(place.parent))
     known.process_to_text(pair)
-    return _pairs(known) if pair is None else [name]
+    return [name] if pair else [f"{name}/{pair}" for pair in known.langpairs]
 
 
-def _find_set(name: str) -> tuple[Dataset, str | None] | None:
+def _find_set(name: str) -> tuple[Any, str | None] | None:
     """Find a set, and its pair if one is named; None if it is no set. Raises UnknownNameError for other pairs."""
     from sacrebleu.dataset import DATASETS
 
     if name in DATASETS:
         return DATASETS[name], None
     of, _, pair = name.rpartition("/")
-    if of not in DATASETS:
-        return None
-    if pair not in DATASETS[of].langpairs:
+    if of in DATASETS and pair not in DATASETS[of].langpairs:
         raise UnknownNameError(f"pair of {of}", pair, DATASETS[of].langpairs)
-    return DATASETS[of], pair
+    return (DATASETS[of], pair) if of in DATASETS else None
 
 
-def _pairs(known: Dataset) -> list[str]:
-    return [f"{known.name}/{pair}" for pair in known.langpairs]
-
-
-def _archives(known: Dataset) -> Iterator[tuple[str, Path, str]]:
+def _archives(known: Any) -> Iterator[tuple[str, Path, str]]:
     """Yield the address of each file of a set, its place in the folder of sacrebleu, and its MD5."""
     from sacrebleu.utils import SACREBLEU_DIR
 

@@ -187,7 +187,6 @@ def pair_metrics(usable: Sequence[str], against: str | None, known: Collection[s
 
 
 CEILING = "human ceiling"
-_MOST_JUDGES = 20  # Judges who have rows of their own
 
 
 def judges_left_out(judged: Assessments, scored: Collection[str] | None = None) -> dict[str, JudgedPoints]:
@@ -206,7 +205,7 @@ def judges_left_out(judged: Assessments, scored: Collection[str] | None = None) 
     Returns
     -------
     dict
-        Points by name: the ceiling, and the 20 annotators with most of them; empty without common judgements.
+        Points by name: the ceiling, and each annotator with three points or more; empty without common judgements.
 
     Examples
     --------
@@ -254,11 +253,9 @@ def pairs_left_out(
 
 
 def _by_judge(annotators: Integers, names: Sequence[str]) -> dict[str, Integers]:
-    """Return the places of all judgements together, and of the annotators who have most."""
-    counts = np.bincount(annotators, minlength=len(names))
-    most = np.sort(np.argsort(-counts, kind="stable")[:_MOST_JUDGES]).tolist()
+    """Return the places of all judgements together, and of each annotator's, where they are enough."""
     found = {CEILING: np.arange(len(annotators))}
-    found |= {f"{names[one]} (judge)": np.flatnonzero(annotators == one) for one in most}
+    found |= {f"{name} (judge)": np.flatnonzero(annotators == one) for one, name in enumerate(names)}
     return {name: places for name, places in found.items() if len(places) >= FEWEST_POINTS}
 
 

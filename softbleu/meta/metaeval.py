@@ -12,7 +12,6 @@ from softbleu.engine.runner import RunOptions
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.io.arguments import check_run
 from softbleu.io.progress import keeping_notes, note
-from softbleu.meta.agreement import CEILING
 from softbleu.meta.campaign import TASK_MEASURES
 from softbleu.meta.evidence import IntervalSettings
 from softbleu.meta.pooling import HOW, pooled_table
@@ -317,13 +316,7 @@ def _together(question: str, answers: Mapping[str, MetaEvaluation], settings: In
         made = OF_TASKS[question](tasks, settings)
         shown = replace(made, facts={**made.facts, **signatures}, background=background)
         return MetaEvaluation(question, shown, tasks=tasks, notes=tuple(notes), signatures=signatures)
-    tables = {}
-    for name, found in answers.items():
-        # Other sets have other judges; the ceiling is of all.
-        alone = {*found.judges} - {CEILING}
-        rows = [[*row.values()] for row in found.table.named_rows() if row.get("metric") not in alone]
-        tables[name] = replace(found.table, rows=rows)
-    table = pooled_table(question, tables)
+    table = pooled_table(question, {name: found.of_metrics for name, found in answers.items()})
     if not table.rows:
         raise InputError("pooling needs the variance of estimates: ask for ", Parameter("samples"))
     lacking = {str(row["metric"]): None for row in table.named_rows() if row["mean"] is None}
@@ -333,7 +326,7 @@ def _together(question: str, answers: Mapping[str, MetaEvaluation], settings: In
         notes.append("means have no intervals: two directions are too few to estimate how much directions differ")
     columns = [name for name in table.columns if name != "question"]
     shown = Table.of(table.named_rows(), columns, facts={"pooled": HOW, **signatures}, background=background)
-    return MetaEvaluation(question, shown, judges=(CEILING,), notes=tuple(notes), signatures=signatures)
+    return MetaEvaluation(question, shown, notes=tuple(notes), signatures=signatures)
 
 
 def _noted(answers: Mapping[str, MetaEvaluation]) -> list[str]:

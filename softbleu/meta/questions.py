@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, field, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
-from softbleu.errors import InputError, Parameter, counted, known_name
+from softbleu.errors import InputError, Parameter, known_name
 from softbleu.meta import agreement, measures
 from softbleu.meta.agreement import JudgedPoints, agreements, judges_left_out, pair_metrics, pairs_left_out
 from softbleu.meta.campaign import Measured, measure_tasks, ranking_table, tests_table
@@ -46,6 +46,12 @@ class MetaEvaluation(Tabular):
     def records(self) -> list[Cells]:
         """Return the rows of the table."""
         return self.table.records()
+
+    @property
+    def of_metrics(self) -> Table:
+        """The table without the rows of judges, whom other sets do not have."""
+        rows = [[*row.values()] for row in self.table.named_rows() if row.get("metric") not in self.judges]
+        return replace(self.table, rows=rows)
 
     def described(self) -> Fields:
         """Return facts that hold for all rows."""
@@ -85,15 +91,7 @@ def correlate_outputs(evidence: Evidence, settings: IntervalSettings) -> MetaEva
     columns = evidence.of_outputs()
     people = {} if evidence.assessments is None else judges_left_out(evidence.assessments, evidence.scored)
     made = _correlations("outputs", [*columns, *people.values()], settings)
-    notes = (*made.notes, *_rowless(people, evidence.assessments))
-    return replace(made, columns=tuple(columns), judges=(*people,), notes=notes)
-
-
-def _rowless(people: Collection[str], judged: Comparisons | Assessments | None) -> Iterator[str]:
-    """Count the annotators without a row, if any have one."""
-    if people and judged is not None and (left := len(judged.annotators) + 1 - len(people)):
-        rule = "rows are of the 20 who judged most that others judged, too"
-        yield f"{counted(left, 'judge has', 'judges have')} no row of their own: {rule}"
+    return replace(made, columns=tuple(columns), judges=(*people,))
 
 
 def _correlations(name: str, columns: Sequence[JudgedPoints], settings: IntervalSettings) -> MetaEvaluation:
@@ -202,9 +200,7 @@ def measure_preferences(evidence: Evidence, settings: IntervalSettings) -> MetaE
         for variant, tau in taus.items()
     ]
     facts = {**settings.facts(), **({"comparisons": len(judged)} if isinstance(judged, Comparisons) else {})}
-    return MetaEvaluation(
-        "preferences", Table.of(rows, facts=facts), judges=(*people,), notes=(*_rowless(people, judged),)
-    )
+    return MetaEvaluation("preferences", Table.of(rows, facts=facts), judges=(*people,))
 
 
 def measure_accuracy(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:

@@ -276,7 +276,6 @@ def explain(
     return explain_corpus(corpus, make_plan(metrics, **settings), segments)
 
 
-@also_named(metric="metrics")
 def parse_segments(texts: Sequence[str], total: int) -> list[int]:
     """Read numbers and ranges of segments of the corpus, each segment once, in the order given.
 
@@ -458,13 +457,12 @@ def _matches(metric: Any, prepared: PreparedCorpus, system: str, segment: int, c
     """Explain by the matches of a matcher."""
     requires = metric.requires
     vectors = prepared.table(metric.vector_choice, requires).words.vectors if requires.vectors else None
-    matcher = metric.matching
-    explained = (system, segment, chunk, prepared.words)
-    made = _explanation(*explained, matcher.matches(chunk, vectors, metric.order))
+    matcher, of = metric.matching, (chunk, vectors, metric.order)
     cells = chunk.candidates.lengths.sum() * chunk.references.lengths.sum()
+    made = _explanation(system, segment, chunk, prepared.words, matcher.matches(*of))
     if vectors is None or not isinstance(matcher, SoftMatcher) or cells > LONG_CELLS:
         return made
-    lower = _explanation(*explained, matcher.replaced(threshold=0.0).matches(chunk, vectors, metric.order))
+    lower = _explanation(system, segment, chunk, prepared.words, matcher.replaced(threshold=0.0).matches(*of))
     matches = (
         replace(one, closest=other.reference, closest_similarity=other.similarity)
         if one.reference is None and other.reference is not None

@@ -92,11 +92,6 @@ class Assessments:
         return len(self.scores)
 
     @property
-    def annotators(self) -> tuple[str, ...]:
-        """Names of the annotators; none if they are not known."""
-        return () if self.annotations is None else self.annotations.names
-
-    @property
     def numbers(self) -> Integers:
         """Segment of each output, from 0; texts of the same source are of one."""
         if self.texts is None:
