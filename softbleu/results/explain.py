@@ -79,8 +79,7 @@ class NgramMatch:
     reference_start: int | None  # Token of that reference at which the partner starts, from 0
     similarity: float
     exact: bool
-    closest: tuple[str, ...] | None = None
-    """Without a match by vectors: the one that a lower threshold gives it, of words that nothing else matches."""
+    closest: tuple[str, ...] | None = None  # Free words that a lower threshold matches, where nothing does
     closest_similarity: float | None = None
 
 
