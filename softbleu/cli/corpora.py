@@ -155,24 +155,24 @@ def write_sample(options: SampleOptions) -> None:
     note(f"{len(texts)} files: {', '.join(path.name for path in texts)}")
 
 
-class InstallOptions(Common, shared="output format"):
+class TestSetOptions(Common, shared="output format"):
     """Options of `corpora install`.
 
     Attributes
     ----------
-    name
+    test_set
         A test set as sacrebleu names it, such as wmt24; or one pair of it, such as wmt24/en-cs
     """
 
-    name: str = setting(argument=True, metavar="SET[/PAIR]")
+    test_set: str = setting(argument=True, metavar="SET[/PAIR]")
 
 
 @command
-def install_texts(options: InstallOptions) -> None:
+def install_texts(options: TestSetOptions) -> None:
     """Fetch a published test set into the folder of sacrebleu, so that -r and -s take its name.
 
     Addresses and checksums are those of sacrebleu; the terms of use are its publishers'. A file that is there already
     is not fetched again.
     """
     output = options.open_output()
-    output.write_table(["references"], [[name] for name in install_set(options.name)])
+    output.write_table(["references"], [[name] for name in install_set(options.test_set)])

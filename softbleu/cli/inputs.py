@@ -165,7 +165,7 @@ class TextOptions(Common, panel="Input", shared=None):
         # Names of test sets stand for their files, and say which language the references have.
         found = [set_texts(name) for name in self.references]
         language = next((one for _, one in found if one), None)
-        given = {"references": tuple(file for files, _ in found for file in files)}
+        given: Keywords = {"references": tuple(file for files, _ in found for file in files)}
         given["source"] = None if self.source is None else set_texts(self.source, "source")[0][0]
         for name, value in {**given, "language": self.language or language}.items():
             object.__setattr__(self, name, value)

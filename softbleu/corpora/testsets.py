@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -75,17 +76,17 @@ def install_set(name: str) -> Sequence[str]:
         The set is unknown, cannot be fetched, or is not what sacrebleu knows.
     """
     from sacrebleu.dataset import DATASETS
-    from sacrebleu.utils import extract_tarball, get_md5sum
 
+    utils: Any = import_module("sacrebleu.utils")
     if (found := _find_set(name)) is None:
         raise UnknownNameError("test set", name, DATASETS)
     known, pair = found
     for address, place, checksum in _archives(known):
         if not (place.is_file() and place.stat().st_size):
             _fetch(address, place)
-        if get_md5sum(place) != checksum:
+        if utils.get_md5sum(place) != checksum:
             raise InputError(f"{place}: not {address} (MD5 {checksum}): remove it, and run the command again")
-        extract_tarball(str(place), str(place.parent))
+        utils.extract_tarball(str(place), str(place.parent))
     known.process_to_text(pair)
     return [name] if pair else [f"{name}/{pair}" for pair in known.langpairs]
 

@@ -193,7 +193,7 @@ def measure_preferences(evidence: Evidence, settings: IntervalSettings) -> MetaE
     judged = judged or evidence.need_comparisons()
     found = [(table.name, measures.preference_taus(judged, table, *draws)) for table in evidence.need_metrics()]
     people = pairs_left_out(judged, evidence.scored)
-    found += [(name, pairs.taus(*draws, skipped=0)) for name, pairs in people.items()]
+    found += [(name, pairs.taus(*draws)) for name, pairs in people.items()]
     rows = [
         {"metric": name, "variant": variant, **tau.cells("tau"), **tau.facts}
         for name, taus in found

@@ -180,10 +180,9 @@ def make_evaluation_page(evaluation: MetaEvaluation) -> AnswerPage:
         apart = list(dict.fromkeys(name for name, of in ends if of is not None and (of[0] > 0 or of[1] < 0)))
         verdict = f"{list_names(apart) if apart else 'No two metrics'} can be told apart over all directions."
     else:
-        metrics = [
-            rows for panel in panels if (rows := [row for row in panel.rows if row[0] not in evaluation.judges])
-        ]
-        leaders = Counter(max(rows, key=lambda row: row[1])[0] for rows in metrics)
+        each = ([row for row in panel.rows if row[0] not in evaluation.judges] for panel in panels)
+        metrics = [group for group in each if group]
+        leaders = Counter(max(group, key=lambda row: row[1])[0] for group in metrics)
         first, times = leaders.most_common(1)[0] if leaders else ("", 0)
         said = f" in {times} of {len(metrics)} comparisons" * (len(metrics) > 1)
         if len(metrics) == 1 and (near := _overlapping(metrics[0], first)):
