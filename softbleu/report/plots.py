@@ -852,8 +852,11 @@ def answer_panels(evaluation: MetaEvaluation) -> list[IntervalRows]:
         return []
     groups: dict[str, list[Cells]] = {}
     for row in evaluation.records():
+        title = ", ".join(readable_measure(str(row[name])) for name in shown.panels)
+        if "human" in shown.panels and row["metric"] in evaluation.judges:
+            title = next(iter(groups), title)  # Beside the metrics
         if row[shown.value] is not None:
-            groups.setdefault(", ".join(readable_measure(str(row[name])) for name in shown.panels), []).append(row)
+            groups.setdefault(title, []).append(row)
     panels = []
     for title, rows in groups.items():
         ends = [None if shown.interval is None else tuple(row[name] for name in shown.interval) for row in rows]

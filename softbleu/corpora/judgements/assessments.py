@@ -52,27 +52,21 @@ class Annotations:
 
     def pairs(self) -> tuple[Floats, Floats, Integers]:
         """Scores of every two annotators of an output, both ways round, and the number of the output."""
-        order = np.argsort(self.outputs, kind="stable")
-        groups = np.split(order, np.flatnonzero(np.diff(self.outputs[order])) + 1)
-        pairs = [(one, other) for group in groups for one, other in permutations(group.tolist(), 2)]
-        pairs = [(one, other) for one, other in pairs if self.annotators[one] != self.annotators[other]]
+        pairs = [(one, other) for group in self._by_output() for one, other in permutations(group, 2)]
         one, other = np.array(pairs, np.int64).reshape(-1, 2).T
         return self.scores[one], self.scores[other], self.outputs[one]
 
     def beside_others(self) -> tuple[Integers, Floats]:
         """Find judgements of outputs that others judged, too; return their places, and the others' mean scores."""
-        groups: dict[int, list[int]] = {}
-        for place, output in enumerate(self.outputs.tolist()):
-            groups.setdefault(output, []).append(place)
-        scores = self.scores.tolist()
+        scores, several = self.scores.tolist(), [group for group in self._by_output() if len(group) > 1]
         # Exact sums: of the same scores in another order the mean is the same.
-        means = {
-            one: fmean(scores[other] for other in group if other != one)
-            for group in groups.values()
-            for one in group
-            if len(group) > 1
-        }
+        means = {one: fmean(scores[other] for other in group if other != one) for group in several for one in group}
         return np.array([*means], np.int64), np.array([*means.values()], np.float64)
+
+    def _by_output(self) -> list[list[int]]:
+        """List the places of the judgements of each output, which have one annotator each."""
+        order = np.argsort(self.outputs, kind="stable")
+        return [group.tolist() for group in np.split(order, np.flatnonzero(np.diff(self.outputs[order])) + 1)]
 
 
 @dataclass(frozen=True, eq=False)
