@@ -116,13 +116,10 @@ def test_the_paper_is_built_and_finds_every_source(tmp_path: Path) -> None:
     assert int(re.findall(r"Output written on paper.pdf \((\d+) pages?", log)[0]) <= 8
 
 
-def test_files_for_citation_name_the_version_and_the_code() -> None:
+def test_files_for_citation_name_the_version() -> None:
     cited = re.findall(r"^version: (.+)$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
     described = json.loads((ROOT / "codemeta.json").read_text(encoding="utf-8"))
     assert cited == [described["version"]] == [softbleu.__version__]
-    code = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Source"]
-    assert described["codeRepository"] == code
-    assert f'repository-code: "{code}"' in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
 
 
 # Options, defaults and keys of signatures that pages name are those of the declarations.
