@@ -10,7 +10,6 @@ from softbleu.cli.command import command, setting
 from softbleu.cli.options import Common
 from softbleu.cli.output import Target
 from softbleu.config.declare import own_settings
-from softbleu.corpora.testsets import install_set
 from softbleu.errors import InputError
 from softbleu.io.arguments import read_number
 from softbleu.io.files import required_resource
@@ -174,5 +173,7 @@ def install_texts(options: TestSetOptions) -> None:
     Addresses and checksums are those of sacrebleu; the terms of use are its publishers'. A file that is there already
     is not fetched again.
     """
+    from softbleu.corpora.testsets import install_set
+
     output = options.open_output()
     output.write_table(["references"], [[name] for name in install_set(options.test_set)])
