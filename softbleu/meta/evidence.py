@@ -82,8 +82,8 @@ class Evidence:
 
     @property
     def scored(self) -> set[str]:
-        """Systems whose segments all metrics scored."""
-        return set.intersection(*({*table.segments} for table in self.metrics)) if self.metrics else set()
+        """Systems of which a metric scored the segments."""
+        return {name for table in self.metrics for name in table.segments}
 
     def asks_of_outputs(self, question: str) -> bool:
         """Whether a question is about single outputs, and needs scores of segments."""
