@@ -350,6 +350,7 @@ class SoftGain:
     parts: Sequence[KindPoints]
     segments: int  # Segments whose soft credit was counted
     of: int  # All segments
+    by_order: Sequence[int] = ()  # Soft credit by order of n-grams, in millionths
 
 
 def soft_gains(
@@ -393,8 +394,9 @@ def soft_gains(
     gains: list[SoftGain | None] = []
     for system, result, alone in zip(corpus.systems, results, exact, strict=True):
         added = result.score - alone.score
-        parts = credit.points_by_kind(system, added)
-        gains.append(SoftGain(alone.score, added, parts, len(numbers), len(corpus)) if parts and added > 0 else None)
+        parts, by_order = credit.points_by_kind(system, added), credit.by_kind(system).sum(axis=0).tolist()
+        gain = SoftGain(alone.score, added, parts, len(numbers), len(corpus), by_order)
+        gains.append(gain if parts and added > 0 else None)
     return gains
 
 

@@ -109,10 +109,14 @@ class Options(Declared):
         return ProgressBar(quiet=self.quiet, what=what, many=many, spell=self._spell_known)
 
     def _spell_known(self, parameter: Parameter) -> str:
-        """Spell a parameter as an option; as Python does if the command lacks it."""
+        """Spell a parameter as an option; if the command lacks it, in the expression of a metric, or as in Python."""
         known = {name for option in offered_options(type(self)).values() for name in (option.field, option.name)}
         known |= {option.setting.name for option, _ in self.chosen}
-        return self.spell(parameter) if known & {parameter.name, "preset"} else str(parameter)
+        if known & {parameter.name, "preset"}:
+            return self.spell(parameter)
+        metric = next((text.partition("(")[0] for text in getattr(self, "metrics", ())), None)
+        value = "…" if parameter.value is None else parameter.value
+        return str(parameter) if metric is None else f"-m '{metric}({parameter.name}={value})'"
 
     @classmethod
     def spell(cls, parameter: Parameter, plug_ins: Mapping[str, str] | None = None) -> str:

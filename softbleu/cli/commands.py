@@ -9,7 +9,7 @@ from softbleu.cli.command import Command, Options
 PROGRAM = "softbleu"
 GROUPS = {  # Groups of commands, and the help of each
     PROGRAM: "",
-    "corpora": "Generate artificial corpora from grammars; write sample files.",
+    "corpora": "Generate artificial corpora; write sample files; install test sets.",
     "embeddings": "Convert, describe, search and train word vectors.",
     "experiments": "Run experiments; separate deserved from spurious credit.",
     "networks": "Make and show reference networks: many references in one.",
@@ -39,6 +39,7 @@ COMMANDS = {
     "matchers": ("metrics:matchers", "List the matchers."),
     "tokenizers": ("metrics:tokenizers", "List the tokenizers."),
     "corpora generate": ("corpora:generate_text", "Generate sentences, or aligned pairs, from a grammar."),
+    "corpora install": ("corpora:install_texts", "Install a published test set, so that -r takes its name."),
     "corpora sample": ("corpora:write_sample", "Write sample files to try commands on."),
     "embeddings convert": ("embeddings:convert", "Convert vectors, or a model for vectors in context, into a store."),
     "embeddings info": ("embeddings:info", "Describe a set of vectors: size, source, licence, hash, similarities."),

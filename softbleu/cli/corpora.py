@@ -1,4 +1,4 @@
-"""`softbleu corpora`: a grammar in, sentences or aligned pairs out; and files to try commands on."""
+"""`softbleu corpora`: a grammar in, sentences or aligned pairs out; files to try commands on; published test sets."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from softbleu.cli.command import command, setting
 from softbleu.cli.options import Common
 from softbleu.cli.output import Target
+from softbleu.config.declare import own_settings
 from softbleu.errors import InputError
 from softbleu.io.arguments import read_number
 from softbleu.io.files import required_resource
@@ -88,6 +89,26 @@ class GenerateOptions(Common, shared="encoding output"):
         None, unset="by the suffix", flags=("-f",), complete=lambda: ("plain", "pairs", "tsv", "jsonl"), common=True
     )
 
+    @property
+    def paraphrase(self) -> ParaphraseSettings:
+        """Settings of paraphrases."""
+        from softbleu.corpora.generate import ParaphraseSettings
+
+        noise = []
+        for text in self.noise:
+            name, _, rate = text.partition("=")
+            try:
+                noise.append((name, read_number(float, rate)))
+            except ValueError:
+                raise InputError(f"--noise {text!r} is not NAME=RATE, e.g. drop=0.1") from None
+        named = {"synonyms": self.synonyms, "category": self.category, "alternate": self.alternate}
+        chosen = {
+            name: value for name, value in {**named, "noise": tuple(noise) or None}.items() if value is not None
+        }
+        if chosen and self.pairing != "paraphrase":
+            raise InputError(f"--{next(iter(chosen))} needs --pairing paraphrase")
+        return ParaphraseSettings().replaced(**chosen)
+
 
 @command
 def generate_text(options: GenerateOptions) -> None:
@@ -97,37 +118,10 @@ def generate_text(options: GenerateOptions) -> None:
 
     target = options.open_target()
     settings = GenerationSettings(
-        grammar=options.grammar,
-        pairing=options.pairing,
-        seed=options.seed,
-        count=options.count,
-        every=options.every,
-        max_depth=options.max_depth,
-        sampling=options.sampling,
-        distinct=options.distinct,
-        paraphrase=_paraphrase_settings(options),
-        encoding=options.encoding,
+        **{one.name: getattr(options, one.name) for one in own_settings(GenerationSettings)}
     )
     with options.progress("generating") as progress:
         target.write(generate(settings).lines(options.format or format_for(options.output), progress))
-
-
-def _paraphrase_settings(options: GenerateOptions) -> ParaphraseSettings:
-    """Make the settings of paraphrases that the options give."""
-    from softbleu.corpora.generate import ParaphraseSettings
-
-    noise = []
-    for text in options.noise:
-        name, _, rate = text.partition("=")
-        try:
-            noise.append((name, read_number(float, rate)))
-        except ValueError:
-            raise InputError(f"--noise {text!r} is not NAME=RATE, e.g. drop=0.1") from None
-    named = {"synonyms": options.synonyms, "category": options.category, "alternate": options.alternate}
-    chosen = {name: value for name, value in {**named, "noise": tuple(noise) or None}.items() if value is not None}
-    if chosen and options.pairing != "paraphrase":
-        raise InputError(f"--{next(iter(chosen))} needs --pairing paraphrase")
-    return ParaphraseSettings().replaced(**chosen)
 
 
 class SampleOptions(Common, shared=""):
@@ -158,3 +152,28 @@ def write_sample(options: SampleOptions) -> None:
     for path, text in texts.items():
         Target.of(str(path)).write(text)
     note(f"{len(texts)} files: {', '.join(path.name for path in texts)}")
+
+
+class TestSetOptions(Common, shared="output format"):
+    """Options of `corpora install`.
+
+    Attributes
+    ----------
+    test_set
+        A test set as sacrebleu names it, such as wmt24; or one pair of it, such as wmt24/en-cs
+    """
+
+    test_set: str = setting(argument=True, metavar="SET[/PAIR]")
+
+
+@command
+def install_texts(options: TestSetOptions) -> None:
+    """Fetch a published test set into the folder of sacrebleu, so that -r and -s take its name.
+
+    Addresses and checksums are those of sacrebleu; the terms of use are its publishers'. A file that is there already
+    is not fetched again.
+    """
+    from softbleu.corpora.testsets import install_set
+
+    output = options.open_output()
+    output.write_table(["references"], [[name] for name in install_set(options.test_set)])

@@ -20,6 +20,7 @@ from softbleu.corpora.files import Look, look_at_systems
 from softbleu.corpora.gates import ALL_RULES, RULES, gated
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.records import PAIR_FORMATS
+from softbleu.corpora.testsets import set_texts
 from softbleu.corpora.validation import Blank
 from softbleu.engine.plan import Plan, distinct, fit_metrics, make_plan
 from softbleu.errors import InputError, Parameter
@@ -69,7 +70,8 @@ class TextOptions(Common, panel="Input", shared=None):
         Texts to score, a segment per line; of one system or several; - is standard input, NAME=FILE names a system, a
         folder stands for all files in it, a .m2 file has edits of the source
     references
-        References with the same lines; several such files for several references
+        References with the same lines; several such files for several references; or an installed test set, such as
+        wmt24/en-cs, with its language (see `softbleu corpora install`)
     source
         Source, line by line (for metrics that need it): the text before translation or correction
     gold
@@ -160,6 +162,16 @@ class TextOptions(Common, panel="Input", shared=None):
     lower: tuple[str, ...] = setting((), name="lower_is_better", earlier=("--lower",), metavar="NAME", panel="Score")
     direction: str | None = setting(None, metavar="NAME", panel="Human judgements")
     signature: str | None = setting(None, panel="Score")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # Names of test sets stand for their files, and say which language the references have.
+        found = [set_texts(name) for name in self.references]
+        language = next((one for _, one in found if one), None)
+        given: Keywords = {"references": tuple(file for files, _ in found for file in files)}
+        given["source"] = None if self.source is None else set_texts(self.source, "source")[0][0]
+        for name, value in {**given, "language": self.language or language}.items():
+            object.__setattr__(self, name, value)
 
     def tokenizer(self, default: str = "none") -> Tokenizer:
         """Make the tokenizer, for commands without a metric."""

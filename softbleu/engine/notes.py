@@ -107,7 +107,7 @@ def text_notes(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[Note]:
     if len({*forms.values()}) > 1 and any(each.tokenizer.normalize_unicode is None for each in metrics):
         other = next(name for name, normal in forms.items() if not normal)
         yield (
-            f"{other}: accented letters are stored differently (not NFC), so equal words do not match: add ",
+            f"{other}: accented letters are stored differently (not NFC), so equal words do not match: give ",
             Parameter("normalize_unicode", "NFC"),
         )
     yield from _language_notes(first, texts, metrics)

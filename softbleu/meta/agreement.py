@@ -17,6 +17,7 @@ from softbleu.meta.measures import (
     COEFFICIENTS,
     FEWEST_POINTS,
     Estimate,
+    JudgedPairs,
     correlate,
     correlate_within,
     divide,
@@ -183,6 +184,79 @@ def pair_metrics(usable: Sequence[str], against: str | None, known: Collection[s
     if len(usable) < 2:
         raise InputError(f"a test needs two metrics or more that tell points apart, here are {len(usable)}")
     return [pair for pair in combinations(usable, 2) if against in (None, *pair)]
+
+
+CEILING = "human ceiling"
+
+
+def judges_left_out(judged: Assessments, scored: Collection[str] | None = None) -> dict[str, JudgedPoints]:
+    """Hold each judgement beside the mean of the others of the same output, as a metric's score beside the judges'.
+
+    The `human ceiling` has the judgements of all annotators together. Outputs of a segment are compared only if one
+    annotator judged them, so that segments are numbered anew; samples draw the original ones.
+
+    Parameters
+    ----------
+    judged
+        Judgements by annotators with names.
+    scored
+        Systems that metrics scored; None: all.
+
+    Returns
+    -------
+    dict
+        Points by name: the ceiling, and each annotator with three points or more; empty without common judgements.
+
+    Examples
+    --------
+    >>> from softbleu.corpora.judgements.assessments import Annotations
+    >>> outputs, annotators, scores = (np.array(x) for x in ([0, 0, 0, 1, 1], [0, 1, 2, 0, 1], [1.0, 2, 4, 5, 7]))
+    >>> said = Annotations(outputs, annotators, scores, ("x", "y", "z"))
+    >>> found = judges_left_out(Assessments(np.array([7 / 3, 6]), [["A"], ["B"]], [0, 0], annotations=said))
+    >>> found["human ceiling"].judges.tolist()
+    [3.0, 2.5, 1.5, 7.0, 5.0]
+    """
+    said = judged.annotations
+    if said is None:
+        return {}
+    places, others = said.beside_others()
+    if scored is not None and judged.texts is None:
+        known = np.array([not {*systems}.isdisjoint(scored) for systems in judged.systems], bool)
+        places, others = (column[known[said.outputs[places]]] for column in (places, others))
+    annotators, segments = said.annotators[places], judged.numbers[said.outputs[places]]
+    drawn, apart = judged.drawn_with(segments), annotators * (1 + segments.max(initial=0)) + segments
+    return {
+        name: JudgedPoints(
+            others[at], {name: said.scores[places[at]]}, None, apart[at], drawn[at], "the other judges"
+        )
+        for name, at in _by_judge(annotators, said.names).items()
+    }
+
+
+def pairs_left_out(
+    judged: Comparisons | Assessments, scored: Collection[str] | None = None
+) -> dict[str, JudgedPairs]:
+    """Pair outputs as `judges_left_out`; of comparisons hold each beside the outcome for most of the others."""
+    if isinstance(judged, Assessments):
+        paired = {
+            name: JudgedPairs.within(side.judges, side.metrics[name], apart, side.clusters)
+            for name, side in judges_left_out(judged, scored).items()
+            if (apart := side.segments) is not None
+        }
+        return {name: pairs for name, pairs in paired.items() if pairs is not None}
+    own, others = (judged if scored is None else judged.only(scored)).beside_others()
+    units = np.unique(own.cluster, return_inverse=True)[1]
+    return {
+        name: JudgedPairs(others[at], own.outcome[at].astype(float), units[at], units[at], np.ones(len(at)))
+        for name, at in _by_judge(own.annotator, own.annotators).items()
+    }
+
+
+def _by_judge(annotators: Integers, names: Sequence[str]) -> dict[str, Integers]:
+    """Return the places of all judgements together, and of each annotator's, where they are enough."""
+    found = {CEILING: np.arange(len(annotators))}
+    found |= {f"{name} (judge)": np.flatnonzero(annotators == one) for one, name in enumerate(names)}
+    return {name: places for name, places in found.items() if len(places) >= FEWEST_POINTS}
 
 
 FEWEST_COMMON = 50  # Comparisons in common that two annotators need to count for the mean (Grundkiewicz et al. 2015).

@@ -80,6 +80,11 @@ class Evidence:
         sides = (("rankings", self.comparisons), (ASSESSMENT, self.assessments))
         return [(human, judged) for human, judged in sides if judged is not None]
 
+    @property
+    def scored(self) -> set[str]:
+        """Systems of which a metric scored the segments."""
+        return {name for table in self.metrics for name in table.segments}
+
     def asks_of_outputs(self, question: str) -> bool:
         """Whether a question is about single outputs, and needs scores of segments."""
         unranked = self.assessments is not None and not (self.human or self.comparisons)

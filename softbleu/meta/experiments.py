@@ -360,7 +360,7 @@ def outcome_tables(outcome: Outcome) -> Iterator[tuple[str, Table]]:
             )
     pooled: list[Table] = []
     for question, answers in outcome.answers.items():
-        tables = {name: answer.table for name, answer in answers.items()}
+        tables = {name: answer.of_metrics for name, answer in answers.items()}
         yield f".{question}", _joined("data", tables)
         if len(tables) > 1 and question in POOLED:
             pooled.append(pooled_table(question, tables))

@@ -453,16 +453,7 @@ def preference_taus(
     if pairs is None:
         raise InputError("preferences need two assessed outputs of a segment: here is one of each")
     skipped = len(judged) - len(pairs.judges) if isinstance(judged, Comparisons) else 0
-    cells = 3 * (pairs.judges + 1) + np.sign(pairs.differences).astype(np.int64) + 1
-    counts = np.bincount(cells, minlength=9).reshape(3, 3)
-    units = np.unique(pairs.one, return_inverse=True)[1]
-    taus = {}
-    for variant, (above, below) in _COUNTED.items():
-        parts = (below, np.abs(_AGREED), above > 0, above < 0)
-        facts = {name: int((counts * part).sum()) for name, part in zip(_COUNTS, parts, strict=True)}
-        weigh = linear(np.stack([above.flat[cells], below.flat[cells]], axis=1), units, divide)
-        taus[variant] = estimate(weigh, int(units.max()) + 1, samples, seed, **facts, skipped=skipped)
-    return taus
+    return pairs.taus(samples, seed, skipped)
 
 
 @dataclass(frozen=True, eq=False)
@@ -552,6 +543,19 @@ class JudgedPairs:
     def chance(self) -> float:
         """Accuracy of a metric without information: it ties all pairs, or guesses half of the others right."""
         return max(self.tied, (1 - self.tied) / 2)
+
+    def taus(self, samples: int, seed: int, skipped: int = 0) -> dict[str, Estimate]:
+        """Compute both variants of tau, see `preference_taus`."""
+        cells = 3 * (self.judges + 1) + np.sign(self.differences).astype(np.int64) + 1
+        counts = np.bincount(cells, minlength=9).reshape(3, 3)
+        units = np.unique(self.one, return_inverse=True)[1]
+        taus = {}
+        for variant, (above, below) in _COUNTED.items():
+            parts = (below, np.abs(_AGREED), above > 0, above < 0)
+            facts = {name: int((counts * part).sum()) for name, part in zip(_COUNTS, parts, strict=True)}
+            weigh = linear(np.stack([above.flat[cells], below.flat[cells]], axis=1), units, divide)
+            taus[variant] = estimate(weigh, int(units.max()) + 1, samples, seed, **facts, skipped=skipped)
+        return taus
 
     def accuracy(self, counts: Integers | None = None, *, calibrated: bool) -> tuple[float, float] | None:
         """Compute the share of pairs that the metric orders as judges do, and its tie threshold; None without pairs.

@@ -316,7 +316,7 @@ def _together(question: str, answers: Mapping[str, MetaEvaluation], settings: In
         made = OF_TASKS[question](tasks, settings)
         shown = replace(made, facts={**made.facts, **signatures}, background=background)
         return MetaEvaluation(question, shown, tasks=tasks, notes=tuple(notes), signatures=signatures)
-    table = pooled_table(question, {name: found.table for name, found in answers.items()})
+    table = pooled_table(question, {name: found.of_metrics for name, found in answers.items()})
     if not table.rows:
         raise InputError("pooling needs the variance of estimates: ask for ", Parameter("samples"))
     lacking = {str(row["metric"]): None for row in table.named_rows() if row["mean"] is None}

@@ -12,7 +12,7 @@ import numpy as np
 from softbleu.corpora.judgements import Assessments, Comparisons, ScoreTable
 from softbleu.errors import InputError, Parameter, known_name
 from softbleu.meta import agreement, measures
-from softbleu.meta.agreement import JudgedPoints, agreements, pair_metrics
+from softbleu.meta.agreement import JudgedPoints, agreements, judges_left_out, pair_metrics, pairs_left_out
 from softbleu.meta.campaign import Measured, measure_tasks, ranking_table, tests_table
 from softbleu.meta.evidence import Evidence, IntervalSettings
 from softbleu.meta.measures import COEFFICIENTS, FEWEST_POINTS, Estimate, JudgedPairs, correlate, difference
@@ -38,6 +38,7 @@ class MetaEvaluation(Tabular):
     question: str
     table: Table
     columns: tuple[JudgedPoints, ...] = ()  # Scores of judges and metrics side by side, if the question is about them
+    judges: tuple[str, ...] = ()  # Rows of judges beside the other judges, where others are of metrics
     tasks: tuple[Measured, ...] = ()  # For `metrics` and `metric-pairs`
     notes: tuple[str, ...] = ()  # What was left out, and undefined correlations
     signatures: Mapping[str, str] = field(default_factory=dict)  # Signatures of the computed metrics by name
@@ -45,6 +46,12 @@ class MetaEvaluation(Tabular):
     def records(self) -> list[Cells]:
         """Return the rows of the table."""
         return self.table.records()
+
+    @property
+    def of_metrics(self) -> Table:
+        """The table without the rows of judges, whom other sets do not have."""
+        rows = [[*row.values()] for row in self.table.named_rows() if row.get("metric") not in self.judges]
+        return replace(self.table, rows=rows)
 
     def described(self) -> Fields:
         """Return facts that hold for all rows."""
@@ -80,8 +87,11 @@ def correlate_systems(evidence: Evidence, settings: IntervalSettings) -> MetaEva
 
 
 def correlate_outputs(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """Correlate metrics with direct assessment of single outputs: a row per metric."""
-    return _correlations("outputs", evidence.of_outputs(), settings)
+    """Correlate metrics with direct assessment of single outputs: a row per metric, then judges beside the others."""
+    columns = evidence.of_outputs()
+    people = {} if evidence.assessments is None else judges_left_out(evidence.assessments, evidence.scored)
+    made = _correlations("outputs", [*columns, *people.values()], settings)
+    return replace(made, columns=tuple(columns), judges=(*people,))
 
 
 def _correlations(name: str, columns: Sequence[JudgedPoints], settings: IntervalSettings) -> MetaEvaluation:
@@ -175,15 +185,22 @@ def _correlated(side: JudgedPoints, **named: Value) -> Iterator[dict[str, Value]
 
 
 def measure_preferences(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:
-    """Make a row per metric and variant of tau, with interval and counts, from rankings or direct assessment."""
-    judged = evidence.comparisons or evidence.assessments or evidence.need_comparisons()
+    """Make a row per metric and variant of tau, with interval and counts, from rankings or direct assessment.
+
+    Rows of judges beside the others follow, where several judged the same.
+    """
+    judged, draws = evidence.comparisons or evidence.assessments, (settings.samples, settings.seed)
+    judged = judged or evidence.need_comparisons()
+    found = [(table.name, measures.preference_taus(judged, table, *draws)) for table in evidence.need_metrics()]
+    people = pairs_left_out(judged, evidence.scored)
+    found += [(name, pairs.taus(*draws)) for name, pairs in people.items()]
     rows = [
-        {"metric": table.name, "variant": variant, **tau.cells("tau"), **tau.facts}
-        for table in evidence.need_metrics()
-        for variant, tau in measures.preference_taus(judged, table, settings.samples, settings.seed).items()
+        {"metric": name, "variant": variant, **tau.cells("tau"), **tau.facts}
+        for name, taus in found
+        for variant, tau in taus.items()
     ]
     facts = {**settings.facts(), **({"comparisons": len(judged)} if isinstance(judged, Comparisons) else {})}
-    return MetaEvaluation("preferences", Table.of(rows, facts=facts))
+    return MetaEvaluation("preferences", Table.of(rows, facts=facts), judges=(*people,))
 
 
 def measure_accuracy(evidence: Evidence, settings: IntervalSettings) -> MetaEvaluation:

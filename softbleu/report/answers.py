@@ -14,7 +14,7 @@ from softbleu.meta.sweep import rank_by_score, table_of
 from softbleu.report.charts import Chart, draw_chart
 from softbleu.report.credit import credit_lines
 from softbleu.report.html import page_fold, page_section, page_table, static_page
-from softbleu.report.plots import IntervalRows, answer_panels, readable_measure, spurious_lines, sweep_lines
+from softbleu.report.plots import IntervalRow, answer_panels, readable_measure, spurious_lines, sweep_lines
 from softbleu.report.verdicts import join_names
 from softbleu.tables import SIGNIFICANT, Table
 
@@ -180,10 +180,12 @@ def make_evaluation_page(evaluation: MetaEvaluation) -> AnswerPage:
         apart = list(dict.fromkeys(name for name, of in ends if of is not None and (of[0] > 0 or of[1] < 0)))
         verdict = f"{list_names(apart) if apart else 'No two metrics'} can be told apart over all directions."
     else:
-        leaders = Counter(panel.names[panel.values.index(max(panel.values))] for panel in panels)
+        each = ([row for row in panel.rows if row[0] not in evaluation.judges] for panel in panels)
+        metrics = [group for group in each if group]
+        leaders = Counter(max(group, key=lambda row: row[1])[0] for group in metrics)
         first, times = leaders.most_common(1)[0] if leaders else ("", 0)
-        said = f" in {times} of {len(panels)} comparisons" * (len(panels) > 1)
-        if len(panels) == 1 and (near := _overlapping(panels[0], first)):
+        said = f" in {times} of {len(metrics)} comparisons" * (len(metrics) > 1)
+        if len(metrics) == 1 and (near := _overlapping(metrics[0], first)):
             said = f"; the 95% intervals of {list_names(near)} overlap with its own"
         verdict = f"{first} has the highest {panels[0].x_label.partition(',')[0]}{said}." if panels else f"{title}."
     table = evaluation.as_table()
@@ -191,9 +193,9 @@ def make_evaluation_page(evaluation: MetaEvaluation) -> AnswerPage:
     return AnswerPage(title, verdict, [panels], {"Table": replace(table, rows=cells)}, notes=evaluation.notes)
 
 
-def _overlapping(panel: IntervalRows, first: str) -> list[str]:
+def _overlapping(rows: Sequence[IntervalRow], first: str) -> list[str]:
     """List the metrics whose interval reaches into that of the first."""
-    intervals = dict(zip(panel.names, panel.intervals, strict=True))
+    intervals = {name: interval for name, _, interval, _ in rows}
     own = intervals.pop(first)
     return [name for name, of in intervals.items() if own is not None and of is not None and of[1] >= own[0]]
 

@@ -210,7 +210,10 @@ def _steps(path: ClosestPath, digits: int) -> _Block:
 def _row(match: NgramMatch, digits: int, several: bool) -> list[str]:
     sign = "-" if match.reference is None else "=" if match.exact else "~"
     similarity = 0.0 if match.reference is None else match.similarity
-    cells = [_words(match.candidate), sign, f"{similarity:.{digits}f}", _words(match.reference or ())]
+    met = _words(match.reference or ())
+    if match.closest is not None and match.closest_similarity is not None:
+        met = f"closest: {_words(match.closest)} ({match.closest_similarity:.{digits}f})"
+    cells = [_words(match.candidate), sign, f"{similarity:.{digits}f}", met]
     number = "" if match.reference is None else f"reference {(match.reference_number or 0) + 1}"
     return [*cells, number] if several else cells
 

@@ -253,7 +253,9 @@ def _exact(value: object) -> str:
 
 def _metric_of(page: Page) -> dict[str, object]:
     metric, segment_metric = page.scores.metric, page.scores.segment_metric
-    named = {"name": metric.name, "order": page.matches.order}
+    credit = np.sum([gain.by_order for gain in page.gains if gain is not None] or [[0]], axis=0)
+    opens = 1 + int(credit.argmax())  # The order that earns most of the soft credit
+    named = {"name": metric.name, "order": page.matches.order, "opens": opens}
     if not isinstance(metric, BleuFormula) or not isinstance(segment_metric, BleuFormula):
         return named
     return {

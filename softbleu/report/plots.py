@@ -154,6 +154,9 @@ class Ranks:
     coloured: Collection[str] = ()  # Names to set off, `MOST_COLOURS` at most; the others are grey
 
 
+IntervalRow = tuple[str, float, tuple[float, float] | None, bool]
+
+
 @dataclass(frozen=True)
 class IntervalRows:
     """Values of names with their intervals, from top to bottom."""
@@ -169,7 +172,7 @@ class IntervalRows:
     at: float | None = None  # Place of a line across all names
 
     @property
-    def rows(self) -> Iterator[tuple[str, float, tuple[float, float] | None, bool]]:
+    def rows(self) -> Iterator[IntervalRow]:
         """Name, value and interval of each row, and whether its point is filled."""
         return zip(self.names, self.values, self.intervals, self.filled or [True] * len(self.names), strict=True)
 
@@ -850,8 +853,11 @@ def answer_panels(evaluation: MetaEvaluation) -> list[IntervalRows]:
         return []
     groups: dict[str, list[Cells]] = {}
     for row in evaluation.records():
+        title = ", ".join(readable_measure(str(row[name])) for name in shown.panels)
+        if "human" in shown.panels and row["metric"] in evaluation.judges:
+            title = next(iter(groups), title)  # Beside the metrics
         if row[shown.value] is not None:
-            groups.setdefault(", ".join(readable_measure(str(row[name])) for name in shown.panels), []).append(row)
+            groups.setdefault(title, []).append(row)
     panels = []
     for title, rows in groups.items():
         ends = [None if shown.interval is None else tuple(row[name] for name in shown.interval) for row in rows]
@@ -860,7 +866,9 @@ def answer_panels(evaluation: MetaEvaluation) -> list[IntervalRows]:
         known: Any = [end if end is not None and None not in end else None for end in ends]
         label = readable_measure(shown.value) + ", 95% interval" * (shown.interval is not None)
         label += f"; grey line: {shown.at}" * isinstance(shown.at, str)
-        panels.append(IntervalRows(title, label, names, [row[shown.value] for row in rows], known, at=at))
+        filled = [row.get("metric") not in evaluation.judges for row in rows]
+        label += "; rings: judges beside the others" * (not all(filled))
+        panels.append(IntervalRows(title, label, names, [row[shown.value] for row in rows], known, filled, at=at))
     return panels
 
 

@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from softbleu.config.earlier import warn_renamed
 from softbleu.errors import InputError, Parameter, UnknownNameError
+from softbleu.formats import Layout
 from softbleu.io.platform import cached_property, single_threaded_blas
 from softbleu.io.progress import note_wait
 from softbleu.resample import (
@@ -335,7 +337,7 @@ class Comparison(Tabular, Sequence["Comparison"]):
         return own if self.facts is None else self.facts
 
     def as_table(self) -> Table:
-        """Make the table; the best score of each metric and slice stands out."""
+        """Make the table, below the verdict; the best score of each metric and slice stands out."""
         lower = {family.name: None if family.higher else "lower" for family in self.families}
         digits = {
             one.metric: decimals_of([row["score"] for row in one.rows], in_percent=one.in_percent) for one in self
@@ -345,8 +347,10 @@ class Comparison(Tabular, Sequence["Comparison"]):
             {**row, **record, "better": lower[row["metric"]]}
             for row, record in zip(self.rows, self.records(), strict=True)
         ]
+        verdicts = import_module("softbleu.report.verdicts")  # Known by name alone: it knows comparisons
         made = Table.of(
             rows,
+            lead=verdicts.headline([*self], Layout()) if slices == ("metric",) else "",
             shown=[TableColumn(name, better=name == "score") for name in self.columns],
             digits=lambda row: digits[row["metric"]],
             group=lambda row: tuple(row[name] for name in slices),

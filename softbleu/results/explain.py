@@ -25,6 +25,7 @@ from softbleu.io.platform import single_threaded_blas
 from softbleu.kernels import SCALE
 from softbleu.kernels.prefixes import reached
 from softbleu.language.values import Finding
+from softbleu.matching.matchers import LONG_CELLS, SoftMatcher
 from softbleu.metrics.base import Metric
 from softbleu.metrics.edits import SAME_EDIT, JudgedEdit, JudgedEdits, touch
 from softbleu.metrics.guards import seen_chunk
@@ -79,6 +80,8 @@ class NgramMatch:
     reference_start: int | None  # Token of that reference at which the partner starts, from 0
     similarity: float
     exact: bool
+    closest: tuple[str, ...] | None = None  # Free words that a lower threshold matches, where nothing does
+    closest_similarity: float | None = None
 
 
 @dataclass(frozen=True)
@@ -273,7 +276,6 @@ def explain(
     return explain_corpus(corpus, make_plan(metrics, **settings), segments)
 
 
-@also_named(metric="metrics")
 def parse_segments(texts: Sequence[str], total: int) -> list[int]:
     """Read numbers and ranges of segments of the corpus, each segment once, in the order given.
 
@@ -458,8 +460,19 @@ def _matches(metric: Any, prepared: PreparedCorpus, system: str, segment: int, c
     """Explain by the matches of a matcher."""
     requires = metric.requires
     vectors = prepared.table(metric.vector_choice, requires).words.vectors if requires.vectors else None
-    matches = metric.matching.matches(chunk, vectors, metric.order)
-    return _explanation(system, segment, chunk, prepared.words, matches)
+    matcher, of = metric.matching, (chunk, vectors, metric.order)
+    cells = chunk.candidates.lengths.sum() * chunk.references.lengths.sum()
+    made = _explanation(system, segment, chunk, prepared.words, matcher.matches(*of))
+    if vectors is None or not isinstance(matcher, SoftMatcher) or cells > LONG_CELLS:
+        return made
+    lower = _explanation(system, segment, chunk, prepared.words, matcher.replaced(threshold=0.0).matches(*of))
+    matches = (
+        replace(one, closest=other.reference, closest_similarity=other.similarity)
+        if one.reference is None and other.reference is not None
+        else one
+        for one, other in zip(made.matches, lower.matches, strict=True)
+    )
+    return replace(made, matches=tuple(matches))
 
 
 def _pairs(metric: Any, prepared: PreparedCorpus, system: str, segment: int, chunk: Chunk) -> Explanation:

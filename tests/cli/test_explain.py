@@ -28,6 +28,24 @@ def test_json_is_the_python_interface(command, files):
     assert found == {"schema": 1, "segments": segments}
 
 
+def test_the_closest_ngram_is_that_of_the_next_lower_threshold(command: Any, files: Any) -> None:
+    texts = ["a cat sits here on monday"], ["a dog lies there in spring"]
+    (found,) = softbleu.explain(*texts, metrics="vleu(threshold=0.8)", order=2)
+    apart = {(one.order, one.candidate_start): one for one in found.matches if one.closest is not None}
+    assert {(1, 2), (2, 1)} <= apart.keys()
+    assert all((one.closest is None) != (one.reference is None) for one in found.matches)
+    for place, one in apart.items():
+        assert one.closest_similarity is not None
+        at = f"vleu(threshold={one.closest_similarity - 1e-6})"
+        (lower,) = softbleu.explain(*texts, metrics=at, order=2)
+        (match,) = (other for other in lower.matches if (other.order, other.candidate_start) == place)
+        assert (match.reference, match.similarity) == (one.closest, one.closest_similarity)
+    files.write("a.txt", texts[0])
+    files.write("b.txt", texts[1])
+    shown = command("explain", "-c", "a.txt", "-r", "b.txt", "-m", "vleu(threshold=0.8)").out
+    assert re.search(r"sits +- +0\.00 +closest: lies \(0\.52\)", shown)
+
+
 def test_matrix_of_corpora_and_of_segments(command: Any, files: Any) -> None:
     files.lay("nbest.jsonl")
     for name in ("a.txt", "b.txt", "c.txt", "ref1.txt", "ref2.txt"):

@@ -18,6 +18,7 @@ import pytest
 from cli.conftest import LINES, TEXTS, read_toml
 from judged_systems import OUTPUTS, REFERENCE
 from made_up_logs import text_log
+from made_up_sets import make_set
 from meteor_data import write_meteor_data
 from tables import each_row
 from vector_files import write_store
@@ -240,6 +241,8 @@ def place(files: Any, monkeypatch: pytest.MonkeyPatch, command: Any) -> Path:
     for name, lines in {**NAMED, **wmt, "pairs.jsonl": map(str.strip, generate(PAIRS).lines("jsonl"))}.items():
         files.write(name, lines)
     write_meteor_data(Path("meteor"))
+    texts = {"src": NAMED["reference.txt"], "refA": NAMED["reference.txt"]}
+    make_set(monkeypatch, Path.cwd(), "wmt24", {"en-cs": texts}, Path.cwd().as_uri())
     monkeypatch.setenv("SOFTBLEU_METEOR_DATA", "meteor")
     monkeypatch.setenv("SOFTBLEU_STORES", "stores")
     made = command("networks", "make", "-r", "brackets.txt", "--notation", "brackets", "-o", "networks.jsonl")

@@ -106,6 +106,61 @@ def test_taus_are_those_of_their_definitions(rows: list[oracle.Row], grid: list[
     assert noties.facts["untied"] == hties.facts["untied"] <= noties.facts["pairs"]
 
 
+JUDGED = PAIRS.flatmap(lambda row: st.sampled_from("xyz").map(lambda who: (row[0], *row[1], row[2], who)))
+
+
+@given(st.lists(JUDGED, min_size=4, max_size=40))
+def test_each_judge_is_held_beside_most_of_the_others(rows: list[oracle.Row]) -> None:
+    found = agreement.pairs_left_out(Comparisons.of(rows))
+    for judge in (None, *sorted({row[4] for row in rows})):
+        literal = oracle.beside_others(rows, judge)
+        pairs = found.get(agreement.CEILING if judge is None else f"{judge} (judge)")
+        assert (pairs is None) == (len(literal) < 3)
+        for variant, tau in ({} if pairs is None else pairs.taus(0, 1)).items():
+            value = oracle.tau_of_signs(literal, variant)
+            assert tau.value == (None if value is None else pytest.approx(value, abs=1e-12))
+
+
+def test_ceilings_of_scores_are_those_of_a_literal_loop(tmp_path: Path) -> None:
+    """Each judge beside the mean of the others, where these judged the output, and a metric scored the system."""
+    draw = np.random.default_rng(5)
+    said = {
+        (who, name, segment): float(draw.integers(0, 30)) / 10
+        for who in "xyz"
+        for name in "ABCD"
+        for segment in range(9)
+        if draw.random() < 0.7
+    }
+    rows = [f"{name}\t{segment + 1}\t{who}\t{score}" for (who, name, segment), score in said.items()]
+    (judged := tmp_path / "judged.tsv").write_text("\n".join(["system\tsegment\tannotator\tscore", *rows, ""]))
+    table = ScoreTable("bleu", {}, {name: draw.normal(size=9) for name in "ABC"})
+    asked = {"scores": [table], "assessments": str(judged), "samples": 40}
+    outputs, preferences = (softbleu.metaeval(question, **asked) for question in ("outputs", "preferences"))
+    assert outputs.judges == preferences.judges == ("human ceiling", "x (judge)", "y (judge)", "z (judge)")
+    points = []
+    for (who, name, segment), score in said.items():
+        others = [said[key] for other in "xyz" if other != who and (key := (other, name, segment)) in said]
+        if name != "D" and others:
+            points.append((who, segment, score, sum(others) / len(others)))
+    for label in outputs.judges:
+        mine = [point for point in points if label == "human ceiling" or point[0] == label[0]]
+        *_, own, others = zip(*mine, strict=True)
+        (row,) = (row for row in outputs.records() if row["metric"] == label)
+        assert row["points"] == len(mine)
+        assert row["pearson_low"] < row["pearson"] < row["pearson_high"]
+        for coefficient, function in SCIPY.items():
+            assert row[coefficient] == pytest.approx(function(own, others)[0], abs=1e-12)
+        signs = [
+            (oracle.sign(one[2] - other[2]), oracle.sign(round(one[3] - other[3], 9)))
+            for one, other in combinations(mine, 2)
+            if one[:2] == other[:2]
+        ]
+        for row in preferences.records():
+            if row["metric"] == label:
+                assert row["tau"] == pytest.approx(oracle.tau_of_signs(signs, row["variant"]), abs=1e-12)
+                assert row["low"] < row["tau"] < row["high"]
+
+
 def test_documents_are_drawn_in_the_place_of_segments(tmp_path: Path) -> None:
     """Each measure is of the same points, and its samples those of whole documents."""
     generator = np.random.default_rng(2)

@@ -29,10 +29,31 @@ def expected_wins(rows: Sequence[Row]) -> dict[str, float]:
 
 
 def tau(rows: Sequence[Row], segments: Mapping[str, Sequence[float]], variant: str) -> float | None:
+    apart = ((segments[one][segment] - segments[two][segment], outcome) for segment, one, two, outcome, _ in rows)
+    return tau_of_signs([(sign(difference), outcome) for difference, outcome in apart], variant)
+
+
+def sign(number: float) -> int:
+    return int(number > 0) - int(number < 0)
+
+
+def beside_others(rows: Sequence[Row], judge: str | None) -> list[tuple[int, int]]:
+    """What a judge, or each one, says of two outputs, and what most of the others say."""
+    found = []
+    for segment, one, two, outcome, who in rows:
+        others = [
+            said if a == one else -said
+            for number, a, b, said, other in rows
+            if number == segment and {a, b} == {one, two} and other != who
+        ]
+        if others and judge in (None, who):
+            found.append((outcome, sign(sum(others))))
+    return found
+
+
+def tau_of_signs(signs: Sequence[tuple[int, int]], variant: str) -> float | None:
     above = below = 0
-    for segment, one, two, outcome, _ in rows:
-        mine, theirs = segments[one][segment], segments[two][segment]
-        said = 1 if mine > theirs else -1 if mine < theirs else 0
+    for said, outcome in signs:
         if outcome == 0:
             if variant == "noties":
                 continue

@@ -281,7 +281,7 @@ def test_hostile_text_stays_text(make_page, tmp_path):
 
 
 def test_matches_are_marked(make_page, inputs):
-    report = make_page("score", *inputs[:2], *inputs[4:6], *SETTINGS["vleu"])
+    report = make_page("score", *inputs[:2], *inputs[4:6], *SETTINGS["vleu"], at="#mark=1")
     first, second = ("#segments tbody tr:nth-child(1)", "#segments tbody tr:nth-child(2)")
     assert report.texts(f"{first} .candidate .none") == ["a"]
     assert report.texts(f"{first} .reference .missed") == ["the"]
@@ -297,7 +297,7 @@ def test_matches_are_marked(make_page, inputs):
 
 
 def test_pointing_frames_an_n_gram_and_what_it_met(browser, make_page, inputs):
-    report = make_page("score", *inputs[:2], *inputs[4:], *SETTINGS["vleu"])
+    report = make_page("score", *inputs[:2], *inputs[4:], *SETTINGS["vleu"], at="#mark=1")
     second = "#segments tbody tr:nth-child(2)"
     line = report.one(f"{second} .candidate")
     webdriver.ActionChains(browser).move_to_element(line.find_elements(By.CSS_SELECTOR, ".token")[1]).perform()
@@ -326,6 +326,13 @@ def test_a_bar_divides_the_score_and_marks_say_what_they_mean(browser, make_page
     assert sum(points) == pytest.approx(score, abs=0.11)
     assert report.texts("#gain .part b") == [f"{number:.1f}" for number in points]
     assert report.texts("#gain-kinds .number") == [f"{number:.1f}" for number in points[1:]]
+    credit = report.ask(
+        "return [1, 2, 3, 4].map((n) => rows.flatMap((row) => matchesOf(row, n).filter((k) => !isExact(row, k, n)))"
+        ".reduce((sum, k) => sum + columns.mass[k], 0))"
+    )
+    opened = report.one("#orders input:checked").get_attribute("value")
+    assert opened == str(1 + credit.index(max(credit))) != "1"
+    report.one("#orders input[value='1']").click()
     assert report.texts("#legend .token:not([hidden])")[0] == "no match"
     report.one("#orders input[value='4']").click()
     assert report.texts("#legend .none, #legend .missed") == [
@@ -577,7 +584,9 @@ def test_without_a_threshold_there_is_no_slider(make_page, printed, inputs, tmp_
 
 
 def test_two_systems_side_by_side(browser, make_page, printed, inputs):
-    report = make_page("compare", *inputs, *SETTINGS["vleu"], "-m", "bleu", "chrf", "--title", "A or B?")
+    report = make_page(
+        "compare", *inputs, *SETTINGS["vleu"], "-m", "bleu", "chrf", "--title", "A or B?", at="#mark=1"
+    )
     assert browser.title == "A or B?"
     assert report.texts("#title") == ["A or B?"]
     heads = report.texts("#segments th")

@@ -368,6 +368,7 @@ def test_soft_credit_is_shown_as_the_library_finds_it() -> None:
     assert (gain.exact, gain.added) == (exact, soft - exact)
     assert gain.parts == credit.points_by_kind("candidate", soft - exact)
     assert [part.example.candidate for part in gain.parts] == ["dog"]
+    assert gain.by_order == [sum(pair.millionths for pair in credit.pairs)]
     assert [make_page(Segments.of(*texts), metric).gains for metric in ("bleu", "softbleu")] == [[], []]
 
 

@@ -26,7 +26,10 @@ def texts(*names: str) -> dict[str, list[str]]:
 
 def said(names: str, metrics: str = "chrf", baseline: str | None = None) -> str:
     corpus = Segments.of(texts(*names.split()), REFERENCE)
-    return headline(softbleu.compare_corpus(corpus, metrics.split(), baseline=baseline), Layout())
+    compared = softbleu.compare_corpus(corpus, metrics.split(), baseline=baseline)
+    sentence = headline([*compared], Layout())
+    assert str(compared).startswith(f"{sentence}\n")  # As Python prints it
+    return sentence
 
 
 @pytest.mark.parametrize(

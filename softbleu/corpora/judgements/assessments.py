@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import permutations
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,12 +52,21 @@ class Annotations:
 
     def pairs(self) -> tuple[Floats, Floats, Integers]:
         """Scores of every two annotators of an output, both ways round, and the number of the output."""
-        order = np.argsort(self.outputs, kind="stable")
-        groups = np.split(order, np.flatnonzero(np.diff(self.outputs[order])) + 1)
-        pairs = [(one, other) for group in groups for one, other in permutations(group.tolist(), 2)]
-        pairs = [(one, other) for one, other in pairs if self.annotators[one] != self.annotators[other]]
+        pairs = [(one, other) for group in self._by_output() for one, other in permutations(group, 2)]
         one, other = np.array(pairs, np.int64).reshape(-1, 2).T
         return self.scores[one], self.scores[other], self.outputs[one]
+
+    def beside_others(self) -> tuple[Integers, Floats]:
+        """Find judgements of outputs that others judged, too; return their places, and the others' mean scores."""
+        scores, several = self.scores.tolist(), [group for group in self._by_output() if len(group) > 1]
+        # Exact sums: of the same scores in another order the mean is the same.
+        means = {one: fmean(scores[other] for other in group if other != one) for group in several for one in group}
+        return np.array([*means], np.int64), np.array([*means.values()], np.float64)
+
+    def _by_output(self) -> list[list[int]]:
+        """List the places of the judgements of each output, which have one annotator each."""
+        order = np.argsort(self.outputs, kind="stable")
+        return [group.tolist() for group in np.split(order, np.flatnonzero(np.diff(self.outputs[order])) + 1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +85,13 @@ class Assessments:
     def __len__(self) -> int:
         return len(self.scores)
 
+    @property
+    def numbers(self) -> Integers:
+        """Segment of each output, from 0; texts of the same source are of one."""
+        if self.texts is None:
+            return np.array(self.segments, np.int64)
+        return np.unique(self.texts.source or (), return_inverse=True)[1]
+
     def pick(self, scored: Mapping[str, Floats], metric: str) -> tuple[Floats, Floats, Integers]:
         """Select the outputs that a metric scored: human scores, metric scores, and segments.
 
@@ -92,7 +109,7 @@ class Assessments:
             if len(values) != len(self):
                 assessed = counted(len(self), "text was", "texts were")
                 raise InputError(f"{metric} has {counted(len(values), 'segment')}, {assessed} assessed")
-            return self.scores, values, np.unique(self.texts.source or (), return_inverse=True)[1]
+            return self.scores, values, self.numbers
         outputs = self._outputs(scored, metric)
         rows = [(score, next(iter(values.values())), segment) for score, values, segment in outputs if values]
         if not rows:

@@ -141,6 +141,16 @@ class Comparisons:
         names = tuple(name for name in self.systems if name in wanted)
         return replace(taken, systems=names, first=new[taken.first], second=new[taken.second])
 
+    def beside_others(self) -> tuple[Self, Integers]:
+        """Select comparisons that other annotators made, too; also return the outcome for most of the others."""
+        _, pair = np.unique([self.segment, self.first, self.second], axis=1, return_inverse=True)
+        _, own = np.unique([pair.ravel(), self.annotator], axis=1, return_inverse=True)
+        wins, counts = (
+            np.bincount(pair.ravel(), column)[pair.ravel()] - np.bincount(own.ravel(), column)[own.ravel()]
+            for column in (self.outcome, np.ones(len(self)))
+        )
+        return self.at(counts > 0), np.sign(wins[counts > 0]).astype(np.int64)
+
     def one_sided(self, scored: Collection[str]) -> tuple[list[str], list[str]]:
         """List systems that were compared but not scored, and systems that were only scored."""
         return [name for name in self.systems if name not in scored], [

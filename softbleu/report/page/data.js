@@ -11,7 +11,7 @@ const tooLong = new Set(data.too_long);
 const at = (id) => document.getElementById(id);
 const state = {
   threshold: data.run,
-  order: order && !data.marks ? 1 : 0,
+  order: order && !data.marks ? data.metric.opens : 0,
   line: 0,
   query: "",
   system: data.pair ? data.pair[0] : -1,
