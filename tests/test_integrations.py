@@ -66,10 +66,10 @@ def assert_shown(section: str, printed: object) -> None:
     assert SECTIONS[section][-1] == f"{printed}\n"
 
 
-def adapted(path: Path, folder: Path, **changes: str) -> Path:
+def adapted(path: Path, folder: Path, *changes: tuple[str, str]) -> Path:
     """Copy a file with other names of models and data."""
     text = path.read_text(encoding="utf-8")
-    for before, after in changes.values():
+    for before, after in changes:
         assert before in text
         text = text.replace(before, after)
     (folder / path.name).write_text(text, encoding="utf-8")
@@ -156,9 +156,9 @@ def test_trl_trains_by_rewards_and_names_them(tmp_path: Path, monkeypatch: pytes
         path = adapted(
             FOLDER / "trl_grpo.py",
             tmp_path,
-            model=("Qwen/Qwen3-0.6B", "model"),
-            reward=('Reward("chrf")', reward),
-            settings=("num_generations=8", size_of_batch),
+            ("Qwen/Qwen3-0.6B", "model"),
+            ('Reward("chrf")', reward),
+            ("num_generations=8", size_of_batch),
         )
         run_path(str(path))
     first, skipped = (log for log in logs if "reward" in log)
@@ -349,9 +349,9 @@ def test_promptfoo_asserts_by_the_score(tmp_path: Path) -> None:
         pytest.skip("needs promptfoo: .ci/harnesses makes an environment that has it")
     folder = FOLDER / "promptfoo"
     adapted(folder / "softbleu_assert.py", tmp_path)
-    names = {"prompt": ("Translate into English: {{source}}", "{{source}}"), "model": ("openai:gpt-5-mini", "echo")}
+    names = [("Translate into English: {{source}}", "{{source}}"), ("openai:gpt-5-mini", "echo")]
     said = zip(("Die Katze saß auf der Matte", "Der Hund bellte"), OUTPUTS, strict=True)
-    adapted(folder / "promptfooconfig.yaml", tmp_path, **names, **dict(zip("ab", said, strict=True)))
+    adapted(folder / "promptfooconfig.yaml", tmp_path, *names, *said)
     environment = {**os.environ, "PROMPTFOO_PYTHON": sys.executable, "PROMPTFOO_DISABLE_UPDATE": "1"}
     command = [program, "eval", "--no-cache", "--output", "found.json"]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
@@ -378,7 +378,7 @@ def test_lm_evaluation_harness_names_the_column_after_the_metric(tmp_path: Path)
     rows = [{"source": "…", "references": references} for references in REFERENCES]
     (tmp_path / "test.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     adapted(FOLDER / "lm_eval" / "softbleu_metric.py", tmp_path)
-    adapted(FOLDER / "lm_eval" / "translation.yaml", tmp_path, data=("test.jsonl", str(tmp_path / "test.jsonl")))
+    adapted(FOLDER / "lm_eval" / "translation.yaml", tmp_path, ("test.jsonl", str(tmp_path / "test.jsonl")))
     tasks = TaskManager(include_path=str(tmp_path), include_defaults=False)
     found = simple_evaluate(model=Said(), tasks=["translation"], task_manager=tasks, bootstrap_iters=0)
     assert found["results"]["translation"]["chrf,none"] == CORPUS
