@@ -15,7 +15,7 @@ class Chrf(EnvironmentInterface):
     def step(self, message_log_batch, metadata):
         rewards = self.reward(message_log_batch, [task["references"] for task in metadata])
         said = [{"role": "environment", "content": f"{reward:.3f}"} for reward in rewards]
-        rewards = torch.tensor(rewards, dtype=torch.float64)
+        rewards = torch.tensor(rewards)
         return EnvironmentReturn(said, metadata, [None] * len(said), rewards, torch.ones_like(rewards))
 
     def global_post_process_and_metrics(self, batch):

@@ -314,12 +314,15 @@ def test_nemo_rl_gets_a_tensor_of_rewards(monkeypatch: pytest.MonkeyPatch) -> No
     environment = run_path(str(FOLDER / "nemo_rl_environment.py"))["Chrf"]({})
     logs = [[{"role": "user", "content": "…"}, {"role": "assistant", "content": text}] for text in OUTPUTS]
     found = environment.step(logs, [{"references": references} for references in REFERENCES])
-    assert found.rewards.tolist() == REWARDS
+    assert found.rewards.tolist() == pytest.approx(REWARDS, rel=1e-6)
     assert found.terminateds.tolist() == [1, 1]
     assert len(found.observations) == len(found.metadata) == len(found.next_stop_strings) == 2
     batch = {"rewards": found.rewards}
-    assert environment.global_post_process_and_metrics(batch) == (batch, {"chrf": pytest.approx(np.mean(REWARDS))})
-    assert_shown("NeMo RL", found.rewards.tolist())
+    assert environment.global_post_process_and_metrics(batch) == (
+        batch,
+        {"chrf": pytest.approx(np.mean(REWARDS), rel=1e-6)},
+    )
+    assert_shown("NeMo RL", found.rewards)
 
 
 def test_inspect_scores_what_models_say(tmp_path: Path) -> None:
