@@ -28,6 +28,7 @@ BESIDE = (
     "experiments/*/*.md",
     "experiments/*/*.svg",
     "heads/*/card.md",
+    "integrations/README.md",
     "integrations/evaluate/softbleu/README.md",
     "language/*/card.md",
 )

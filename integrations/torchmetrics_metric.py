@@ -15,7 +15,9 @@ class TextScore(Metric):
         self.add_state("sums", 0 * self.sums_of(["a"], ["a"]), dist_reduce_fx="sum")
 
     def sums_of(self, preds, target):
-        return torch.tensor(sum(self.text_metric.corpus_score(preds, target, level="segment").statistics))
+        return torch.tensor(
+            sum(self.text_metric.corpus_score(preds, target, level="segment").statistics), device=self.device
+        )
 
     def update(self, preds, target):
         self.sums = self.sums + self.sums_of(preds, target)

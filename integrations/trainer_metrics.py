@@ -6,7 +6,8 @@ import softbleu
 
 
 def compute_metrics(predicted, tokenizer):
-    known = (np.where(ids < 0, tokenizer.pad_token_id, ids) for ids in (predicted.predictions, predicted.label_ids))
-    outputs, references = (tokenizer.batch_decode(ids, skip_special_tokens=True) for ids in known)
+    ids = predicted.predictions[0] if isinstance(predicted.predictions, tuple) else predicted.predictions
+    known = (np.where(each < 0, tokenizer.pad_token_id, each) for each in (ids, predicted.label_ids))
+    outputs, references = (tokenizer.batch_decode(each, skip_special_tokens=True) for each in known)
     results = softbleu.score(outputs, references, metrics=["bleu", "chrf"])
     return {result.metric: result.score for result in results}

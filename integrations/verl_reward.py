@@ -1,4 +1,4 @@
-"""verl 0.9: `custom_reward_function.path=verl_reward.py`; its reward manager `batch` takes `compute_scores`."""
+"""verl 0.9: `reward.custom_reward_function.path=verl_reward.py`; `ground_truth` is a text or a list of texts."""
 
 from softbleu import Reward
 
@@ -7,7 +7,3 @@ reward = Reward("chrf")
 
 def compute_score(data_source, solution_str, ground_truth, extra_info=None, **more):
     return reward([solution_str], [ground_truth])[0]
-
-
-def compute_scores(data_sources, solution_strs, ground_truths, extra_infos=None, **more):
-    return reward(solution_strs, ground_truths)

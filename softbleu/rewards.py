@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from softbleu.types import Floats, Integers, Json
 
 _PER_COMPLETION = "a list with an entry per completion"
+_THOUGHTS = ("reasoning", "reasoning_text", "thinking")  # Types of parts of messages
 _COLUMN = "references"  # Keyword of the references, unless another column is named
 WithoutReference = Literal["error", "skip"]
 TokenSpans = Sequence[tuple[int, int]]
@@ -173,11 +174,13 @@ class Reward:
         Parameters
         ----------
         completions
-            Texts, or lists of messages with `role` and `content`, whose last message of an assistant is scored.
+            Texts, or lists of messages with `role` and `content`, whose last message of an assistant is scored. If it
+            has no text, as where it calls a tool, its output is empty.
         references
             A text or a list of texts for each completion; texts may be messages, too.
         source
-            A text for each completion, where the metric needs it, or a gate compares with it.
+            A text for each completion, where the metric needs it, or a gate compares with it; a gate leaves entries
+            alone that are None or no text.
         offsets
             With `dense`, start and end of the tokens of each completion, in characters. What is due within a token,
             or before it and after the last one, is its reward; what is due at the end of the text, the last one's.
@@ -212,7 +215,8 @@ class Reward:
             given = {_COLUMN: references, "source": source}
             others |= {name: each for name, each in given.items() if each is not None}
             references = others.get(self.column)
-        texts = [text_of(each, place) for place, each in enumerate(_listed("completions", completions), start=1)]
+        said = [text_of(each, place) for place, each in enumerate(_listed("completions", completions), start=1)]
+        texts = [text or "" for text in said]
         models, known = self._references(references, len(texts), others), self._source(source, len(texts))
         rows = [row for row, given in enumerate(models) if given is not None]
         kept = [texts[row] for row in rows]
@@ -245,7 +249,7 @@ class Reward:
         """Score checked texts as a gate leaves them, and count the changed ones."""
         passed: list[Passed] = []
         for row, (text, texts_of_row) in enumerate(zip(texts, references, strict=True)):
-            one = None if source is None else source[row]
+            one = (None if source is None else source[row]) or None
             # A reward does not depend on the other completions.
             opened = gate.over([texts_of_row], None if one is None else [one]) if isinstance(gate, Gate) else gate
             passed.append(opened.passed(text, texts_of_row, one))
@@ -311,13 +315,21 @@ class Reward:
         return [models or None for models in references]
 
     def _source(self, given: object, count: int) -> list[str] | None:
-        if given is None and self.metric.requires.source:
+        """Check source texts; to a gate what is missing or no text is an empty one."""
+        needed = self.metric.requires.source
+        if given is None and needed:
             raise InputError(f"metric {self.metric.name!r} needs the source: give source=[…], a text per completion")
-        if given is None or not (self.metric.requires.source or self.gate):
+        if given is None or not (needed or self.gate):
             return None
-        texts = [text_of(each, place, "source") for place, each in enumerate(_listed("source texts", given), start=1)]
-        _check_count("source texts", len(texts), count)
-        return texts
+        entries = _listed("source texts", given)
+        _check_count("source texts", len(entries), count)
+        texts = [
+            text_of(each, place, "source") if needed or isinstance(each, str | Mapping | list | tuple) else None
+            for place, each in enumerate(entries, start=1)
+        ]
+        if needed and None in texts:
+            raise InputError(f"source {texts.index(None) + 1} has no text: give one")
+        return [text or "" for text in texts]
 
 
 def _listed(what: str, values: object) -> Sequence[Any]:
@@ -329,8 +341,8 @@ def _check_count(what: str, count: int, wanted: int) -> None:
         raise InputError(f"{counted(wanted, 'completion')} but {what} for {count}: give an entry per completion")
 
 
-def text_of(given: object, place: int, what: str = "completion") -> str:
-    """Return the text of a completion, of messages that of the last one of an assistant.
+def text_of(given: object, place: int, what: str = "completion") -> str | None:
+    """Return the text of a completion, of messages that of the last one of an assistant; None if that has none.
 
     `place` is its number, from 1, and `what` its name in errors. Raises InputError for anything but text.
 
@@ -345,8 +357,7 @@ def text_of(given: object, place: int, what: str = "completion") -> str:
         if not said:
             roles = ", ".join(dict.fromkeys(str(one["role"]) for one in messages))
             raise InputError(f"{what} {place} has no message of the role assistant, only of {roles}")
-        content = said[-1].get("content")
-        return "" if content is None else _content_of(content, f"{what} {place}")
+        return _content_of(said[-1].get("content"), f"{what} {place}")
     raise InputError(f"{what} {place} is {_kind(given)}: give a text, or messages with role and content")
 
 
@@ -354,14 +365,15 @@ def _is_message(value: object) -> bool:
     return isinstance(value, Mapping) and ("role" in value or "content" in value)
 
 
-def _content_of(content: Json, where: str) -> str:
-    """Return the text of a message."""
-    if isinstance(content, str):
+def _content_of(content: Json, where: str) -> str | None:
+    """Return the text of a message; None if it calls tools, or has nothing but other parts than text."""
+    if content is None or isinstance(content, str):
         return content
     parts = content if isinstance(content, list | tuple) else [content]
-    if not all(isinstance(part, Mapping) and isinstance(part.get("text", ""), str) for part in parts):
+    if not all(isinstance(part, Mapping) and isinstance(part.get("text"), str | None) for part in parts):
         raise InputError(f"the content of {where} is {_kind(content)}: give a text, or parts with a text each")
-    return "".join(part.get("text", "") for part in parts)
+    texts = [part["text"] for part in parts if part.get("text") is not None and part.get("type") not in _THOUGHTS]
+    return "".join(texts) if texts else None
 
 
 def _references_of(entry: Json, place: int) -> tuple[str, ...]:
@@ -372,17 +384,8 @@ def _references_of(entry: Json, place: int) -> tuple[str, ...]:
         several = list(entry)
         if several and isinstance(several[0], Mapping):
             several = [several]
-    return tuple(
-        text_of(each, place, "the reference of completion")
-        for each in several
-        if each is not None and not _without_content(each)
-    )
-
-
-def _without_content(given: object) -> bool:
-    """Whether these are messages of which the last has no text."""
-    last = given[-1] if isinstance(given, list | tuple) and given else given
-    return isinstance(last, Mapping) and last.get("content", "") is None
+    texts = [text_of(each, place, "the reference of completion") for each in several if each is not None]
+    return tuple(text for text in texts if text is not None)
 
 
 def _is_list(text: str) -> bool:

@@ -106,6 +106,25 @@ def test_messages_are_scored_by_what_the_assistant_says_last():
     assert Reward("chrf", column="source")(["a cat"], ["no"], ["a cat"]) == [1.0]
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        message(None),
+        {"role": "assistant", "tool_calls": [{"name": "search"}]},
+        message([]),
+        message([{"type": "text", "text": None}]),
+        message([{"type": "reasoning", "text": "the cat"}, {"type": "tool_use", "name": "search"}]),
+    ],
+)
+def test_messages_without_text_are_missing_wherever_they_stand(said):
+    """An empty output, no reference, no source; a gate does without a source."""
+    gated = Reward("chrf", gate="empty")
+    assert gated([[said], [message("the cat"), said]], ["the cat"] * 2, [[said], 7]) == [0, 0]
+    assert gated.shares == {"empty": 1}
+    assert Reward("chrf", missing="skip")(["a cat"] * 2, [[[said]], [[said], "a cat"]]) == [None, 1]
+    refused(InputError, "source 1 has no text", Reward("gleu"), ["a"], ["a"], [[said]])
+
+
 @pytest.mark.parametrize("gate", [None, "empty"])
 def test_completions_without_a_reference_are_skipped_where_asked(gate):
     """None in their places; the others have the rewards that they have alone, whole and by token."""

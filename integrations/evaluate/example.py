@@ -3,6 +3,7 @@
 import evaluate
 
 metric = evaluate.load("integrations/evaluate/softbleu")
-outputs, references = ["the cat sat on a mat", "a dog barks"], ["the cat sat on the mat", "the dog barked"]
-found = metric.compute(predictions=outputs, references=references, metric="chrf", char_order=2)
-print({name: round(number, 2) for name, number in found.items()})
+outputs = ["the cat sat on a mat", "a dog barks"]
+references = [["the cat sat on the mat", "a cat sat"], ["the dog barked"]]
+found = metric.compute(predictions=outputs, references=references, metric="chrf")
+print(found["score"], found["precisions_1"])
