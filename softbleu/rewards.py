@@ -149,13 +149,8 @@ class Reward:
         """Return settings of the reward beside the metric, where they are not the defaults."""
         gate = "" if self.gate is None else "+".join(_rules_of(self.gate))
         column = "" if self.column == _COLUMN else self.column
-        given: dict[str, object] = {
-            "strict": self.strict,
-            "dense": self.dense,
-            "every": self.every > 1 and self.every,
-            "gate": gate,
-            "column": column,
-        }
+        given = {"dense": self.dense, "every": self.every > 1 and self.every, "gate": gate, "column": column}
+        given["strict"] = self.strict
         given["missing"] = "" if self.missing == "error" else self.missing
         return {name: value for name, value in given.items() if value}
 

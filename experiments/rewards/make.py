@@ -15,7 +15,7 @@ The plan, written before the table was made:
 - Hill climbing begins with shuffled words and changes one word of each line at a time: it swaps two words, moves one,
   leaves one out, puts in or writes another word of the reference. A change stays if the reward is not lower, and the
   text has no three consecutive words of the reference. Each line takes .12 s of CPU, which is 60 s for 500 lines;
-  it climbs the first 100 lines (`lines`), and all where `plan.toml` says so. `rounds` counts the changes of a line.
+  it climbs the first 100 lines (`lines`). `rounds` counts the changes that were tried for a line.
 - A reward is from 0 to 1, as `softbleu.Reward` gives it. A text beats another one if its reward is greater.
 - Intervals are 95%: of a mean by Student's t, of a share by Wilson.
 
@@ -162,7 +162,7 @@ def rows_of(
     for each, values in rewards.items():
         cells: list[object] = [name, each, len(values), count if each == "hill climbing" else ""]
         spread = t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-        cells += [f"{values.mean() + sign * spread:.4f}" for sign in (0, -1, 1)]
+        cells += [f"{min(max(values.mean() + sign * spread, 0), 1):.4f}" for sign in (0, -1, 1)]
         for other in ("system", "human"):
             wins = binomtest(int((values > rewards[other][: len(values)]).sum()), len(values))
             bounds = wins.proportion_ci(method="wilson")

@@ -15,8 +15,7 @@ _NEGATOR = re.compile(
     r"\b(?:(?i:not|never|nobody|nothing|neither|without|nicht|kein\w*|nie|не|нет)|no|ne|pas)\b|[不没沒]|नहीं|नही"
 )
 _CONTRACTED = re.compile(r"(?i)n['’]t\b|(?<=\bcan)not\b")
-_SHARE = 0.1  # Of words in which something is hidden, at least
-_LENGTH, _ORDER, _POWER = 0.65, 0.6, 8  # Chosen on 12 of 24 sets, see experiments/rewards
+_LENGTH, _ORDER, _POWER = 0.65, 0.9, 8  # Chosen on 12 of 24 sets, see experiments/rewards
 
 
 def strict_factor(text: str, references: Sequence[str]) -> float:
@@ -25,8 +24,8 @@ def strict_factor(text: str, references: Sequence[str]) -> float:
     It is 0 where a reference was only written otherwise: with other blanks, capitals, invisible characters or letters
     of another script, or denied. Else it is the 8th power of a factor of length and one of order. The first is the
     length of the shorter text over the longer one, in words or in characters, whichever is less, over .65. The second
-    is for texts all of whose words are the reference's, unless they stand there in a row. It is the number of shared
-    runs of three words, and a half, over .6 of the text's words. Neither is more than 1.
+    is for texts all of whose words are the reference's: the share of pairs of words that follow each other there, too,
+    over .9. Neither is more than 1.
 
     >>> texts = "A cat sat on the mats.", "The old cat", "Mat the on is cat old the.", "The old cat isn't on the mat."
     >>> [round(strict_factor(text, ["The old cat is on the mat."]), 3) for text in texts]
@@ -45,10 +44,10 @@ def _form(output: CheckedText, reference: CheckedText) -> float:
     """Multiply the factors of length and of order."""
     words, wanted = output.words, reference.words
     sizes = (len(output.plain), len(reference.plain)), (len(words), len(wanted))
-    length = min(1.0, min(min(pair) / max(pair) for pair in sizes) / _LENGTH)
-    if not {*words} <= {*wanted} or _shared(output, reference, 2) >= len(words) - 1:
+    length = min(1.0, min((min(pair) / max(pair) for pair in sizes if pair[1]), default=1.0) / _LENGTH)
+    if len(words) < 2 or not {*words} <= {*wanted}:
         return length
-    return length * min(1.0, (_shared(output, reference, 3) + 0.5) / (_ORDER * len(words)))
+    return length * min(1.0, _shared(output, reference, 2) / (len(words) - 1) / _ORDER)
 
 
 def _shared(one: CheckedText, other: CheckedText, size: int) -> int:
@@ -57,17 +56,18 @@ def _shared(one: CheckedText, other: CheckedText, size: int) -> int:
     return reduce(and_, counts).total()
 
 
+def _hidden(text: CheckedText) -> int:
+    """Count words with invisible characters, and those with letters of several scripts."""
+    return len(_HIDDEN.findall(text.text)) + sum(len(CheckedText(word).scripts) > 1 for word in text.words)
+
+
 def _is_disguise(output: CheckedText, reference: CheckedText) -> bool:
     """Whether the letters of a reference are written otherwise."""
     words, known, joined = output.words, {*reference.words}, "".join(reference.words)
-    least = max(2.0, _SHARE * len(words))
-    hidden, own = (len(_HIDDEN.findall(text.text)) for text in (output, reference))
-    mixed, usual = (sum(len(CheckedText(word).scripts) > 1 for word in text.words) for text in (output, reference))
-    if hidden - own >= least or mixed - usual >= least:
-        return True
-    size = sum(map(len, words))
-    apart = sum(len(word) for word in words if word not in known and word in joined)
-    if len(reference.words) > 3 and 0.8 < size / len(joined) < 1.25 and apart >= 0.7 * size:
+    hidden, usual = map(_hidden, (output, reference))
+    size, apart = len("".join(words)), sum(len(word) for word in words if word not in known and word in joined)
+    moved = len(reference.words) > 3 and 0.8 < size / len(joined) < 1.25 and apart >= 0.7 * size
+    if moved or hidden - usual >= max(2, 0.1 * len(words)):
         return True
     cased = re.findall(r"[^\W\d_]+", output.text)
     raised = sum(word != word.lower() and word.lower() in known and word not in reference.text for word in cased)
