@@ -24,8 +24,8 @@ def strict_factor(text: str, references: Sequence[str]) -> float:
     It is 0 where a reference was only written otherwise: with other blanks, capitals, invisible characters or letters
     of another script, or denied. Else it is the 8th power of a factor of length and one of order. The first is the
     length of the shorter text over the longer one, in words or in characters, whichever is less, over .65. The second
-    is for texts all of whose words are the reference's: the share of pairs of words that follow each other there, too,
-    over .9. Neither is more than 1.
+    is for texts all of whose words are the reference's: the share of pairs of words that follow each other there as
+    well, over .9. Neither is more than 1.
 
     >>> texts = "A cat sat on the mats.", "The old cat", "Mat the on is cat old the.", "The old cat isn't on the mat."
     >>> [round(strict_factor(text, ["The old cat is on the mat."]), 3) for text in texts]
