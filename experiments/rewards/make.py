@@ -6,7 +6,7 @@
 The plan, written before the table was made:
 
 - Lines: the first 500 of WMT21 de-en with their human reference A. The real system is Facebook-AI, the second human
-  is reference B. No line is left out. BERTScore takes the first 100 lines, for time.
+  is reference B. No line is left out. Metrics over an encoder take the first 100 lines, for time.
 - Manipulations are of the words of reference A, split at blanks: whoever trains on a reward may come to know what
   the reference has, so each is the most that a policy of its kind can gain. `MANIPULATIONS` names them; chance has
   a seed.

@@ -27,6 +27,20 @@ def strict_factor(text: str, references: Sequence[str]) -> float:
     is for texts all of whose words are the reference's: the share of pairs of words that follow each other there as
     well, over .9. Neither is more than 1.
 
+    Parameters
+    ----------
+    text
+        An output.
+    references
+        At least one text that it is compared with.
+
+    Returns
+    -------
+    float
+        1 for an output that is a reference, or has no words.
+
+    Examples
+    --------
     >>> texts = "A cat sat on the mats.", "The old cat", "Mat the on is cat old the.", "The old cat isn't on the mat."
     >>> [round(strict_factor(text, ["The old cat is on the mat."]), 3) for text in texts]
     [1.0, 0.032, 0.0, 0.0]
