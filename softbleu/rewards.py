@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 import numpy as np
 
 from softbleu.corpora.gates import Gate, GivenGate, OpenGate, Passed
+from softbleu.corpora.tampering import strict_factor
 from softbleu.engine.plan import make_metric
 from softbleu.engine.prefixes import EveryTokens
 from softbleu.engine.scorer import SegmentScorer, check_partial
@@ -67,6 +68,9 @@ class Reward:
     cache
         Cache on disk what an encoder or a language model makes of each text, as scores do. By default nothing is
         written, for each completion is new.
+    strict
+        Lower the rewards of completions that are the reference written otherwise, denied or in another order, or
+        have another length: times `softbleu.corpora.tampering.strict_factor`.
     settings
         Settings of the metric.
 
@@ -97,14 +101,18 @@ class Reward:
         name: str | None = None,
         missing: WithoutReference = "error",
         cache: bool = False,
+        strict: bool = False,
         **settings: Unpack[Settings],
     ) -> None:
         self.metric = make_metric(metric, **settings)
         self.dense, self.every, self.column, self.name, self.cache = bool(dense), every, column, name, cache
+        self.strict = bool(strict)
         self.missing = known_name("missing", missing, get_args(WithoutReference))
         requires = self.metric.requires
         if requires.gold or requires.delays or not in_percent(self.metric):
             raise InputError(f"no reward is made of {self.metric.name!r}: name a metric of texts, such as chrf")
+        if strict and not requires.references:
+            raise InputError(f"strict compares with references, which {self.metric.name!r} has none of: leave it out")
         if not is_whole_number(every) or every < 1:
             raise InputError(f"every is a whole number of tokens, at least 1, not {every!r}")
         if dense:
@@ -144,6 +152,7 @@ class Reward:
         gate = "" if self.gate is None else "+".join(_rules_of(self.gate))
         column = "" if self.column == _COLUMN else self.column
         given = {"dense": self.dense, "every": self.every > 1 and self.every, "gate": gate, "column": column}
+        given["strict"] = self.strict
         given["missing"] = "" if self.missing == "error" else self.missing
         return {name: value for name, value in given.items() if value}
 
@@ -274,6 +283,9 @@ class Reward:
         """Score checked texts: numbers, or arrays of rewards by character."""
         batch = texts, references, source
         totals = [self._reward(score) for score in self._scorer.scores(*batch)]
+        if self.strict:
+            lowered = map(strict_factor, texts, references)
+            totals = [total * factor for total, factor in zip(totals, lowered, strict=True)]
         if not self.dense:
             return totals
         rewards = []
