@@ -11,7 +11,7 @@ class DenseGRPOTrainer(GRPOTrainer):
         self.dense, self.discount = dense, discount
 
     def _generate_and_score_completions(self, inputs):
-        """Put in the place of each advantage those of the tokens: what follows a token, less its group's mean there."""
+        """Replace each advantage by those of its tokens: what follows a token, less the group's mean at its place."""
         batch = super()._generate_and_score_completions(inputs)
         mask, decode = batch["completion_mask"], self.processing_class.decode
         rows = [ids[there.bool()] for ids, there in zip(batch["completion_ids"], mask, strict=True)]

@@ -210,7 +210,7 @@ class Reward:
         """
         if self.dense and offsets is None and "completion_ids" in others:
             raise InputError(
-                "the trainer takes one number a completion: leave dense=True out, or train by integrations/trl_dense.py"
+                "this trainer takes one number a completion: leave out dense=True, or see integrations/trl_dense.py"
             )
         if self.column != _COLUMN:
             given = {_COLUMN: references, "source": source}

@@ -110,7 +110,7 @@ def test_dense_rewards_become_advantages_of_tokens(discount: float, tmp_path: Pa
     from tokenizers import Tokenizer, models, pre_tokenizers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
-    known = {word: place for place, word in enumerate(["<pad>", "</s>", *"the cat sat on a mat".split()])}
+    known = {word: place for place, word in enumerate(["<pad>", "</s>", *["the", "cat", "sat", "on", "a", "mat"]])}
     words = Tokenizer(models.WordLevel(known, unk_token="<pad>"))
     words.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer = PreTrainedTokenizerFast(tokenizer_object=words, pad_token="<pad>", eos_token="</s>")

@@ -18,7 +18,7 @@ from softbleu.metrics.edits import extract_edits
 from softbleu.metrics.refless import content_words
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "challenges"))
-from challenges import CHANGES, SplitText, Spoiler  # noqa: E402
+from challenges import CHANGES, SplitText, Spoiler
 
 LIST = tomllib.loads((Path(__file__).resolve().parent / "controls.toml").read_text(encoding="utf-8"))
 CONTROLS, CONSTANTS, SAME = LIST["control"], LIST["constants"]["sentences"], LIST["same"]

@@ -27,8 +27,8 @@ HERE = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parents[1] / "integrations"))
 from trl_dense import DenseGRPOTrainer  # noqa: E402
 
-SOURCE = "pes kočka vlak strom dům voda chléb město kniha řeka".split()
-TARGET = "dog cat train tree house water bread town book river".split()
+SOURCE = ["pes", "kočka", "vlak", "strom", "dům", "voda", "chléb", "město", "kniha", "řeka"]
+TARGET = ["dog", "cat", "train", "tree", "house", "water", "bread", "town", "book", "river"]
 SEEDS, STEPS, RATES = range(5), 100, (1e-3, 3e-3)
 WAYS = {"whole": None, "by token": 1.0, "by token, discount .9": 0.9, "by token, discount .5": 0.5}
 
