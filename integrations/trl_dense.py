@@ -6,7 +6,7 @@ from trl import GRPOTrainer
 
 
 class DenseGRPOTrainer(GRPOTrainer):
-    def __init__(self, *given, dense, discount=0.9, **more):
+    def __init__(self, *given, dense, discount=0.5, **more):
         super().__init__(*given, **more)
         self.dense, self.discount = dense, discount
 

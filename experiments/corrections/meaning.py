@@ -13,7 +13,7 @@ settings. CoNLL-2014 had no say.
 
 Writes meaning.csv: per cent of the lines in which a control has at least as much as its rival (`rewrite` over
 `source`: more than it), with 95% intervals of 1,000 samples of the lines; and meaning-agreement.csv: tau of outputs
-of all sets (and r within sentences of GMEG), as in `product.csv`, with differences from `gleu`.
+of SEEDA and both halves of GMEG, with differences from `gleu`, and measures of `product.csv`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from controls import MEANINGS, make_meanings
-from make import HERE, TIED, Set, conll14, gmeg, gmeg_judged, lines_of, scores_of, seeda, write_rows
+from controls import CONSTANTS, MEANINGS, make_meanings
+from make import (
+    HERE,
+    TIED,
+    Set,
+    conll14,
+    conll_with_errors,
+    gmeg,
+    gmeg_judged,
+    gmeg_with_errors,
+    lines_of,
+    scores_of,
+    write_rows,
+)
 from product import LEAST, tau, within
 
 SMOL, TENTH = "language_model=smollm2-135m", 0.1  # The weight of product.csv
@@ -54,6 +66,7 @@ OUTSIDE = {
     **{f"refless, SmolLM2, encoder {each}": f"refless({ENCODED}, least_meaning={each}, {SMOL})" for each in CHOICES},
     **{f"refless, encoder {each}": f"refless({ENCODED}, least_meaning={each})" for each in CHOICES},
 }
+STEMS, PRODUCT = ("refless", "refless, SmolLM2", "fluency", "fluency, stems"), "product, stems"
 FAMILIES = ("refless, encoder", "refless, SmolLM2, encoder", "fluency, encoder")
 TO_SOURCE = {"BERTScore to the source": "bertscore", "trained to the source": "trained"}
 LINES = tomllib.loads((HERE / "rewrites.toml").read_text(encoding="utf-8"))
@@ -72,16 +85,20 @@ def outputs_of(given: Set, name: str) -> tuple[Set, dict[str, list[str]]]:
     return some, made
 
 
-def scored(texts: Set, known: Sequence[str] = KNOWN) -> dict[str, dict[str, np.ndarray]]:
-    """Scores of all outputs by all metrics and products."""
-    tables = [*scores_of(texts, known), *scores_of(texts, [*OUTSIDE], OUTSIDE)]
+def scored(texts: Set, known: Sequence[str], *choices: float) -> dict[str, dict[str, np.ndarray]]:
+    """Scores of all outputs by metrics and products, with these least meanings of the encoder."""
+    outside = [*STEMS[1:], *(f"{kind} {each}" for kind in FAMILIES for each in choices)]
+    tables = [*scores_of(texts, known), *scores_of(texts, outside, OUTSIDE)]
     found = {table.name: dict(table.segments) for table in tables}
-    parts = {"stems": "fluency, stems", **{f"encoder {each}": f"fluency, encoder {each}" for each in CHOICES}}
+    parts = {
+        PRODUCT: "fluency, stems",
+        **{f"product, encoder {each}": f"fluency, encoder {each}" for each in choices},
+    }
     for label, fluency in parts.items():
-        pairs = {name: (found[SOFT][name], found[fluency][name]) for name in texts.systems}
-        found[f"product, {label}"] = {
-            name: np.maximum(soft, LEAST) ** TENTH * np.maximum(fluent, LEAST) ** (1 - TENTH)
-            for name, (soft, fluent) in pairs.items()
+        found[label] = {
+            name: np.maximum(found[SOFT][name], LEAST) ** TENTH
+            * np.maximum(found[fluency][name], LEAST) ** (1 - TENTH)
+            for name in texts.systems
         }
     return found
 
@@ -125,7 +142,7 @@ def meanings() -> tuple[list[list[object]], float]:
     for name, given in (("fce", gmeg("fce")), ("conll14", conll14())):
         some, outputs = outputs_of(given, name)
         texts = some.with_systems(outputs)
-        found = scored(texts)
+        found = scored(texts, KNOWN, *CHOICES)
         found |= to_source(texts, found["fluency"])
         if not chosen:
             sums = {each: np.mean([worth(found[f"{kind} {each}"]) for kind in FAMILIES]) for each in CHOICES}
@@ -141,28 +158,36 @@ def meanings() -> tuple[list[list[object]], float]:
     return rows, chosen
 
 
-def agreement(chosen: float) -> Iterator[list[object]]:
-    """How well these agree with people."""
-    names = [GLEU, SOFT, "fluency", "fluency, stems", "refless, SmolLM2", "product, stems"]
-    names += [f"{kind} {chosen}" for kind in (*FAMILIES, "product, encoder")]
-    for given in (seeda("sent"), gmeg("fce"), conll14(), gmeg("wiki")):
-        honest = given.honest
-        found = scored(given.with_systems({name: given.systems[name] for name in honest}), [GLEU, SOFT, "refless"])
-        stacked = np.stack([np.stack([found[name][each] for each in honest]) for name in ["refless", *names]])
+def agreement(chosen: float) -> Iterator[list[list[object]]]:
+    """How well these agree with people, and what errors and fluent sentences have: rows of each set."""
+    encoded = [f"{kind} {chosen}" for kind in FAMILIES]
+    names = [*STEMS, *encoded, PRODUCT, f"product, encoder {chosen}"]
+    seeda_given = [*conll_with_errors()][1]
+    for given, spoilt in (seeda_given, gmeg_with_errors("fce"), gmeg_with_errors("wiki")):
+        honest, source = given.honest, list(given.texts.source or ())
+        outputs = {**{name: given.systems[name] for name in honest}, "src": source, "source+error": spoilt}
+        found = scored(given.with_systems(outputs), [GLEU, SOFT, "refless"], chosen)
+        stacked = np.stack([np.stack([found[name][each] for each in honest]) for name in (GLEU, *names)])
         known = {"tau": tau(stacked, honest, given.comparisons.only(honest))}
         if given.source.startswith("gmeg"):
             judged = gmeg_judged(given.name.lower())
             known["r within"] = within(stacked, np.stack([judged[name] for name in honest]))
+        rows: list[list[object]] = []
         for measure, sampled in known.items():
-            for name, row in zip(["refless", *names], sampled, strict=True):
-                for label, values in ((measure, row), (f"{measure} less gleu", row - sampled[1])):
-                    yield [
-                        given.name,
-                        name,
-                        label,
-                        float(values[0]),
-                        *np.quantile(values[1:], [0.025, 0.975]).tolist(),
-                    ]
+            for name, row in zip((GLEU, *names), sampled, strict=True):
+                for label, values in ((measure, row), (f"{measure} less gleu", row - sampled[0])):
+                    ends = np.quantile(values[1:], [0.025, 0.975]).tolist()
+                    rows.append([given.name, name, label, float(values[0]), *ends])
+        few = given.with_systems({"src": source, **{each: [each] * len(source) for each in CONSTANTS}}).every(8)
+        constant = scored(few, [GLEU, SOFT, "refless"], chosen)
+        for name in (GLEU, *names):
+            win = 100 * float(np.mean(found[name]["source+error"] > found[name]["src"] + TIED))
+            worst = max(float(constant[name][each].mean()) for each in CONSTANTS) - float(
+                constant[name]["src"].mean()
+            )
+            rows += [[given.name, name, "errors win", win, "", ""]]
+            rows += [[given.name, name, "worst constant, less the source", worst, "", ""]]
+        yield rows
 
 
 def main() -> None:
@@ -170,8 +195,10 @@ def main() -> None:
     rows, chosen = meanings()
     write_rows("meaning", [["set", "metric", "control", "rival", "percent", "low", "high"], *rows])
     print("chosen:", chosen, flush=True)  # noqa: T201
-    head = ["set", "metric", "measure", "value", "low", "high"]
-    write_rows("meaning-agreement", [head, *agreement(chosen)])
+    found: list[list[object]] = [["set", "metric", "measure", "value", "low", "high"]]
+    for some in agreement(chosen):
+        found += some
+        write_rows("meaning-agreement", found)
 
 
 if __name__ == "__main__":
