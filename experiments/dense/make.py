@@ -29,7 +29,7 @@ from trl_dense import DenseGRPOTrainer  # noqa: E402
 
 SOURCE = ["pes", "kočka", "vlak", "strom", "dům", "voda", "chléb", "město", "kniha", "řeka"]
 TARGET = ["dog", "cat", "train", "tree", "house", "water", "bread", "town", "book", "river"]
-SEEDS, STEPS, RATES = range(5), 100, (1e-3, 3e-3)
+SEEDS, STEPS, RATE = range(5), 100, 1e-3
 WAYS = {"whole": None, "by token": 1.0, "by token, discount .9": 0.9, "by token, discount .5": 0.5}
 
 
@@ -54,7 +54,7 @@ def data(seed: int) -> Dataset:
     return Dataset.from_list(rows)
 
 
-def curve(seed: int, discount: float | None, rate: float) -> list[float]:
+def curve(seed: int, discount: float | None) -> list[float]:
     """Train, and return the mean reward of the samples of each step."""
     set_seed(seed)
     words = tokenizer()
@@ -68,7 +68,7 @@ def curve(seed: int, discount: float | None, rate: float) -> list[float]:
             per_device_train_batch_size=64,
             max_completion_length=10,
             max_steps=STEPS,
-            learning_rate=rate,
+            learning_rate=RATE,
             lr_scheduler_type="constant",
             logging_steps=1,
             report_to="none",
@@ -91,15 +91,13 @@ def curve(seed: int, discount: float | None, rate: float) -> list[float]:
 def main() -> None:
     """Train in all ways, and write."""
     rows = []
-    for rate in RATES:
-        for way, discount in WAYS.items():
-            for seed in SEEDS:
-                found = curve(seed, discount, rate)
-                rows.append([rate, way, seed, *(f"{each:.4f}" for each in found)])
-                print(rate, way, seed, *np.mean(np.reshape(found, (-1, 20)), axis=1).round(3), flush=True)  # noqa: T201
-                with (HERE / "curves.csv").open("w", encoding="utf-8", newline="") as stream:
-                    head = ["rate", "way", "seed", *range(1, STEPS + 1)]
-                    csv.writer(stream, lineterminator="\n").writerows([head, *rows])
+    for way, discount in WAYS.items():
+        for seed in SEEDS:
+            found = curve(seed, discount)
+            rows.append([way, seed, *(f"{each:.4f}" for each in found)])
+            print(way, seed, *np.mean(np.reshape(found, (-1, 20)), axis=1).round(3), flush=True)  # noqa: T201
+            with (HERE / "curves.csv").open("w", encoding="utf-8", newline="") as stream:
+                csv.writer(stream, lineterminator="\n").writerows([["way", "seed", *range(1, STEPS + 1)], *rows])
 
 
 if __name__ == "__main__":

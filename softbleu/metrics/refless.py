@@ -165,13 +165,13 @@ def meaning(candidate: Sequence[str], source: Sequence[str], t: float) -> float:
     return precision * recall / (t * precision + (1 - t) * recall) if matched else 0.0
 
 
-def likeness(candidates: Sequence[Sequence[str]], sources: Sequence[Sequence[str]]) -> Floats:
+def encoded_meaning(candidates: Sequence[Sequence[str]], sources: Sequence[Sequence[str]]) -> Floats:
     """Compute the cosine of the mean hidden states of each candidate and its source, by `minilm-l6`.
 
     It is halved where one side has more negations, or other numbers in digits, and 0 where a line is empty.
 
     >>> pairs = ["I can not swim .", "I am no swimmer .", "I can swim ."], ["I can n't swim ."] * 3
-    >>> likeness(*([line.split() for line in side] for side in pairs)).round(2).tolist()
+    >>> encoded_meaning(*([line.split() for line in side] for side in pairs)).round(2).tolist()
     [0.9, 0.69, 0.42]
     """
     states = encoded_lines(DEFAULT_ENCODER, (6,)).means([*candidates, *sources])
@@ -283,7 +283,7 @@ class Refless(WholeMetric):
         Of precision in M's mean, P R / (t P + (1 - t) R): much weight of precision makes M follow recall.
     matched
         Content words that M counts: of equal `stems`, or aligned by `meteor`, synonyms and paraphrases too. With
-        `minilm-l6` M is the likeness of both lines: `likeness`.
+        `minilm-l6` M is the likeness of both lines: `encoded_meaning`.
     meteor_data
         Where these are from.
     aggregate
@@ -449,7 +449,7 @@ class Refless(WholeMetric):
         if self.matched == "meteor":
             rows[:, :, 3] = np.rint(_PARTS * self._aligned_meaning(chunk, words, kernels))
         elif self.matched == "minilm-l6":
-            rows[:, 0, 3] = np.rint(_PARTS * likeness(candidates, sources))
+            rows[:, 0, 3] = np.rint(_PARTS * encoded_meaning(candidates, sources))
             rows[:, 1, 3] = _PARTS * np.array([*map(bool, sources)])
         else:
             for row, candidate, source in zip(rows, candidates, sources, strict=True):
