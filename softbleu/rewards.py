@@ -209,7 +209,8 @@ class Reward:
         Raises
         ------
         InputError
-            There are no references or fewer than completions, or something is not text.
+            There are no references or fewer than completions, or something is not text; or a trainer such as
+            GRPOTrainer of TRL, which takes one number a completion, calls a reward of `dense`.
 
         Examples
         --------
@@ -220,6 +221,10 @@ class Reward:
         >>> bool(abs(rewards.sum() - Reward("chrf")(["the cat lay"], ["the cat sat"])[0]) < 1e-12)
         True
         """
+        if self.dense and offsets is None and "completion_ids" in others:
+            raise InputError(
+                "this trainer takes one number a completion: leave out dense=True, or see integrations/trl_dense.py"
+            )
         if self.column != _COLUMN:
             given = {_COLUMN: references, "source": source}
             others |= {name: each for name, each in given.items() if each is not None}

@@ -9,6 +9,7 @@ from refusing import refused
 from shared_data import shared
 
 import softbleu
+from softbleu.encoders import open_encoder
 from softbleu.errors import InputError
 from softbleu.language import DEFAULT_LANGUAGE, VALUES, ModelChoice, open_language
 from softbleu.language.values import _open, _open_language
@@ -60,6 +61,26 @@ def test_meaning_by_the_matches_of_meteor(tmp_path, candidate, source, stems, me
     for matched, expected in (("stems", stems), ("meteor", meteor)):
         given = {"matched": matched, "meteor_data": data} if matched == "meteor" else {}
         assert criteria([candidate], [source], **given).meaning == pytest.approx(100 * expected, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("candidate", "source", "share"),
+    [
+        ("He goes to school .", "He go to school .", 1),
+        ("He does n't go to school .", "He go to school .", 1 / 2),
+        ("Nobody can not swim .", "They can swim .", 1 / 2),
+        ("It cost 20 in 1984 .", "It cost 30 in 1984 .", 1 / 2),
+        ("It is not 7 : 30 .", "It isn't 7.30", 1),
+        ("", "dogs", 0),
+        ("dogs", "", 0),
+    ],
+)
+def test_meaning_by_an_encoder_falls_where_negations_or_numbers_differ(candidate, source, share):
+    encoder = open_encoder("minilm-l6")
+    means = [encoder.encode(encoder.tokenize([line.split()]), (6,)).mean(axis=0) for line in (candidate, source)]
+    cosine = means[0] @ means[1] / math.prod(map(np.linalg.norm, means))
+    found = criteria([candidate], [source], matched="minilm-l6").meaning
+    assert found == pytest.approx(100 * share * cosine, abs=1e-3)
 
 
 def test_criteria_are_weighed_values():

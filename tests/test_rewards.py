@@ -188,6 +188,7 @@ def test_anything_but_text_is_refused_in_one_line(given, said):
         (lambda: Reward("chrf", dense=True)(["ab"], ["a"], offsets=[[(-1, 1)]]), "in order and within its 2 char"),
         (lambda: Reward("chrf", dense=True)(["ab"], ["a"], offsets=[[(1, 2), (0, 1)]]), "in order and within"),
         (lambda: Reward("chrf", dense=True)(["ab"], ["a"], offsets=[None]), "a .start, end. for each token"),
+        (lambda: Reward("chrf", dense=True)(["a"], ["a"], completion_ids=[[1]]), "this trainer takes one number a"),
         (lambda: Reward("chrf", every=2), "make the reward with dense=True"),
         (lambda: Reward(["chrf", "bleu"]), "one metric is needed here, not a list of 2"),
         (lambda: Reward("gleu")(["a"], ["a"]), "needs the source"),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import re
+import sys
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,12 +13,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 from softbleu.corpora.edits import GoldSegment, apply_edits
+from softbleu.corpora.grammar import Chance
 from softbleu.metrics.edits import extract_edits
+from softbleu.metrics.refless import content_words
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "challenges"))
+from challenges import CHANGES, SplitText, Spoiler
 
 LIST = tomllib.loads((Path(__file__).resolve().parent / "controls.toml").read_text(encoding="utf-8"))
 CONTROLS, CONSTANTS, SAME = LIST["control"], LIST["constants"]["sentences"], LIST["same"]
 ERRORS_WIN, TRIED_ON = LIST["errors_win"], LIST["tried_on"]
 SOURCE, CONSTANT, ERRORS = "source", "constant", "errors"
+MEANINGS = ("empty", "half", "deletion", "negation", "another")
+DENIED, NOT = "It is not true that", ("not", "n't")
 
 
 class Words(NamedTuple):
@@ -171,3 +180,52 @@ def _changes(segment: GoldSegment) -> Iterable[Words]:
         for edit in annotation.edits:
             if edit.start >= 0:
                 yield Words(edit.start, edit.end, tuple((edit.corrections or ("",))[0].split()))
+
+
+def make_meanings(texts: Sequence[str], others: Sequence[str]) -> dict[str, list[str]]:
+    """Make of each text outputs that say something else: lines by name.
+
+    Nothing; the first half of its words; the text without a content word; the text denied; and of the other lines the
+    one with the greatest share of words in common.
+
+    >>> make_meanings(["He has seen old ships ."], ["A dog barks .", "He has old friends ."])["another"]
+    ['He has old friends .']
+    """
+    words = [(other, set(other.lower().split())) for other in others]
+    return {
+        "empty": [""] * len(texts),
+        "half": [" ".join(text.split()[: len(text.split()) // 2]) for text in texts],
+        "deletion": [*map(without_word, range(len(texts)), texts)],
+        "negation": [*map(denied, range(len(texts)), texts)],
+        "another": [max(words, key=lambda other: _shared(text, other[1]))[0] for text in texts],
+    }
+
+
+def _shared(text: str, other: set[str]) -> float:
+    own = set(text.lower().split())
+    return len(own & other) / len(own | other)
+
+
+def without_word(seed: int, text: str) -> str:
+    """Leave out a content word.
+
+    >>> without_word(1, "He has seen old ships .")
+    'He has old ships .'
+    """
+    words, content = text.split(), content_words(text.split())
+    places = [place for place, word in enumerate(words) if word.lower() in content]
+    if places:
+        del words[random.Random(seed).choice(places)]
+    return " ".join(words)
+
+
+def denied(seed: int, text: str) -> str:
+    """Deny a text, or affirm one that denies: by a rule of `challenges.py`, else by words before it.
+
+    >>> denied(0, "He has seen old ships ."), denied(0, "we eat")
+    ("He has n't seen old ships .", 'It is not true that we eat')
+    """
+    spoiler = Spoiler(SplitText.of(text), SplitText.of(""), {}, Chance(seed))
+    edits = [each for each in CHANGES["negation"](spoiler) if each[1] - each[0] == 2 or each[2][-1].endswith(NOT)]
+    made = spoiler.changed(edits)
+    return re.sub("(?<=[a-z])n't", " n't", made) if made else f"{DENIED} {text}"

@@ -1,7 +1,7 @@
-"""Put the table of controls into docs/guide/gec.md: python experiments/corrections/controls_page.py.
+"""Put tables of controls into docs/guide/gec.md and corrections.md: python experiments/corrections/controls_page.py.
 
-`gaming.csv`, `answers.csv` and `ensemble.csv` have the figures; `rewarded` says which controls beat a metric, and so
-what `also_rewards` must say.
+`gaming.csv`, `answers.csv` and `ensemble.csv` have the figures of the first, `meaning.csv` of the second; `rewarded`
+says which controls beat a metric, and so what `also_rewards` must say.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from controls import CONTROLS, ERRORS, ERRORS_WIN
+from controls import CONTROLS, ERRORS, ERRORS_WIN, MEANINGS, SOURCE
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from filling import fill  # noqa: E402
 
-PAGE = HERE.parents[1] / "docs" / "guide" / "gec.md"
+GUIDE = HERE.parents[1] / "docs" / "guide"
+PAGE, PAGE_OF_MEANINGS = GUIDE / "gec.md", GUIDE / "corrections.md"
 SHOWN = {
     "GLEU+ vleu .8 in context, progress": "`gleu`, `vleu` .8 in context",
     "GLEU+": "`gleu`",
@@ -53,6 +54,22 @@ CLASSES = {  # Metrics with all their defaults, by their names here
 }
 SLOW = {  # Of which gaming.csv has a part of the lines, by their names in ensemble.csv
     "gleu xleu .8 in context, exact": "GLEU+ xleu 0.8 in context",
+}
+IN_MEANING = {  # Metrics of meaning.csv
+    "GLEU+": "`gleu`",
+    "GLEU+ vleu .8 in context, progress": "`gleu`, `vleu` .8 in context",
+    "GREEN": "`green`",
+    "ERRANT": "`errant`",
+    "M2": "`m2`",
+    "I-measure": "`imeasure`",
+    "chrF": "`chrf`",
+    "BERTScore": "`bertscore`",
+    "refless": "`refless`",
+    "refless, SmolLM2": "`refless`, SmolLM2",
+    "product, stems": "the product",
+    "refless, encoder 0.55": "`refless`, encoder",
+    "refless, SmolLM2, encoder 0.55": "`refless`, SmolLM2, encoder",
+    "product, encoder 0.55": "the product, encoder",
 }
 BLIND = ("softbleu", "bertscore", "bleu", "chrf", "ter")  # They do not look at the source
 
@@ -119,6 +136,25 @@ def table() -> Iterator[str]:
         yield f"| {shown} | {' | '.join(cells)} |"
 
 
+def meanings() -> Iterator[str]:
+    """Write the table of other meanings, of CoNLL-2014."""
+    known = {
+        (row["metric"], row["control"], row["rival"]): float(row["percent"])
+        for row in read("meaning")
+        if row["set"] == "CoNLL-2014"
+    }
+    controls = (*MEANINGS, "wrong")
+    yield f"| | {' | '.join(controls)} | of the source | rewrite |"
+    yield f"|---|{'---:|' * (len(controls) + 2)}"
+    for metric, shown in IN_MEANING.items():
+        above = [known[metric, control, "rewrite"] for control in controls]
+        of_source = max(known[metric, f"{control} of source", SOURCE] for control in MEANINGS)
+        cells = [f"{each:.0f}" for each in (*above, of_source, known[metric, "rewrite", SOURCE])]
+        yield f"| {shown} | {' | '.join(cells)} |"
+
+
+TABLES = {PAGE: ("controls", table), PAGE_OF_MEANINGS: ("meanings", meanings)}
+
 if __name__ == "__main__":
-    page = PAGE.read_text(encoding="utf-8")
-    PAGE.write_text(fill(page, {"controls": "\n".join(table())}), encoding="utf-8")
+    for path, (name, lines) in TABLES.items():
+        path.write_text(fill(path.read_text(encoding="utf-8"), {name: "\n".join(lines())}), encoding="utf-8")

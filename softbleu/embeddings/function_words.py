@@ -53,6 +53,10 @@ programs in 20 languages (1,604 samples) have at most .19.
 _WORD = r"[\u3040-\u30ff\u3400-\u9fff]|[^\W\d_\u3040-\u30ff\u3400-\u9fff]+"
 """A sequence of letters; Chinese and Japanese characters count one by one. Compiled on use, as it takes 6 ms."""
 
+_NEGATIONS = frozenset(
+    ["no", "not", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "cannot", "without"]
+)
+
 
 def english_share(lines: Iterable[str]) -> tuple[float, int]:
     """Compute the share of English function words in a text; also return its number of words.
@@ -72,3 +76,12 @@ def is_function_word(word: str) -> bool:
     [True, True, True, False]
     """
     return word.lower() in FUNCTION_WORDS or not any(map(str.isalpha, word))
+
+
+def is_negation(word: str) -> bool:
+    """Whether an English word denies something.
+
+    >>> [is_negation(word) for word in ("Nobody", "n't", "isn't", "knot")]
+    [True, True, True, False]
+    """
+    return word.lower() in _NEGATIONS or word.lower().endswith("n't")

@@ -104,7 +104,7 @@ class Settings(MatchSettings, total=False):
     gamma: float | None
     least_meaning: float
     t: float
-    matched: Literal["stems", "meteor"]
+    matched: Literal["stems", "meteor", "minilm-l6"]
     aggregate: Literal["mean", "share"]
     language_model: str | ModelChoice | None
     detector: Literal["spelling", "harper"] | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from softbleu.config.declare import setting
-from softbleu.embeddings.function_words import is_function_word
+from softbleu.embeddings.function_words import is_function_word, is_negation
+from softbleu.encoders.opened import encoded_lines
 from softbleu.errors import InputError, Parameter
 from softbleu.io.arguments import Limit
 from softbleu.io.files import Content, find_resource
@@ -34,6 +36,7 @@ from softbleu.metrics.meteor import STAGES, Meteor, MeteorWords
 from softbleu.metrics.protocols import CANDIDATE, SOURCE, Mark
 from softbleu.metrics.requirements import Requirements, needed
 from softbleu.metrics.score import Score, ScoreColumns, column
+from softbleu.metrics.settings import DEFAULT_ENCODER
 from softbleu.text.coded import Tokens
 from softbleu.text.meteor import MeteorData, needed_data
 from softbleu.text.tokens import data_setting
@@ -162,6 +165,27 @@ def meaning(candidate: Sequence[str], source: Sequence[str], t: float) -> float:
     return precision * recall / (t * precision + (1 - t) * recall) if matched else 0.0
 
 
+def encoded_meaning(candidates: Sequence[Sequence[str]], sources: Sequence[Sequence[str]]) -> Floats:
+    """Compute the cosine of the mean hidden states of each candidate and its source, by `minilm-l6`.
+
+    It is halved where one side has more negations, or other numbers in digits, and 0 where a line is empty.
+
+    >>> pairs = ["I can not swim .", "I am no swimmer .", "I can swim ."], ["I can n't swim ."] * 3
+    >>> encoded_meaning(*([line.split() for line in side] for side in pairs)).round(2).tolist()
+    [0.9, 0.69, 0.42]
+    """
+    states = encoded_lines(DEFAULT_ENCODER, (6,)).means([*candidates, *sources])
+    unit = states / np.linalg.norm(states, axis=1, keepdims=True)
+    pairs = zip(candidates, sources, strict=True)
+    shares = [bool(text and source) * (1 + (_stated(text) == _stated(source))) / 2 for text, source in pairs]
+    return np.asarray((unit[: len(candidates)] * unit[len(candidates) :]).sum(axis=1).clip(0, 1) * shares)
+
+
+def _stated(words: Sequence[str]) -> tuple[int, list[str]]:
+    """Count the negations of a line, and list its numbers, part by part."""
+    return sum(map(is_negation, words)), sorted(re.findall(r"\d+", " ".join(words)))
+
+
 def unmatched(candidate: Sequence[str], source: Sequence[str]) -> tuple[list[str], list[str]]:
     """Content words of a candidate without an equal word or stem in its source, and of the source, likewise.
 
@@ -208,7 +232,7 @@ _MOST_UNLIKELY = 5  # Words that are named, the least likely first
 _CRITERIA = ("grammaticality", "fluency", "meaning", "little meaning")
 _MARKED = {"misspelt": "wrong", "error": "wrong", "unlikely": "minor"}  # Kinds of marks of findings
 Aggregate = Literal["mean", "share"]
-Matched = Literal["stems", "meteor"]
+Matched = Literal["stems", "meteor", "minilm-l6"]
 
 
 def _weight(criterion: str, index: int) -> float | None:
@@ -245,8 +269,8 @@ class Refless(WholeMetric):
     The score is alpha G + beta F + gamma M, divided by the sum of the weights, and times M / `least_meaning` where M
     is less. G: logistic regression of misspellings, other errors, fluency and marks. F: (log P(line) - log P(its
     words by themselves)) / words by a language model and unigrams, between fixed percentiles of learners' lines. M: F
-    of the content words that the line shares with its source, equal or of equal stems, or aligned by METEOR. Of an
-    empty line all three are 0.
+    of the content words that the line shares with its source, equal or of equal stems, or aligned by METEOR; or the
+    likeness of both lines to an encoder. Of an empty line all three are 0.
 
     Parameters
     ----------
@@ -258,7 +282,8 @@ class Refless(WholeMetric):
     t
         Of precision in M's mean, P R / (t P + (1 - t) R): much weight of precision makes M follow recall.
     matched
-        Content words that M counts: of equal `stems`, or aligned by `meteor`, synonyms and paraphrases too.
+        Content words that M counts: of equal `stems`, or aligned by `meteor`, synonyms and paraphrases too. With
+        `minilm-l6` M is the likeness of both lines: `encoded_meaning`.
     meteor_data
         Where these are from.
     aggregate
@@ -283,7 +308,9 @@ class Refless(WholeMetric):
         0.5, "Meaning below which the score falls in proportion", least=0, most=1, always_signed=True
     )
     t: float = setting(0.85, "Weight of precision in the score of meaning", least=0, most=1)
-    matched: Matched = setting("stems", "Content words that count for meaning: of equal stems, or METEOR's matches")
+    matched: Matched = setting(
+        "stems", "Meaning by content words of equal stems or METEOR's matches, or by an encoder of lines"
+    )
     meteor_data: MeteorData | None = data_setting()
     aggregate: Aggregate = setting("mean", "Mean of segments, or share of those better than their source")
     language_model: ModelChoice | None = setting(
@@ -316,7 +343,7 @@ class Refless(WholeMetric):
     @property
     def requires(self) -> Requirements:
         """The source, surface forms of words, and the needs of METEOR if it matches them."""
-        more = () if self.matched == "stems" else (MeteorWords(STAGES, self.meteor_data, lowercase=True),)
+        more = (MeteorWords(STAGES, self.meteor_data, lowercase=True),) if self.matched == "meteor" else ()
         return Requirements(references=False, source=True, parts=(SurfaceForms(), *more))
 
     def resolved(self) -> Self:
@@ -363,12 +390,14 @@ class Refless(WholeMetric):
             grammar = [_named("misspelt", by_kind["misspelt"]), _named("errors", by_kind["error"])]
             grammar += [fault for fault, is_there in surface.items() if is_there]
             new, gone = self._unmatched(line.split(), source.split())
+            differ = self.matched == "minilm-l6" and _stated(line.split()) != _stated(source.split())
+            changed = ("other negations or numbers than the source",) if differ else ()
             likely = sorted((each.value or 0, each.text) for each in found if each.kind == "unlikely")
             unlikely = [text for _, text in likely[:_MOST_UNLIKELY]]
             said = (
                 "; ".join(filter(None, grammar)) or "no fault found: length and fluency",
                 _named("unlikely here", unlikely) or "no word is unlikely here",
-                "; ".join(filter(None, (_named("not in the source", new), _named("gone", gone)))),
+                "; ".join(filter(None, (*changed, _named("not in the source", new), _named("gone", gone)))),
                 f"meaning below {100 * self.least_meaning:g}%",
             )
         weights = np.array(self._weights) / (sum(self._weights) or 1)
@@ -378,7 +407,7 @@ class Refless(WholeMetric):
         return (*causes, *found)
 
     def _unmatched(self, candidate: Sequence[str], source: Sequence[str]) -> tuple[list[str], list[str]]:
-        """Content words that only one side has; none are known where METEOR matches them."""
+        """Content words that only one side has; none are known where stems are not compared."""
         return unmatched(candidate, source) if self.matched == "stems" else ([], [])
 
     def marks(self, chunk: Chunk, words: WordTable | None) -> Iterator[list[Mark]]:
@@ -419,6 +448,9 @@ class Refless(WholeMetric):
         rows[:, :, 1:3] = np.rint(_PARTS * judged).reshape(2, len(candidates), 2).swapaxes(0, 1)
         if self.matched == "meteor":
             rows[:, :, 3] = np.rint(_PARTS * self._aligned_meaning(chunk, words, kernels))
+        elif self.matched == "minilm-l6":
+            rows[:, 0, 3] = np.rint(_PARTS * encoded_meaning(candidates, sources))
+            rows[:, 1, 3] = _PARTS * np.array([*map(bool, sources)])
         else:
             for row, candidate, source in zip(rows, candidates, sources, strict=True):
                 meanings = (meaning(text, source, self.t) if text else 0.0 for text in (candidate, source))

@@ -24,6 +24,7 @@ import numpy as np
 from softbleu.config.declare import setting
 from softbleu.config.languages import UNSPACED
 from softbleu.embeddings.choice import DEFAULT_VECTORS, VectorChoice
+from softbleu.embeddings.function_words import is_negation
 from softbleu.embeddings.learning import lengths_apart
 from softbleu.embeddings.maps import TERMS, VectorMap, map_names
 from softbleu.errors import InputError, Parameter
@@ -212,9 +213,6 @@ def bundled_head(name: str) -> TrainedHead:
 POINT_PARTS = 10**6  # Segments have whole numbers of such parts of a point, which add up to the same digits anywhere
 _LIMIT = Limit("trained", "pairs of words or pieces", 1 << 28, "a document of 3,000 words: 16,000,000")
 """Limit for a candidate and a reference (2 GB)."""
-_NEGATIONS = frozenset(
-    ["no", "not", "never", "none", "nobody", "nothing", "nowhere", "neither", "nor", "cannot", "without"]
-)
 _TIE = 1e-7  # Of equal similarities that of the nearer place is taken
 _WORD_COLUMNS = ("negations", "numbers", "capitals", "unknown")
 _ALIGNED = 12  # Of `FEATURES` those of aligned words or pieces, which come first
@@ -236,7 +234,7 @@ class PairWords:
             unknown = bare == lower and bare not in known.words and any(known.misspelt(["", *split_words(bare)])[1:])
             numeral = number * any(map(str.isdecimal, bare))
             # Negations count by presence, the others by form.
-            negated = lower in _NEGATIONS or lower.endswith("n't")
+            negated = is_negation(lower)
             rows.append((negated, numeral, number * bare[:1].isupper(), number * unknown))
         columns = np.array(rows, np.int64).reshape(-1, len(_WORD_COLUMNS)).T
         return dict(zip((f"pair_{name}" for name in _WORD_COLUMNS), columns, strict=True))
