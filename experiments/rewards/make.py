@@ -20,6 +20,8 @@ The plan, written before the table was made:
 - Intervals are 95%: of a mean by Student's t, of a share by Wilson.
 
 `rewards.csv` has a row for each metric and text, which `rows_of` makes. `|strict` is `Reward(…, strict=True)`.
+`others.csv` has chrF on the sets `others` of the plan, without climbing (`--others`). A set without a second human has
+the reference in its place; negation is English, so other languages do without.
 """
 
 from __future__ import annotations
@@ -148,17 +150,18 @@ def reward_of(name: str, references: Texts) -> Rewarded:
 
 
 def rows_of(
-    name: str, texts: dict[str, Texts], climbed: int = FEW, rounds: int | None = None
+    name: str, texts: dict[str, Texts], climbed: int | None = FEW, rounds: int | None = None
 ) -> Iterator[dict[str, object]]:
-    """Rewards of all texts of `texts_of` by one metric, and of what climbing so many lines finds."""
+    """Rewards of all texts of `texts_of` by one metric, and of what climbing so many lines finds, if any."""
     references = texts["reference"]
     reward = reward_of(name, references)
     constants = [reward([text] * len(references)) for text in texts["constants"]]
     rewards = {each: reward(texts[each]) for each in ("system", "human")}
     rewards |= {each: reward(made) for each, made in manipulated(references).items()}
     rewards["constant"], rewards["best of 50 constants"] = constants[0], max(constants, key=np.mean)
-    found, count = climb(references[:climbed], reward, rounds)
-    rewards["hill climbing"] = reward(found)
+    if climbed is not None:
+        found, count = climb(references[:climbed], reward, rounds)
+        rewards["hill climbing"] = reward(found)
     for each, values in rewards.items():
         cells: list[object] = [name, each, len(values), count if each == "hill climbing" else ""]
         spread = t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
@@ -172,9 +175,29 @@ def rows_of(
 
 def texts_of(data: Path, given: dict[str, str], lines: int = LINES) -> dict[str, Texts]:
     """Read the first lines of a set of `plan.toml`, and constants from behind all 500."""
-    sides = {side: lines_of(data / given["folder"] / given[side]) for side in ("reference", "system", "human")}
+    sides = {
+        side: lines_of(data / given["folder"] / given.get(side, given["reference"]))
+        for side in ("reference", "system", "human")
+    }
     behind = random.Random(SEED).sample(sides["system"][LINES:], CONSTANTS)
     return {side: texts[:lines] for side, texts in sides.items()} | {"constants": behind}
+
+
+def write_table(place: Path, columns: Sequence[str], rows: Sequence[dict[str, object]]) -> None:
+    """Write rows of one of the tables."""
+    with place.open("w", encoding="utf-8", newline="") as stream:
+        table = csv.DictWriter(stream, columns, lineterminator="\n")
+        table.writeheader()
+        table.writerows(rows)
+
+
+def other_rows(data: Path, given: dict[str, str]) -> Iterator[dict[str, object]]:
+    """Rows of chrF, as it is and strict, of one of the plan's `others`."""
+    texts = texts_of(data, given)
+    for name in ("chrf", "chrf|strict"):
+        for row in rows_of(name, texts, climbed=None):
+            if row["text"] != "negated" or given["reference"].endswith(".en"):
+                yield {"set": f"{given['folder']} {Path(given['system']).stem}", **row}
 
 
 def main() -> None:
@@ -182,9 +205,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--only", nargs="*", help="metrics, as they are in the table")
+    parser.add_argument("--others", action="store_true", help="measure strict rewards on other sets")
     given = parser.parse_args()
     warnings.simplefilter("ignore", softbleu.SoftbleuWarning)  # That outputs are odd
     plan = tomllib.loads((HERE / "plan.toml").read_text(encoding="utf-8"))
+    if given.others:
+        found = [row for other in plan["others"] for row in other_rows(given.data, other)]
+        write_table(HERE / "others.csv", ("set", *COLUMNS), found)
+        return
     place = HERE / "rewards.csv"
     rows: list[dict[str, object]] = []
     if place.exists() and given.only is not None:
@@ -195,10 +223,7 @@ def main() -> None:
         rows = [row for row in rows if row["metric"] != name] + [*rows_of(name, texts, size["climbed"])]
         order = [*plan["metrics"]]
         rows.sort(key=lambda row: order.index(str(row["metric"])))
-        with place.open("w", encoding="utf-8", newline="") as stream:
-            table = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
-            table.writeheader()
-            table.writerows(rows)
+        write_table(place, COLUMNS, rows)
 
 
 if __name__ == "__main__":
