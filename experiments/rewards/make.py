@@ -20,8 +20,8 @@ The plan, written before the table was made:
 - Intervals are 95%: of a mean by Student's t, of a share by Wilson.
 
 `rewards.csv` has a row for each metric and text, which `rows_of` makes. `|strict` is `Reward(…, strict=True)`.
-`others.csv` has chrF on the sets `others` of the plan, without climbing (`--others`). A set without a second human has
-the reference in its place; negation is English, so other languages do without.
+`others.csv` has chrF on the sets `others` of the plan, without climbing (`--others`). A set without a second human
+has the reference in its place; negation is English, so other languages do without.
 """
 
 from __future__ import annotations
