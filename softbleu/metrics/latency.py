@@ -389,7 +389,10 @@ class Yaal(Latency):
 
 @dataclass(frozen=True, repr=False)
 class Atd(Latency):
-    """Average Token Delay (Kano et al. 2023): mean time between words and the source tokens of the same number."""
+    """Average Token Delay (Kano et al. 2023): mean time between words and the source tokens of the same number.
+
+    Tokens of speech take 300 ms. `average_token_delay` says which source token a word has.
+    """
 
     name: ClassVar[str] = "atd"
 
@@ -403,7 +406,10 @@ class Atd(Latency):
 
 @dataclass(frozen=True, repr=False)
 class StartOffset(Latency):
-    """Delay of the first word (StartOffset of SimulEval)."""
+    """Delay of the first word (StartOffset of SimulEval).
+
+    A corpus has the mean of its segments with text.
+    """
 
     name: ClassVar[str] = "startoffset"
     usual: ClassVar[str] = "StartOffset"
@@ -413,7 +419,10 @@ class StartOffset(Latency):
 
 @dataclass(frozen=True, repr=False)
 class EndOffset(Latency):
-    """Delay of the last word, from the end of the source on (EndOffset of SimulEval)."""
+    """Delay of the last word, from the end of the source on (EndOffset of SimulEval).
+
+    It is below 0 where the last word came before the end. A corpus has the mean of its segments with text.
+    """
 
     name: ClassVar[str] = "endoffset"
     usual: ClassVar[str] = "EndOffset"
