@@ -54,6 +54,7 @@ class Layout:
     spreadsheet: bool = False
     """Whether CSV text that begins with `=`, `+`, `-` or `@` gets an apostrophe that stops spreadsheets."""
     columns: Sequence[str] = ()  # Columns of comparisons; empty: all
+    verdicts: bool = True  # Whether a sentence names the system with the best score
     width: int = 0  # Columns of the terminal, to which text tables are fitted; 0: no limit
 
     def __post_init__(self) -> None:

@@ -48,8 +48,8 @@ def check(options: CheckOptions) -> None:
     """
     output = options.open_output(pages=True)
     systems = {name: look.name for name, look in options.systems.items()}
-    logs = options.read_logs(options.unit) if options.logs else None
-    odd_delays = [] if logs is None else [*Laal().odd_delays(logs)]
+    logs = options.read_logs(options.unit) if options.logs or options.segmentation or options.resegment else None
+    odd_delays = [*Laal().odd_delays(logs)] if logs is not None and logs.logs else []
     for said in odd_delays:
         note(said)
     with options.progress("checking") as progress:

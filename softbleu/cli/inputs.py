@@ -54,6 +54,12 @@ def open_sample(metrics: Sequence[Metric] = ()) -> ParallelFiles:
     return ParallelFiles.open([str(folder / "candidate.en")], references)
 
 
+_NOT_OF_EACH = (
+    *("candidates", "pairs", "logs", "segmentation", "documents", "gate", "against", "signature", "resume"),
+    "page_wanted",
+)
+
+
 def _note_idle(why: str, **idle: object) -> None:
     """Note that options are ignored, where this is true, and why."""
     for name, said in idle.items():
@@ -196,14 +202,24 @@ class TextOptions(Common, panel="Input", shared=None):
 
     def each_annotator(self) -> list[Segments]:
         """Read each annotator of --gold, or each reference, as a system beside the others."""
-        if self.candidates or self.pairs or self.logs or self.page_wanted:
-            raise InputError("--annotators each makes a table of annotators or references alone: leave out the rest")
+        if unused := [name for name in _NOT_OF_EACH if getattr(self, name)]:
+            what = "--format html" if unused[0] == "page_wanted" else Parameter(unused[0])
+            raise InputError("--annotators each makes a table of annotators or references alone: leave out ", what)
+        self._note_idle_gold()
         if self.gold:
             gold = read_m2(self.gold, self.encoding, absent_annotators=self.absent_annotators or "left-out")
             return leave_one_out(choose_annotators(split_essays(gold)[0], self.annotators_as("numbers")))
+        if not self.references:
+            raise InputError("--annotators each scores annotators of --gold, or references (-r): name a file of them")
         with ParallelFiles.open(self.references[:1], self.references, self.source, encoding=self.encoding) as corpus:
             texts = [[*file.all_lines()] for file in corpus.references]
             return leave_one_out([*zip(*texts, strict=True)], [*corpus.source.all_lines()] if corpus.source else None)
+
+    def _note_idle_gold(self) -> None:
+        """Note options of gold edits that are ignored, as there are none."""
+        if not self.gold:
+            numbers = self.annotators_as("numbers")
+            _note_idle("without --gold", absent_annotators=self.absent_annotators, annotators=numbers)
 
     def labels(self) -> Documents | None:
         """Read the labels of documents, if a file of them is named."""
@@ -263,8 +279,10 @@ class Scoring(TextOptions, shared=None):
         """Return the settings given to metrics and parts with these names; a plug-in's own are for it alone."""
         owners = {"", self.chosen_name("tokenize"), *names}
         given = {option.setting.name: value for option, value in self.chosen if option.plug_in in owners}
-        chosen = next(reversed(self.annotators_as("setting")), None)
-        more = {"preset": self.preset, "language": self.language, "annotators": chosen}
+        chosen = self.annotators_as("setting")
+        if len(chosen) > 1:
+            raise InputError(f"--annotators {' '.join(chosen)}: of metrics of edits choose one, such as best")
+        more = {"preset": self.preset, "language": self.language, "annotators": next(iter(chosen), None)}
         return given | {name: value for name, value in more.items() if value is not None}
 
     @cached_property
@@ -353,9 +371,7 @@ class Scoring(TextOptions, shared=None):
         compared = any(metric.requires.references or metric.requires.edits for metric in plan.metrics)
         from_source = compared and against == "source"
         referred = self.references and not self.resegment
-        if not self.gold:
-            numbers = self.annotators_as("numbers")
-            _note_idle("without --gold", absent_annotators=self.absent_annotators, annotators=numbers)
+        self._note_idle_gold()
         _note_idle("with --against source", gold=from_source and self.gold, reference=from_source and referred)
         _note_idle("where nothing is compared with references", against=self.against and not compared)
         _note_idle("where no text is scored", gate=self.gate and not texts)
@@ -370,12 +386,18 @@ class Scoring(TextOptions, shared=None):
             absent = absent or cast("Absent | None", self.signed.get("absent"))
         if self.input_format and not self.pairs:
             raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
-        if self.logs and (self.pairs or self.candidates or self.gold):
-            raise InputError("--log has the outputs of systems: leave out -c, --pairs and --gold")
-        if self.logs or (self.segmentation and self.candidates):
+        cut = self.logs or (self.segmentation and self.candidates)
+        if cut and (self.pairs or self.gold or (self.logs and self.candidates)):
+            said = (
+                "--log has the outputs of systems: leave out -c,"
+                if self.logs
+                else "--segmentation cuts -c: leave out"
+            )
+            raise InputError(f"{said} --pairs and --gold")
+        _note_idle("without --log", unit=not self.logs and self.unit, at=not self.logs and self.moments)
+        if cut:
             return nullcontext(self.read_logs(self.unit or cast("DelayUnit | None", self.signed.get("unit"))))
         _note_idle("without --candidate", resegment=self.resegment and not self.candidates)
-        _note_idle("without --log", unit=self.unit, at=self.moments)
         _note_idle("without --log or --candidate", segmentation=self.segmentation)
         if self.pairs:
             if self.candidates or self.references or self.source or self.gold:

@@ -74,6 +74,7 @@ def score(options: ScoreOptions) -> None:
     if options.annotators_as("each"):
         corpora = options.each_annotator()
         note("each is scored by the others: scores say how well annotators agree, not who is best")
+        output = replace(output, layout=replace(output.layout, verdicts=False))
         output.write([one for each in corpora for one in score_corpus(each, plan, level=level, jobs=options.jobs)])
         return
     soft = None if options.score_only or level != "corpus" else _SOFT.get(options.output_format)

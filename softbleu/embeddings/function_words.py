@@ -81,7 +81,7 @@ def is_function_word(word: str) -> bool:
 def is_negation(word: str) -> bool:
     """Whether an English word denies something.
 
-    >>> [is_negation(word) for word in ("Nobody", "n't", "isn't", "knot")]
+    >>> [is_negation(word) for word in ("Nobody", "n't", "isn’t", "knot")]
     [True, True, True, False]
     """
-    return word.lower() in _NEGATIONS or word.lower().endswith("n't")
+    return word.lower() in _NEGATIONS or word.lower().endswith(("n't", "n’t"))

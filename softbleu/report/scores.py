@@ -49,7 +49,7 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
     """Write one system as a card, several systems or metrics as one table; first a row per segment at that level."""
     groups = _by_metric(results)
     if len(groups) > 1 and not any(result.parts_of for result in results):
-        yield from _table_text(replace(_metric_table(groups, layout), lead=best_scores_text(groups)), layout)
+        yield from _table_text(replace(_metric_table(groups, layout), lead=best_scores_text(groups, layout)), layout)
         return
     for number, group in enumerate(groups):
         yield "\n" if number else ""
@@ -60,7 +60,9 @@ def write_text(results: Sequence[Result], layout: Layout) -> Iterator[str]:
             yield from _card(group[0], layout)
             yield from _signed_below(group[0], layout)
         else:
-            yield from _table_text(replace(_system_table(group, layout), lead=best_scores_text([group])), layout)
+            yield from _table_text(
+                replace(_system_table(group, layout), lead=best_scores_text([group], layout)), layout
+            )
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def write_soft_text(scores: SoftScores, layout: Layout) -> Iterator[str]:
         beside = TableColumn(name, first.label, "score", _decimals(scores.exact, layout))
         rows = [[*row, result.score] for row, result in zip(table.rows, scores.exact, strict=True)]
         shown = [*table.shown[:2], beside, *table.shown[2:]]
-        lead = best_scores_text([scores.results])
+        lead = best_scores_text([scores.results], layout)
         table = replace(table, columns=[*table.columns, name], rows=rows, shown=shown, lead=lead)
         yield from _table_text(table, layout)
         return

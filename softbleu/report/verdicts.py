@@ -103,17 +103,17 @@ def make_verdicts(tables: Sequence[Comparison], layout: Layout, at: str = "") ->
     return verdicts
 
 
-def best_scores_text(groups: Sequence[Sequence[Result]]) -> str:
+def best_scores_text(groups: Sequence[Sequence[Result]], layout: Layout) -> str:
     """Name the systems with the best score by each metric, which nothing has tested.
 
-    Empty for one system, also at several moments of its outputs, and where a score is missing.
+    Empty for one system, also at several moments of its outputs, where a score is missing, and if the layout says so.
 
     >>> from softbleu import score
-    >>> best_scores_text([score({"A": ["a cat"], "B": ["a dog"]}, ["a cat"], metrics="chrf")])
+    >>> best_scores_text([score({"A": ["a cat"], "B": ["a dog"]}, ["a cat"], metrics="chrf")], Layout())
     'A has the best chrF (not tested; softbleu compare tests it).'
     """
     names, said = [result.name for result in groups[0]], list[tuple[str, tuple[str, ...]]]()
-    if len(names) < 2 or {name.rpartition("@")[0] for name in names} & {*names}:
+    if not layout.verdicts or len(names) < 2 or {name.rpartition("@")[0] for name in names} & {*names}:
         return ""
     for group in groups:
         scores = [result.score if result.higher_is_better else -result.score for result in group]

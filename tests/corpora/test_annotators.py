@@ -143,6 +143,7 @@ def test_each_annotator_is_scored_as_in_a_literal_loop(command, written, tmp_pat
         parts.append(command("score", "-m", metric, *files, "--score-only", "--digits", 8, "--quiet").out)
     found = command("score", "-m", metric, "--gold", gold, "--annotators", "each", "--score-only", "--digits", 8)
     assert found.out == "".join(parts)
+    assert "best" not in command("score", "-m", metric, "--gold", gold, "--annotators", "each").out
     source = [one.source for one in read_m2(gold)]
     references = [*zip(TEXTS[0], TEXTS[1], source, strict=True)]
     scores = [
