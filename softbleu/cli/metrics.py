@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from shlex import quote
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from softbleu.cli.command import command
 from softbleu.cli.options import Common
@@ -23,6 +23,7 @@ from softbleu.metrics.reading import read_metric
 from softbleu.text.tokens import TOKENIZERS
 
 if TYPE_CHECKING:
+    from softbleu.config.declare import Registry
     from softbleu.metrics.base import Metric
     from softbleu.tables import Table
 
@@ -64,24 +65,24 @@ def metrics(options: MetricsOptions) -> None:
 @command
 def matchers(options: NamesOptions) -> None:
     """List the matchers, also of plug-ins, or show one."""
-    shown = describe_matchers()
-    if options.wanted is not None:
-        shown = describe_part(MATCHERS.find(options.wanted))
-        shown = _with_example(shown, f"{_TEXTS} --matcher {options.wanted}")
-    options.open_output().write(shown)
+    _write_parts(options, describe_matchers(), MATCHERS, "matcher")
 
 
 @command
 def tokenizers(options: NamesOptions) -> None:
     """List the tokenizers, or show one."""
-    shown = describe_tokenizers()
-    if options.wanted is not None:
-        shown = describe_part(TOKENIZERS.find(options.wanted))
-        shown = _with_example(shown, f"{_TEXTS} --tokenize {options.wanted}")
-    options.open_output().write(shown)
+    _write_parts(options, describe_tokenizers(), TOKENIZERS, "tokenize")
 
 
 _TEXTS = "-c system.txt -r ref.txt"
+
+
+def _write_parts(options: NamesOptions, shown: Table, known: Registry[Any], option: str) -> None:
+    """Write the table of all parts of a kind, or describe the one that is wanted."""
+    if options.wanted is not None:
+        part = describe_part(known.find(options.wanted))
+        shown = _with_example(part, f"{_TEXTS} --{option} {options.wanted}")
+    options.open_output().write(shown)
 
 
 def _arguments(metric: Metric, name: str) -> str:

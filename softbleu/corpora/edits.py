@@ -99,19 +99,12 @@ class Annotation:
             shared_first = sorted(texts, key=partial(ne, by_place.get((edit.start, edit.end))))
             ways.append((edit.start, edit.end, tuple(shared_first)))
         chosen = dict[_Way, tuple[str, ...]]()
-        for first, last in (
-            chunk_spans([*ways, *others]) if others and any(len(texts) > 1 for *_, texts in ways) else ()
-        ):
-            here = sorted(
-                (way for way in dict.fromkeys(ways) if first <= way[0] and way[1] <= last), key=itemgetter(0, 1)
-            )
-            beside = [
-                (one[0] - first, one[1] - first, one[2]) for one in others if first <= one[0] and one[1] <= last
-            ]
-            ends = *here, (last, last, ((),))
-            chosen.update(
-                zip(here, _choose(ends, source, first, apply_edits(source[first:last], beside)), strict=False)
-            )
+        several = others and any(len(texts) > 1 for *_, texts in ways)
+        for first, last in chunk_spans([*ways, *others]) if several else ():
+            here = [way for way in dict.fromkeys(ways) if first <= way[0] and way[1] <= last]
+            beside = [(start - first, end - first, to) for start, end, to in others if first <= start and end <= last]
+            made = apply_edits(source[first:last], beside)
+            chosen.update(zip(here, _choose((*here, (last, last, ((),))), source, first, made), strict=False))
         return tuple((*way[:2], chosen.get(way, way[2][0])) for way in ways)
 
 

@@ -163,6 +163,16 @@ def count_blank_lines(references: Sequence[TextFile]) -> int:
     return sum(count_blank(zip(*map(lines_of, texts), strict=True)) for texts in blank)
 
 
+def read_together(references: Sequence[str], encoding: str) -> list[tuple[str, ...]]:
+    """Read files of references: the lines of each segment. Raises InputError for different numbers of lines."""
+    texts = [list(open_text(name, encoding, "reference")) for name in references]
+    for name, lines in zip(references, texts, strict=True):
+        if len(lines) != len(texts[0]):
+            message = f"{name} has {counted(len(lines), 'line')}, {references[0]} has {len(texts[0]):,}"
+            raise InputError(f"different numbers of lines: {message}")
+    return list(zip(*texts, strict=True))
+
+
 def cut_file(candidate: str, references: Sequence[str], encoding: str = "utf-8") -> list[str]:
     """Cut an output file into the segments of its references; see `resegment`.
 
@@ -170,19 +180,15 @@ def cut_file(candidate: str, references: Sequence[str], encoding: str = "utf-8")
     """
     if not references or STDIN in references:
         raise InputError("outputs are cut by references: name them with ", Parameter("references"))
-    texts = [list(open_text(name, encoding, "reference")) for name in references]
-    for name, lines in zip(references, texts, strict=True):
-        if len(lines) != len(texts[0]):
-            message = f"{name} has {counted(len(lines), 'line')}, {references[0]} has {len(texts[0]):,}"
-            raise InputError(f"different numbers of lines: {message}")
-    if not texts[0]:
+    texts = read_together(references, encoding)
+    if not texts:
         raise InputError(f"an empty corpus: {references[0]} has no lines")
     lines = list(open_text(candidate, encoding, "candidate"))
-    if begins_essay(lines) or begins_essay(texts[0]):
+    if begins_essay(lines) or begins_essay([first for first, *_ in texts]):
         cut = "; cut them while they are scored with ", Parameter("resegment")
         see = ", or see which lines belong together with ", Parameter("groups")
         raise InputError("essays (### essay_id = …) cannot be cut as one text", *cut, *see)
-    return resegment(lines, list(zip(*texts, strict=True))).texts
+    return resegment(lines, texts).texts
 
 
 def check_lines(files: Sequence[TextFile], references: slice, gold: str | None, sentences: int) -> None:

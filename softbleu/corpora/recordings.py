@@ -15,6 +15,7 @@ from softbleu.corpora.corpus import AnyCorpus, Segments
 from softbleu.corpora.files import LOGS, name_files, open_text
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.logs import Emission, Log, Screen, read_log
+from softbleu.corpora.parallel import read_together
 from softbleu.corpora.resegment import resegment
 from softbleu.errors import InputError, Parameter, counted
 from softbleu.io.arguments import read_number
@@ -81,7 +82,7 @@ def read_logs(
     read = {
         each: _text_log(name, encoding) if texts else read_log(name, unit, encoding) for each, name in logs.items()
     }
-    referred = _lines_together(references, encoding)
+    referred = read_together(references, encoding)
     documents = None
     if segmentation is not None:
         if not referred:
@@ -98,7 +99,7 @@ def read_logs(
     if referred and known and [texts[:1] for texts in referred] != known:
         note("the named files replace the references of the logs")
     by_segment = referred or known or [()] * count
-    sources = _sources(first) if source is None else [line for (line,) in _lines_together([source], encoding)]
+    sources = _sources(first) if source is None else [line for (line,) in read_together([source], encoding)]
     for what, lines in (("references", by_segment), ("source", sources)):
         if lines is not None and len(lines) != count:
             message = f"{what} for {counted(len(lines), 'segment')}, {first.name} has {count:,}"
@@ -214,16 +215,6 @@ def name_logs(paths: Sequence[str]) -> dict[str, str]:
     return folders if usual and all(folders) and len(folders) == len(paths) else name_files(paths)
 
 
-def _lines_together(files: Sequence[str], encoding: str) -> list[tuple[str, ...]]:
-    """Read parallel files: the lines of each segment."""
-    texts = [list(open_text(name, encoding, "reference")) for name in files]
-    for name, lines in zip(files, texts, strict=True):
-        if len(lines) != len(texts[0]):
-            message = f"{name} has {counted(len(lines), 'line')}, {files[0]} has {len(texts[0]):,}"
-            raise InputError(f"different numbers of lines: {message}")
-    return list(zip(*texts, strict=True))
-
-
 def _references(logs: Sequence[Log]) -> list[tuple[str, ...]]:
     """Take the references of logs, which must be the same; none where no log has any."""
     with_some = [log for log in logs if any(emission.reference for emission in log.emissions)]
@@ -242,10 +233,8 @@ def _references(logs: Sequence[Log]) -> list[tuple[str, ...]]:
 
 def _sources(log: Log) -> list[str] | None:
     """Take the source text of a log, where it was text: its length is then that in words."""
-    emissions = log.emissions
-    if all(each.of_text for each in emissions):
-        return [each.source or "" for each in emissions]
-    return None
+    of_text = all(each.of_text for each in log.emissions)
+    return [each.source or "" for each in log.emissions] if of_text else None
 
 
 def read_segmentation(name: str, encoding: str = "utf-8") -> list[SpokenSegment]:
@@ -307,10 +296,8 @@ def cut_recordings(log: Log, spans: Sequence[SpokenSegment], references: Sequenc
     Raises `InputError`: recordings differ from the segments' recordings, or the number of references is wrong.
     """
     if len(spans) != len(references):
-        message = (
-            f"{counted(len(spans), 'segment')} of recordings but references for {counted(len(references), 'segment')}"
-        )
-        raise InputError(message)
+        given = counted(len(references), "segment")
+        raise InputError(f"{counted(len(spans), 'segment')} of recordings but references for {given}")
     log = _settled(log)
     members: dict[str, list[int]] = {}
     for number, span in enumerate(spans):

@@ -172,6 +172,8 @@ class TrainedHead(Content):
                     f"no such distance: {wrong[0]!r}" if wrong else "a distance has 3 prices, 0 to 1,000,000"
                 )
             severity = tuple(map(parse_score, content.get("severity", ())))
+            if severity if over else power:
+                raise ValueError("length_power goes with a map, severity with none")
             texts = content["vectors"], content["tokenize"]
             layers, lowercase = content["layers"], content["lowercase"]
             if not all(isinstance(text, str) for text in (*texts, layers or "")) or not isinstance(lowercase, bool):
@@ -405,26 +407,28 @@ class Trained(WholeMetric):
         words = needed(words, self.name, "words")
         single = chunk.by_reference()
         _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
-        if self.learned is not None:
+        if self.learned is None:
+            distances, directions, known = self.measure(single, words, kernels)
+            losses = self.used.lost(distances, directions)
+        else:
             found = (_matched_pieces if words.vectors.in_context else _matched_words)(single, words)
-            losses = (
-                self.learned.losses(found)
-                if self.head is None
-                else self._lost_over_map(found, single, words, kernels)
-            )
-            rows = _as_rows(losses, found[:, 2] < 1)
-            return rows[best_rows(chunk.segment_offsets, rows[:, 0])]
-        distances, directions, known = self.measure(single, words, kernels)
-        rows = _as_rows(self.used.lost(distances, directions), known)
+            own, known = self.head is None, found[:, 2] < 1
+            losses = self.learned.losses(found) if own else self._lost_over_map(found, single, words, kernels)
+        rows = _as_rows(losses, known)
         return rows[best_rows(chunk.segment_offsets, rows[:, 0])]
 
     def _lost_over_map(self, found: Floats, single: Chunk, words: WordTable, kernels: Kernels) -> Floats:
         """Points that the distances of a head over a map cost, `found` under the map: (pairs, distances)."""
         distances, sizes = _strings(single, words)
-        scores = [metric.columns(metric.statistics(single, words, kernels)).score for metric in self._metrics]
-        columns = np.column_stack((found, distances, *(1 - score / 100 for score in scores)))
+        columns = np.column_stack((found, distances, *self._by_metrics(single, words, kernels)))
         factors = ((sizes + _SHORT) / _USUAL) ** self.used.length_power
         return self.used.lost(columns, np.zeros((len(single), 0))) * factors[:, None]
+
+    def _by_metrics(self, single: Chunk, words: WordTable, kernels: Kernels) -> Iterator[Floats]:
+        """Distances by the metrics of the head: (pairs,) each."""
+        for metric in self._metrics:
+            scores = metric.columns(metric.statistics(single, words, kernels)).score / 100
+            yield np.clip(1 - scores if metric.higher_is_better else scores, 0, None)
 
     def measure(self, single: Chunk, words: WordTable, kernels: Kernels) -> tuple[Floats, Floats, Flags]:
         """Measure pairs of a candidate and one reference, and see whether both sides have any text.
@@ -443,9 +447,8 @@ class Trained(WholeMetric):
             known[line] &= similarities.size > 0
             directions.append(mean / (math.sqrt(mean @ mean) or 1.0))
         distances[:, _ALIGNED : len(FEATURES)] = _surface(single, words)
-        for place, metric in enumerate(self._metrics, start=len(FEATURES)):
-            scores = metric.columns(metric.statistics(single, words, kernels)).score / 100
-            distances[:, place] = np.clip(1 - scores if metric.higher_is_better else scores, 0, None)
+        for place, lacks in enumerate(self._by_metrics(single, words, kernels), start=len(FEATURES)):
+            distances[:, place] = lacks
         equal = equal_lines(single.candidates, single.references)
         distances[equal | ~known] = 0
         size = len(directions[0]) if directions else 0
