@@ -194,6 +194,7 @@ def test_training_gives_the_digits_of_version_0_4(tmp_path: Path) -> None:
         ({"metrics": 3}, "no head"),
         ({"map": "none such"}, "a map one of minilm-l6, multilingual-e5-small"),
         ({"length_power": 2}, "length_power is from 0 to 1"),
+        ({"length_power": 0.5}, "length_power goes with a map"),
     ],
 )
 def test_a_damaged_head_is_refused(change: dict[str, Any], said: str, tmp_path: Path) -> None:

@@ -216,7 +216,7 @@ class TextOptions(Common, panel="Input", shared=None):
             return leave_one_out([*zip(*texts, strict=True)], [*corpus.source.all_lines()] if corpus.source else None)
 
     def _note_idle_gold(self) -> None:
-        """Note options of gold edits that are ignored, as there are none."""
+        """Note options of gold edits where no file has any."""
         if not self.gold:
             numbers = self.annotators_as("numbers")
             _note_idle("without --gold", absent_annotators=self.absent_annotators, annotators=numbers)

@@ -113,11 +113,13 @@ def test_a_head_over_a_map_prices_strings_as_the_oracle(
 ) -> None:
     one, other = " ".join(candidate), " ".join(reference)
     head, learned = TrainedHead.of("multilingual-e5-small"), made_up_map(seed)
+    head = replace(head, metrics=(*head.metrics, "ter"), prices=(*head.prices, (0.0, 5.0, 0.0)))
     metric = Trained(vectors=MadeUpEncoder(), map=learned, head=head)
     found = dict(zip(head.names, metric.sentence_score(one, [other]).lost, strict=True))
     alone = Trained(vectors=MadeUpEncoder(), map=learned).sentence_score(one, [other]).lost
     expected = dict(zip(TERMS, np.array(alone) / learned.prices / 100, strict=True)) | string_distances(one, other)
     expected["chrf(word_order=2)"] = 1 - softbleu.Chrf(word_order=2).sentence_score(one, [other]).score / 100
+    expected["ter"] = softbleu.Ter(tokenizer=metric.tokenizer).sentence_score(one, [other]).score / 100
     size = len("".join(reference)) - other.count("\u200b") - other.count("\u200d")
     factor = ((size + 5) / 100) ** head.length_power
     for name, (_, price, _) in zip(head.names, head.prices, strict=True):
