@@ -125,8 +125,7 @@ class Errant(KindMetric):
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count by the kinds of chunks, of which three are used, then sentences: a row for each reference.
 
-        Sentences are all, those with errors, those without that are changed, those whose errors are detected, and
-        those whose errors are corrected.
+        Sentences are all, with errors, without errors but changed, with errors detected, and with errors corrected.
         """
         segments = needed(chunk.edits, self.name, "edits")
         rows = np.zeros((sum(len(segment.references) for segment in segments), 10), np.int64)

@@ -199,8 +199,8 @@ def prefix_scores(
     """Score the prefixes of outputs against the beginnings of references that they have come to.
 
     Each prefix has the score that `ScoredStream.score` and a sentence score with ``partial=True`` have, unless words
-    weigh by how rare they are: in all references of a corpus, in those of the segment alone where it has several
-    outputs.
+    weigh by how rare they are: among all references of a corpus, or, in lists of several outputs, among the segment's
+    own.
 
     Parameters
     ----------
