@@ -41,7 +41,7 @@ class PrefixScore:
     score: float
     metric: str = ""
     prefix: int = 1  # Place among the prefixes of the output, from 1
-    signature: str = ""  # Empty where a segment has several outputs
+    signature: str = ""
     hypothesis: int = 1  # Place among the outputs of the segment, from 1
 
 
@@ -252,12 +252,17 @@ def _score_lists(lists: Sequence[Any], beside: Sequence[Any], plan: Plan, cuts: 
     lines = (None if given is lists else [given[segment - 1] for segment, _ in places] for given in texts)
     corpus = Segments.of([*chain.from_iterable(lists)], *lines)
     (outputs,) = corpus.candidates.values()
-    for metric in plan.over(corpus).metrics:
+    plan, sizes = plan.over(corpus), [*map(len, corpus.references)]
+    with running(corpus.part(0, 1), plan, RunOptions()) as runner:
+        signed = runner.collect(plan.metrics, keep_rows=False)
+    for metric, one in zip(plan.metrics, signed, strict=True):
+        blank = corpus.blank > 0 and metric.requires.source  # Each segment is a corpus of its own
+        signature = replace(one, references=(min(sizes), max(sizes)), without_blank=blank).signature("segment")
         found, name = metric._scorer.prefix_scores(outputs, corpus.references, corpus.source, cuts), str(metric)
         for (segment, place), columns in zip(places, found, strict=True):
             rows = zip(*(column.tolist() for column in columns), strict=True)
             for number, (tokens, length, score) in enumerate(rows, 1):
-                yield PrefixScore("candidate", segment, tokens, length, score, name, number, "", place)
+                yield PrefixScore("candidate", segment, tokens, length, score, name, number, signature, place)
 
 
 def score_curves(

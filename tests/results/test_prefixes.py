@@ -107,6 +107,11 @@ def test_prefixes_of_beams_have_the_scores_of_single_sentences(name):
         text = cut(beams[one.segment - 1][one.hypothesis - 1], one.tokens)
         alone = partial.sentence_score(text, references[one.segment - 1], sources and sources[one.segment - 1])
         np.testing.assert_equal(one.score, alone.score)
+    flat = [text for texts in beams for text in texts]
+    given = [references[0]] * 3 + [references[1]], sources and [sources[0]] * 3 + [sources[1]]
+    assert {one.signature for one in found} == {
+        one.signature for one in softbleu.prefix_scores(flat, *given, metrics=name)
+    }
     with pytest.raises(InputError, match="2 candidates but references for 1 segment"):
         list(softbleu.prefix_scores(beams, ["a cat"]))
 
