@@ -241,6 +241,7 @@ class Latency(LogMetric):
     use_ref_len: bool = setting(True, "Take the length of the reference, not that of the output", signed_if_set=True)
     formula: ClassVar[Formula]
     usual: ClassVar[str] = ""
+    of_length: ClassVar[bool] = True  # Whether the length of the reference counts
 
     @property
     def label(self) -> str:
@@ -256,7 +257,7 @@ class Latency(LogMetric):
         latency = np.nan
         if len(emission.delays):
             delays, length = self._times(emission)
-            counts = self._lengths(emission, references, unit) if self.use_ref_len else []
+            counts = self._lengths(emission, references, unit) if self.use_ref_len and self.of_length else []
             nearest = min(counts, key=lambda count: (abs(count - len(delays)), count), default=len(delays))
             latency = self.latency(delays, length, max(1, nearest), emission)
         return [0.0, 0.0] if np.isnan(latency) else [latency, 1.0]
@@ -395,6 +396,7 @@ class Atd(Latency):
     """
 
     name: ClassVar[str] = "atd"
+    of_length: ClassVar[bool] = False
 
     def latency(self, delays: Floats, source_length: float, reference_length: int, emission: Emission) -> float:
         """Compute ATD."""
@@ -413,7 +415,7 @@ class StartOffset(Latency):
 
     name: ClassVar[str] = "startoffset"
     usual: ClassVar[str] = "StartOffset"
-
+    of_length: ClassVar[bool] = False
     formula: ClassVar[Formula] = staticmethod(lambda delays, source_length, reference_length: float(delays[0]))
 
 
@@ -426,7 +428,7 @@ class EndOffset(Latency):
 
     name: ClassVar[str] = "endoffset"
     usual: ClassVar[str] = "EndOffset"
-
+    of_length: ClassVar[bool] = False
     formula: ClassVar[Formula] = staticmethod(lambda delays, length, reference_length: float(delays[-1] - length))
 
 
