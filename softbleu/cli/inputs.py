@@ -229,6 +229,10 @@ class TextOptions(Common, panel="Input", shared=None):
         """Read the corpus of logs, or of texts that are cut by a segmentation."""
         from softbleu.corpora.recordings import at_moments, name_logs, read_logs
 
+        if self.logs and (self.pairs or self.candidates or self.gold):
+            raise InputError("--log has the outputs of systems: leave out -c, --pairs and --gold")
+        if self.pairs or self.gold:
+            raise InputError("--segmentation cuts texts of -c: leave out --pairs and --gold")
         if self.resegment != bool(self.segmentation):
             raise InputError("recordings are cut by --resegment and --segmentation together: give both, or neither")
         named = name_systems(self.logs, self.references, naming=name_logs, encoding=self.encoding)
@@ -386,16 +390,8 @@ class Scoring(TextOptions, shared=None):
             absent = absent or cast("Absent | None", self.signed.get("absent"))
         if self.input_format and not self.pairs:
             raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
-        cut = self.logs or (self.segmentation and self.candidates)
-        if cut and (self.pairs or self.gold or (self.logs and self.candidates)):
-            said = (
-                "--log has the outputs of systems: leave out -c,"
-                if self.logs
-                else "--segmentation cuts -c: leave out"
-            )
-            raise InputError(f"{said} --pairs and --gold")
         _note_idle("without --log", unit=not self.logs and self.unit, at=not self.logs and self.moments)
-        if cut:
+        if self.logs or (self.segmentation and self.candidates):
             return nullcontext(self.read_logs(self.unit or cast("DelayUnit | None", self.signed.get("unit"))))
         _note_idle("without --candidate", resegment=self.resegment and not self.candidates)
         _note_idle("without --log or --candidate", segmentation=self.segmentation)
