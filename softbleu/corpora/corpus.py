@@ -581,6 +581,11 @@ def leave_one_out(
     source
         Texts before correction.
 
+    Returns
+    -------
+    list of Segments
+        With one system each, `annotator 0` and so on, or `reference 1` and so on.
+
     Raises
     ------
     InputError
@@ -593,7 +598,7 @@ def leave_one_out(
     """
     gold = [one for one in references if isinstance(one, GoldSegment)]
     texts = [one for one in references if not isinstance(one, GoldSegment)]
-    numbers = annotators_of(gold) if gold else [*range(len(texts[0]))]
+    numbers = annotators_of(gold) if gold else [*range(len((texts or [()])[0]))]
     lacks = {*map(len, texts)} > {len(numbers)} or not all(text.strip() for row in texts for text in row)
     if lacks or len(numbers) < 2:
         raise InputError("each is scored by the others: give two annotators, or two references with all texts")

@@ -340,7 +340,17 @@ def _note_overlaps(name: str, sentences: Sequence[_Sentence]) -> None:
 def choose_annotators(segments: Sequence[GoldSegment], chosen: Iterable[str | int]) -> list[GoldSegment]:
     """Keep the annotators with these numbers, or leave out those with a minus before the number; commas divide.
 
-    A sentence in which none of them has a line is correct, as in a file without the lines of the others.
+    Parameters
+    ----------
+    segments
+        Sentences of a `.m2` file.
+    chosen
+        Numbers, such as ``["0,2"]``, ``["-1"]`` or ``[0]``; empty: all annotators.
+
+    Returns
+    -------
+    list of GoldSegment
+        The sentences. One in which no chosen annotator has a line is correct, as in a file without the other lines.
 
     Raises
     ------

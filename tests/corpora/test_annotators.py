@@ -159,7 +159,7 @@ def test_each_annotator_is_scored_as_in_a_literal_loop(command, written, tmp_pat
         "score", "-m", "gleu", "-s", names[2], "-r", *names, "--annotators", "each", "-f", "jsonl", "--quiet"
     )
     assert [json.loads(row)["score"] for row in found.out.splitlines()] == scores
-    for texts in ([("a",)], [("a", "b"), ("a",)], [("a", " ")]):
+    for texts in ([], [("a",)], [("a", "b"), ("a",)], [("a", " ")]):
         refused(InputError, "two references with all texts", leave_one_out, texts)
 
 
