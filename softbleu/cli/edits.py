@@ -33,8 +33,8 @@ class EditsOptions(TextOptions, shared="tokenize encoding output"):
         beside a .m2 file, whose edits are written again; a text of one of its annotators has the edits of the file
     text
         Write the texts that the edits of a .m2 file make: of one annotator, or each into its file (-o ref{}.txt)
-    annotators
-        Annotators of the .m2 file to keep, by number (0 2), or to leave out, with a minus (-1)
+    chosen_annotators
+        Annotators of the .m2 file to keep, by number (0,2), or to leave out, with a minus (-1)
     extraction
         Edits by softbleu's own alignment, or by ERRANT (needs softbleu[errant]); of a .m2 file, instead of its own
     types
@@ -50,7 +50,7 @@ class EditsOptions(TextOptions, shared="tokenize encoding output"):
     source_text: str = setting(argument=True, metavar="SOURCE", file="read")
     texts: tuple[str, ...] = setting((), argument=True, metavar="OUTPUT", file="read")
     text: bool = setting(False)
-    annotators: tuple[str, ...] = setting((), metavar="N", unset="all", panel="Input")
+    chosen_annotators: str | None = setting(None, name="annotators", metavar="N,N", unset="all", panel="Input")
     extraction: Extraction | None = setting(None, unset="own; of a .m2 file its edits", panel="Input")
     types: Literal["form", "rules"] | None = setting(None, unset="form with --language, else none", panel="Input")
     language: str | None = setting(None, metavar="CODE", panel="Input")
@@ -67,13 +67,13 @@ def edits(options: EditsOptions) -> None:
     gold = has_edits(options.source_text)
     if options.text if options.texts else not gold:
         raise InputError("give a .m2 file alone, or a source and corrected texts")
-    if options.annotators and not gold:
+    if options.chosen_annotators and not gold:
         raise InputError(f"{options.source_text} has no annotators: give a .m2 file")
     if options.text:
         if unused := [name for name in ("extraction", "types", "language", "merging") if getattr(options, name)]:
             raise InputError("--text writes what the edits of the file make: leave out ", Parameter(unused[0]))
         absent = read_m2(options.source_text, options.encoding, absent_annotators="unchanged")
-        _write_texts(options, annotator_texts(choose_annotators(absent, options.annotators)))
+        _write_texts(options, annotator_texts(choose_annotators(absent, [options.chosen_annotators or ""])))
         return
     target = options.open_target()
     language = None if options.language is None else find_language(options.language)
@@ -105,7 +105,7 @@ def _write_texts(options: EditsOptions, texts: Mapping[int, Sequence[str]]) -> N
 def _read(options: EditsOptions, *, gold: bool, several: bool, english: bool) -> list[Any]:
     """Read the source, or the segments of a .m2 file, and the corrected texts; notes texts that are not English."""
     source, targets = options.source_text, [*options.texts]
-    first = [choose_annotators(read_m2(source, options.encoding), options.annotators)] if gold else []
+    first = [choose_annotators(read_m2(source, options.encoding), [options.chosen_annotators or ""])] if gold else []
     if not targets:
         return first
     outputs = [f"{source}:source" if look_at(source).form else source] if several else targets
