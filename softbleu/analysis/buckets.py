@@ -61,7 +61,7 @@ def bucket_scores(
         `length`: segments by the tokens of their (first) reference, or source. `rarity`: words by their frequency
         in the references, and `coverage`: by whether they have a vector (of the first metric); values are precision,
         recall and F1 of words, clipped as in BLEU. `order`: scores of each order of n-grams. `document`: the
-        documents of the corpus. `errors`: sentences that a reference or annotator changes, and those that none does.
+        documents of the corpus. `errors`: sentences that a reference or annotator changes, and the others.
         Otherwise a file with a label per line, or ``FILE:COLUMN``.
     encoding
         Encoding of that file.

@@ -338,7 +338,7 @@ def _note_overlaps(name: str, sentences: Sequence[_Sentence]) -> None:
 
 
 def choose_annotators(segments: Sequence[GoldSegment], chosen: Iterable[str | int]) -> list[GoldSegment]:
-    """Keep the annotators with these numbers, or leave out those with a minus before the number; commas divide.
+    """Keep the annotators with these numbers, or leave out numbers with a minus before the number; commas divide.
 
     Parameters
     ----------

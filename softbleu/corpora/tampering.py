@@ -71,7 +71,7 @@ def _shared(one: CheckedText, other: CheckedText, size: int) -> int:
 
 
 def _hidden(text: CheckedText) -> int:
-    """Count words with invisible characters, and those with letters of several scripts."""
+    """Count words with invisible characters, and words with letters of several scripts."""
     return len(_HIDDEN.findall(text.text)) + sum(len(CheckedText(word).scripts) > 1 for word in text.words)
 
 

@@ -1,4 +1,4 @@
-"""Published test sets by name, such as ``wmt24/en-cs``, from sacrebleu's table, in the folder of sacrebleu.
+"""Published test sets by name, such as ``wmt24/en-cs``: the sets of sacrebleu's table, in the folder of sacrebleu.
 
 They are fetched when somebody asks for it, never while something is scored.
 """

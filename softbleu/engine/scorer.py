@@ -123,7 +123,7 @@ class SegmentScorer:
     ) -> Iterator[tuple[Integers, Integers, Floats]]:
         """Score the prefixes of each output by `partial` scores.
 
-        Yields for each output the tokens of its prefixes, the tokens of the whole output, and the scores.
+        Yields for each output the tokens of its prefixes and of the whole output, and the scores.
         """
         check_partial(self.metric)
         for chunk, words in self._chunks(candidates, references, source):

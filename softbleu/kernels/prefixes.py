@@ -116,7 +116,7 @@ def reached_place(row: NDArray[np.int32], ends: Integers) -> int:
 def counts_of_prefixes(
     candidates: Tokens, references: Tokens, lines: Integers, sizes: Integers, ends: Integers, order: int
 ) -> Integers:
-    """Count clipped n-grams of prefixes in prefixes of a reference, numbering those of whole texts once.
+    """Count clipped n-grams of prefixes in prefixes of a reference, numbering the n-grams of whole texts once.
 
     Prefix p has `sizes[p]` tokens of candidate `lines[p]`, beside `ends[p]` tokens of its reference. Returns
     (prefixes, order).

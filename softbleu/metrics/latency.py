@@ -453,7 +453,7 @@ class Erasure(LogMetric):
     label: ClassVar[str] = "NE"
 
     def _row(self, emission: Emission, references: Sequence[str], unit: DelayUnit) -> list[float]:
-        """Count the units that were taken back, and those of the output. InputError: the log does not have them."""
+        """Count the units that were taken back, and the output's. InputError: the log does not have them."""
         if emission.erased is None:
             raise InputError(f"{emission.where}: only logs of simulstream say which words were taken back")
         return [float(emission.erased.sum()), float(len(emission.delays))]

@@ -77,7 +77,7 @@ FEATURES = {
 """Distances between a candidate and its reference, 0 where they are equal: name and meaning."""
 STRINGS = {
     "longer": "logarithm of how many times as long the candidate is, in characters, beyond 1.5 times the reference",
-    "joined": "logarithm of how many times as long its words are, beyond twice those of the reference",
+    "joined": "logarithm of how many times as long its words are, beyond twice the length of the reference's",
     "invisible": "characters without a width that the reference lacks, per character, beyond 0.01, joiners 0.05",
     "repeated": "share of the candidate's words that repeat, more often than in the reference, beyond 0.3",
     "order": "how far shared words are from the reference's order, times their share, beyond 0.6",
@@ -301,7 +301,7 @@ class Trained(WholeMetric):
     A head over a map, such as `multilingual-e5-small`, prices what precision, recall, F and lengths of tokens lack
     under the map, what the scores of its metrics lack, and strings that few honest outputs have (`STRINGS`). Long
     references make all costs greater, since judges count errors. Vectors of the name of such a head take it by
-    themselves, as those of a `language` other than English do.
+    themselves, as vectors of a `language` other than English do.
 
     With a `map` and no head, each token is matched greedily with the most similar one under the map, as in BERTScore,
     and weighs as the map says. What precision, recall and F of these lack costs points, and so do lengths that differ
@@ -380,7 +380,7 @@ class Trained(WholeMetric):
 
     @property
     def _over_map(self) -> bool:
-        """Whether tokens are matched under a map, by its own prices or by those of a head over it."""
+        """Whether tokens are matched under a map, by its own prices or by the prices of a head over it."""
         return self.vector_choice.map is not None and (self.head is None or bool(self.head.map))
 
     @property
