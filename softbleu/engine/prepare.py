@@ -34,7 +34,7 @@ from softbleu.text.parts import word_features
 from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.corpus import Corpus, Segments
     from softbleu.embeddings import VectorCase, VectorSource
     from softbleu.encoders import Encoder
     from softbleu.encoders.torch_rows import DeviceRows
