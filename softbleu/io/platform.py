@@ -125,6 +125,15 @@ def count_workers(executor: Executor) -> int:
     return os.cpu_count() or 1
 
 
+def own_cores() -> int:
+    """Return the number of cores that threads of this process may use: one in a worker, or where the user says so."""
+    multiprocessing: Any = sys.modules.get("multiprocessing.process")
+    worker = multiprocessing is not None and multiprocessing.parent_process() is not None
+    if worker or "1" in (os.environ.get("OMP_NUM_THREADS"), os.environ.get("OPENBLAS_NUM_THREADS")):
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def runs_again(main: object) -> bool:
     """Whether a started process that imports the main module would run its code again, because it is not guarded.
 
