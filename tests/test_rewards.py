@@ -57,6 +57,17 @@ def test_a_reward_is_the_sentence_score_whatever_is_beside_it(name, segments):
     assert found == [literal(metric, *segment) for segment in segments]
 
 
+@pytest.mark.parametrize(
+    "name", ["softbleu", "softbleu(rarity=3, tokenize=char)", "softbleu(synonyms=0.8)", "bertscore"]
+)
+@given(st.lists(rows, min_size=1, max_size=5))
+@settings(max_examples=5)
+def test_rewards_are_the_digits_of_corpora_of_one_segment(name, segments):
+    corpora = [read(name).corpus_score([text], [[each] for each in many]) for text, many, _ in segments]
+    texts, many, _ = zip(*segments, strict=True)
+    assert reward_of(name)(texts, many) == [corpus.score.score / 100 for corpus in corpora]
+
+
 @pytest.mark.parametrize("name", DENSE)
 @given(st.lists(rows, min_size=1, max_size=4))
 @settings(max_examples=4)
