@@ -94,61 +94,6 @@ class WordCounts:
         counts[:, codes] += other.counts
         self.counts, self.references = counts, self.references + other.references
 
-    @property
-    def words(self) -> list[str]:
-        """All words, by their codes."""
-        return list(self.vocabulary)
-
-    def rarity(self) -> Floats:
-        """Compute how rare each word is among the references."""
-        return rarity_of(self.counts[1], self.references)
-
-
-@dataclass
-class WordsApart(WordCounts):
-    """The words of segments each of which is a corpus of its own: a word that two segments have is two words."""
-
-    listed: list[str] = field(default_factory=list)
-    totals: Integers = field(default_factory=lambda: np.zeros(0, np.int64))  # Lines of references of its segment
-
-    @property
-    def words(self) -> list[str]:
-        """All words, by their codes."""
-        return self.listed
-
-    def rarity(self) -> Floats:
-        """Compute how rare each word is among the references of its segment."""
-        rarity = np.zeros(len(self.totals))
-        for total in np.unique(self.totals).tolist():
-            rarity[self.totals == total] = rarity_of(self.counts[1, self.totals == total], total)
-        return rarity
-
-    def take(self, block: CodedBlock) -> CodedBlock:
-        """Count the words of a block that the vocabulary codes; return it with their codes, as `sort` gives them."""
-        sizes, words = np.diff(block.offsets), sorted(self.vocabulary)
-        ranks = np.empty(len(words), np.int64)
-        ranks[[self.vocabulary[word] for word in words]] = np.arange(len(words))
-        segments = [np.arange(len(block)) for _ in block.lines]
-        segments[len(block.candidates)] = np.repeat(segments[0], sizes)
-        owners = [np.repeat(*pair) for pair in zip(segments, (text.lengths for text in block.lines), strict=True)]
-        places = [owner * len(words) + ranks[text.codes] for owner, text in zip(owners, block.lines, strict=True)]
-        referred = sorted_once(places[len(block.candidates)].copy())
-        # The second half of a segment's numbers is for the words that its references lack.
-        keys = np.concatenate(places)
-        keys += (np.concatenate(owners) + ~np.isin(keys, referred)) * len(words)
-        distinct, codes = np.unique(keys, return_inverse=True)
-        ends = np.cumsum([len(owner) for owner in owners])[:-1]
-        lines = [
-            replace(text, codes=some.astype(np.int32))
-            for text, some in zip(block.lines, np.split(codes, ends), strict=True)
-        ]
-        references = lines[len(block.candidates)]
-        tokens = references.codes, once_a_line(references, len(distinct))
-        self.counts = np.array([np.bincount(some, minlength=len(distinct)) for some in tokens])
-        self.listed = [words[key] for key in (distinct % max(len(words), 1)).tolist()]
-        self.totals = sizes[distinct // max(2 * len(words), 1)]
-        return block.with_lines(lines)
-
 
 def count_words(batch: TaskBatch, tokenizer: Tokenizer, needed: Requirements, kernels: KernelName) -> WordCounts:
     """Count the words of some blocks, in a worker; nothing else travels back."""
@@ -304,7 +249,7 @@ class PreparedCorpus:
     @cached_property
     def words(self) -> list[str]:
         """All words, by their codes."""
-        return self.counts.words
+        return list(self.counts.vocabulary)
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -388,7 +333,7 @@ class PreparedCorpus:
 
     def _rarity(self, idf: object) -> Floats:
         if not isinstance(idf, IdfCorpus):
-            return self.counts.rarity()
+            return rarity_of(self.counts.counts[1], self.counts.references)
         texts = _lines_of(idf)
         words = WordCounts()
         lines = Coder(self.tokenizer, Requirements(), vocabulary=words.vocabulary).encode(texts)
@@ -440,11 +385,35 @@ def prepare_apart(
     needed: Requirements,
     select: Callable[[list[str]], MeasuredWords] | None,
 ) -> tuple[PreparedCorpus, CodedBlock]:
-    """Find the words of segments each of which is a corpus of its own; for parameters see `prepare_corpus`."""
-    words = WordsApart()
-    coder = Coder(tokenizer, needed, vocabulary=words.vocabulary)
-    block = words.take(coder.code(corpus))
-    return PreparedCorpus(corpus, tokenizer, words, coder, select), block
+    """Find the words of segments each of which is a corpus of its own: a word that two have is two words.
+
+    They are sorted within a segment as those of a corpus are. For parameters see `prepare_corpus`.
+    """
+    vocabulary = Vocabulary()
+    coder = Coder(tokenizer, needed, vocabulary=vocabulary)
+    block = coder.code(corpus)
+    words, size, side = sorted(vocabulary), len(vocabulary), len(block.candidates)
+    ranks = np.argsort([vocabulary[word] for word in words])
+    segments = [np.arange(len(block))] * len(block.lines)
+    segments[side] = np.repeat(segments[0], np.diff(block.offsets))
+    owner = np.concatenate(
+        [np.repeat(*pair) for pair in zip(segments, (x.lengths for x in block.lines), strict=True)]
+    )
+    keys = owner * size + ranks[np.concatenate([text.codes for text in block.lines])]
+    ends = np.cumsum([len(text.codes) for text in block.lines])
+    # The second half of a segment's keys is for the words that its references lack.
+    lacked = ~np.isin(keys, keys[ends[side - 1] : ends[side]])
+    distinct, codes = np.unique(keys + (owner + lacked) * size, return_inverse=True)
+    parts = zip(block.lines, np.split(codes.astype(np.int32), ends[:-1]), strict=True)
+    lines = [replace(text, codes=part) for text, part in parts]
+    documents = np.bincount(once_a_line(lines[side], len(distinct)), minlength=len(distinct))
+    by_segment = np.split(documents, np.searchsorted(distinct, 2 * size * np.arange(1, len(block))))
+    rarity = np.concatenate([*map(rarity_of, by_segment, np.diff(block.offsets).tolist())])
+    counts = np.array([np.bincount(lines[side].codes, minlength=len(distinct)), documents])
+    made = {("rarity", "references"): rarity}
+    prepared = PreparedCorpus(corpus, tokenizer, WordCounts(vocabulary, counts), coder, select, made)
+    prepared.words = [words[key] for key in (distinct % max(size, 1)).tolist()]
+    return prepared, block.with_lines(lines)
 
 
 def whole_chunk(prepared: PreparedCorpus) -> Chunk:

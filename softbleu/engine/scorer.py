@@ -77,14 +77,8 @@ class SegmentScorer:
         counts = isinstance(self.metric, CountsTexts) and is_ours(type(metric))
         as_lines = type(tokenizer).coded_references is Tokenizer.coded_references
         # Words of several segments are looked up together where no vector depends on the other words.
-        self._apart = bool(
-            self._words
-            and choice.measure == WordMeasure()
-            and choice.normalize
-            and as_lines
-            and requires.idf == "references"
-            and not (requires.frequency or requires.by_annotator)
-        )
+        plain = self._words and choice.measure == WordMeasure() and choice.normalize and as_lines
+        self._apart = plain and requires.idf == "references" and not requires.frequency
         self._counts = bool(counts and self.metric.counts_texts and as_lines)
         self._scores_rows = counts or self._aggregation.sum_is_enough  # A single row is the sum of all
         self._known: dict[object, object] = {}
@@ -262,9 +256,8 @@ class SegmentScorer:
         Blank references count as in a corpus of one segment, which each is where words weigh by how rare they are.
         """
         requires = self._requires
-        rare = requires.idf == "references" and not self._apart
-        alone = requires.frequency or rare or requires.by_annotator
-        step = 1 if alone else MINI_BATCH
+        alone = requires.frequency or requires.idf == "references" or requires.by_annotator
+        step = 1 if alone and not self._apart else MINI_BATCH
         for start in range(0, len(candidates), step):
             some = slice(start, start + step)
             blank = count_blank(references[some])
