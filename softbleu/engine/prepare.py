@@ -410,7 +410,7 @@ def prepare_apart(
     by_segment = np.split(documents, np.searchsorted(distinct, 2 * size * np.arange(1, len(block))))
     rarity = np.concatenate([*map(rarity_of, by_segment, np.diff(block.offsets).tolist())])
     counts = np.array([np.bincount(lines[side].codes, minlength=len(distinct)), documents])
-    made = {("rarity", "references"): rarity}
+    made: dict[object, Any] = {("rarity", "references"): rarity}
     prepared = PreparedCorpus(corpus, tokenizer, WordCounts(vocabulary, counts), coder, select, made)
     prepared.words = [words[key] for key in (distinct % max(size, 1)).tolist()]
     return prepared, block.with_lines(lines)

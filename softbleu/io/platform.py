@@ -142,12 +142,9 @@ def own_cores() -> int:
 
     It is one, too, where the user limits linear algebra to one.
     """
-    multiprocessing: Any = sys.modules.get("multiprocessing.process")
-    worker = multiprocessing is not None and multiprocessing.parent_process() is not None
+    worker = getattr(sys.modules.get("multiprocessing.process"), "parent_process", lambda: None)()
     limited = "1" in (os.environ.get("OMP_NUM_THREADS"), os.environ.get("OPENBLAS_NUM_THREADS"))
-    if worker or limited or not _ALL_CORES.get():
-        return 1
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return 1 if worker or limited or not _ALL_CORES.get() else os.cpu_count() or 1
 
 
 def runs_again(main: object) -> bool:
