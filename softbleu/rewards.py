@@ -19,7 +19,7 @@ from softbleu.engine.scorer import SegmentScorer, check_partial
 from softbleu.errors import InputError, counted, known_name
 from softbleu.io.arguments import is_whole_number, listed
 from softbleu.io.line_cache import without_cache
-from softbleu.io.platform import cached_property, lock
+from softbleu.io.platform import cached_property, lock, on_all_cores
 from softbleu.metrics.protocols import in_percent
 from softbleu.text.tokens import token_places
 
@@ -238,7 +238,7 @@ class Reward:
             [given for given in models if given is not None],
             None if known is None else [known[row] for row in rows],
         )
-        with nullcontext() if self.cache else without_cache():
+        with nullcontext() if self.cache else without_cache(), on_all_cores():
             if self.gate is None:
                 rewards = self._scored(kept, *inputs)
             else:

@@ -57,6 +57,15 @@ def test_a_reward_is_the_sentence_score_whatever_is_beside_it(name, segments):
     assert found == [literal(metric, *segment) for segment in segments]
 
 
+@pytest.mark.parametrize("name", ["softbleu", "softbleu(rarity=3, tokenize=char)", "bertscore"])
+@given(st.lists(st.tuples(texts, st.lists(filled, min_size=1, max_size=3)), min_size=1, max_size=5))
+@settings(max_examples=5)
+def test_rewards_are_the_digits_of_corpora_of_one_segment(name, segments):
+    found = reward_of(name)(*map(list, zip(*segments, strict=True)))
+    corpora = [read(name).corpus_score([text], [references]).score / 100 for text, references in segments]
+    assert found == [min(max(score, 0.0), 1.0) for score in corpora]
+
+
 @pytest.mark.parametrize("name", DENSE)
 @given(st.lists(rows, min_size=1, max_size=4))
 @settings(max_examples=4)

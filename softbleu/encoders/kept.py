@@ -15,7 +15,7 @@ from softbleu.io.line_cache import is_cached, kept_lines
 
 _SCALE = 2  # Integers that hold the scale of a row
 _MOST = 64_000_000  # Bytes cached in memory
-_AT_ONCE = 64  # Lines that are encoded and cached together
+_AT_ONCE = 128  # Lines that are encoded and cached together
 _LINES = 1024  # The same for lines of which a mean is cached
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,8 +36,9 @@ from softbleu.encoders.store import (
 )
 from softbleu.encoders.unigram import open_tokenizer
 from softbleu.errors import VectorError
+from softbleu.io.executors import chosen_executor
 from softbleu.io.files import required_resource
-from softbleu.io.platform import cached_property, single_threaded_blas
+from softbleu.io.platform import cached_property, own_cores, single_threaded_blas
 
 if TYPE_CHECKING:
     from softbleu.embeddings.maps import VectorMap
@@ -61,6 +63,7 @@ BLOCK_ROWS = 144  # Rows of a product: a multiple of the block sizes of known li
 _MOST_SCORES = 1 << 20  # Attention scores that are held together, unless one line has more
 _MOST_DISTANCE = 128  # Relative position from which all belong to one class
 _ROWS = 14 * BLOCK_ROWS  # Rows that are processed together
+_LEAST_ROWS = 4 * BLOCK_ROWS  # Rows from which another core pays off
 _TEXTS = ("candidate.en", "reference.en", "reference2.en")
 
 
@@ -315,11 +318,17 @@ class StoredEncoder:
         """Compute hidden states; see `Encoder.encode`. Long lines are encoded in overlapping windows."""
         wanted = check_layers(layers, self.depth, self.name)
         rows = np.empty((len(pieces.ids), self.dimension), np.float32)
-        windows = sorted(cut_windows(pieces, self.architecture.positions), key=len)
-        # Several threads may round products differently; parallel work uses processes.
-        with single_threaded_blas():
-            for batch in _batches([window for window in windows if len(window)], self._transformer.period):
+        windows = sorted(filter(len, cut_windows(pieces, self.architecture.positions)), key=len)
+        cores = own_cores()
+        batches = _batches(windows, self._transformer.period, cores)
+
+        def encode(batch: Sequence[Window]) -> None:
+            # Several threads would round a product differently; each batch has one.
+            with single_threaded_blas():
                 self._encode_batch(pieces, batch, wanted, rows)
+
+        with chosen_executor(None, cores, len(batches), threads=True) as threads:
+            list(map(encode, batches) if threads is None else threads.map(encode, batches))
         if not np.isfinite(rows).all():
             raise VectorError(f"{self.name}: a hidden state is NaN or infinite; convert the model again")
         return rows
@@ -379,18 +388,16 @@ class StoredEncoder:
         return Norm(weight, bias, self.architecture.eps)
 
 
-def _batches(windows: Sequence[Window], period: int) -> list[list[Window]]:
-    """Group windows, shortest first, in batches of about `_ROWS` rows, each padded to a multiple of the period."""
-    batches: list[list[Window]] = []
-    room = 0
-    for window in windows:
-        rows = filled_up(len(window), period)
-        if rows > room:
-            batches.append([])
-            room = max(_ROWS, rows)
-        batches[-1].append(window)
-        room -= rows
-    return batches
+def _batches(windows: Sequence[Window], period: int, cores: int) -> list[list[Window]]:
+    """Group windows, shortest first, in batches of about equally many rows, about `_ROWS` at most, for all cores."""
+    sizes = [filled_up(len(window), period) for window in windows]
+    ends = np.cumsum([0, *sizes])
+    count = min(filled_up(-(-int(ends[-1]) // _ROWS), cores), -(-int(ends[-1]) // _LEAST_ROWS))
+    numbers = ends[:-1] * count // max(int(ends[-1]), 1)
+    return [
+        [window for _, window in some]
+        for _, some in groupby(zip(numbers.tolist(), windows, strict=False), itemgetter(0))
+    ]
 
 
 def measure_contexts(directory: Path) -> dict[str, object]:

@@ -34,7 +34,7 @@ from softbleu.text.parts import word_features
 from softbleu.text.tokens import Tokenizer
 
 if TYPE_CHECKING:
-    from softbleu.corpora.corpus import Corpus
+    from softbleu.corpora.corpus import Corpus, Segments
     from softbleu.embeddings import VectorCase, VectorSource
     from softbleu.encoders import Encoder
     from softbleu.encoders.torch_rows import DeviceRows
@@ -377,6 +377,43 @@ def prepare_corpus(
             words.add(counted)
     coder.renumber(words.sort(), words.vocabulary)
     return PreparedCorpus(corpus, tokenizer, words, coder, select)
+
+
+def prepare_apart(
+    corpus: Segments,
+    tokenizer: Tokenizer,
+    needed: Requirements,
+    select: Callable[[list[str]], MeasuredWords] | None,
+) -> tuple[PreparedCorpus, CodedBlock]:
+    """Find the words of segments each of which is a corpus of its own: a word that two have is two words.
+
+    They are sorted within a segment as those of a corpus are. For parameters see `prepare_corpus`.
+    """
+    vocabulary = Vocabulary()
+    coder = Coder(tokenizer, needed, vocabulary=vocabulary)
+    block = coder.code(corpus)
+    words, size, side = sorted(vocabulary), len(vocabulary), len(block.candidates)
+    ranks = np.argsort([vocabulary[word] for word in words])
+    segments = [np.arange(len(block))] * len(block.lines)
+    segments[side] = np.repeat(segments[0], np.diff(block.offsets))
+    owner = np.concatenate(
+        [np.repeat(*pair) for pair in zip(segments, (x.lengths for x in block.lines), strict=True)]
+    )
+    keys = owner * size + ranks[np.concatenate([text.codes for text in block.lines])]
+    ends = np.cumsum([len(text.codes) for text in block.lines])
+    # The second half of a segment's keys is for the words that its references lack.
+    lacked = ~np.isin(keys, keys[ends[side - 1] : ends[side]])
+    distinct, codes = np.unique(keys + (owner + lacked) * size, return_inverse=True)
+    parts = zip(block.lines, np.split(codes.astype(np.int32), ends[:-1]), strict=True)
+    lines = [replace(text, codes=part) for text, part in parts]
+    documents = np.bincount(once_a_line(lines[side], len(distinct)), minlength=len(distinct))
+    by_segment = np.split(documents, np.searchsorted(distinct, 2 * size * np.arange(1, len(block))))
+    rarity = np.concatenate([*map(rarity_of, by_segment, np.diff(block.offsets).tolist())])
+    counts = np.array([np.bincount(lines[side].codes, minlength=len(distinct)), documents])
+    made: dict[object, Any] = {("rarity", "references"): rarity}
+    prepared = PreparedCorpus(corpus, tokenizer, WordCounts(vocabulary, counts), coder, select, made)
+    prepared.words = [words[key] for key in (distinct % max(size, 1)).tolist()]
+    return prepared, block.with_lines(lines)
 
 
 def whole_chunk(prepared: PreparedCorpus) -> Chunk:

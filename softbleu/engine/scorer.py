@@ -19,7 +19,7 @@ from softbleu.embeddings.vectors import KeptVectors, MeasuredWords
 from softbleu.engine.encode import CodedBlock, Coder
 from softbleu.engine.plan import check_requirements, make_plan, requirements_of
 from softbleu.engine.prefixes import Cuts, EveryTokens
-from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
+from softbleu.engine.prepare import PreparedCorpus, prepare_apart, prepare_corpus
 from softbleu.engine.worker import MINI_BATCH, MOST_TOGETHER
 from softbleu.errors import InputError
 from softbleu.io.platform import single_threaded_blas
@@ -71,11 +71,14 @@ class SegmentScorer:
         self._select: Callable[[list[str]], MeasuredWords] | None = None
         self._checked: set[tuple[bool, ...]] = set()  # Which inputs together have been seen to do
         self._compared = 0  # Segments whose words were compared
-        tokenizer = self.metric.tokenizer
+        tokenizer, requires = self.metric.tokenizer, self._requires
         self._split, self._reference = tokenizer.line_splitter, tokenizer.reference
         # A metric of another package may count otherwise than the one that it is derived from.
         counts = isinstance(self.metric, CountsTexts) and is_ours(type(metric))
         as_lines = type(tokenizer).coded_references is Tokenizer.coded_references
+        # Words of several segments are looked up together where no vector depends on the other words.
+        plain = self._words and choice.measure == WordMeasure() and choice.normalize and as_lines
+        self._apart = plain and requires.idf == "references" and not requires.frequency
         self._counts = bool(counts and self.metric.counts_texts and as_lines)
         self._scores_rows = counts or self._aggregation.sum_is_enough  # A single row is the sum of all
         self._known: dict[object, object] = {}
@@ -224,6 +227,8 @@ class SegmentScorer:
             kept = KeptVectors(choice.source, choice.vector_case)
             plain = choice.measure == WordMeasure()
             self._select = kept.measured if plain else partial(choice.select, source=kept)
+        if self._apart:
+            return *prepare_apart(corpus, metric.tokenizer, requires, self._select), None
         if requires.all_words:
             prepared = prepare_corpus(corpus, metric.tokenizer, requires, select=self._select)
             return prepared, prepared.coder.code(corpus), None
@@ -252,7 +257,7 @@ class SegmentScorer:
         """
         requires = self._requires
         alone = requires.frequency or requires.idf == "references" or requires.by_annotator
-        step = 1 if alone else MINI_BATCH
+        step = 1 if alone and not self._apart else MINI_BATCH
         for start in range(0, len(candidates), step):
             some = slice(start, start + step)
             blank = count_blank(references[some])

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache, lru_cache
 from importlib import import_module
 from importlib.machinery import ModuleSpec
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
     from threadpoolctl import LibController
 
+_ALL_CORES: ContextVar[bool] = ContextVar("softbleu_all_cores", default=False)
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
@@ -123,6 +125,26 @@ def count_workers(executor: Executor) -> int:
     if isinstance(workers, int) and workers > 0:
         return workers
     return os.cpu_count() or 1
+
+
+@contextmanager
+def on_all_cores() -> Iterator[None]:
+    """Let `own_cores` tell all cores in this block; other threads are not affected."""
+    token = _ALL_CORES.set(True)
+    try:
+        yield
+    finally:
+        _ALL_CORES.reset(token)
+
+
+def own_cores() -> int:
+    """Return how many cores may be used without processes: one outside `on_all_cores`, or in a worker process.
+
+    It is one, too, where the user limits linear algebra to one.
+    """
+    worker = getattr(sys.modules.get("multiprocessing.process"), "parent_process", lambda: None)()
+    limited = "1" in (os.environ.get("OMP_NUM_THREADS"), os.environ.get("OPENBLAS_NUM_THREADS"))
+    return 1 if worker or limited or not _ALL_CORES.get() else os.cpu_count() or 1
 
 
 def runs_again(main: object) -> bool:

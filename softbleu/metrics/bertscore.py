@@ -18,11 +18,11 @@ from softbleu.metrics.protocols import SimilarityTable, WordPair, best_reference
 from softbleu.metrics.requirements import Requirements, needed
 from softbleu.metrics.score import Score, ScoreColumns, column, f_of
 from softbleu.metrics.settings import DEFAULT_ENCODER, UNCORRECTED, IdfCorpus, idf_setting
+from softbleu.text.coded import Tokens
 
 if TYPE_CHECKING:
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, PieceVectors, WordTable
-    from softbleu.text.coded import Tokens
     from softbleu.types import Floats, Integers
 
 PARTS = 10**9  # Segments have whole numbers of such parts, which add up to the same digits anywhere
@@ -79,10 +79,10 @@ class BertScore(Metric):
         words = needed(words, self.name, "words")
         single = chunk.by_reference()
         _LIMIT.check_pairs(candidate=single.candidates.lengths, reference=single.references.lengths)
-        candidates, references = (words.vectors.pieces(text) for text in (single.candidates, single.references))
+        both = words.vectors.pieces(Tokens.joined((single.candidates, single.references)))
         idf = None if self.idf is None else words.feature("piece_idf")
         lines = np.arange(len(single))
-        rows = match_lines(candidates, references, lines, lines, idf)
+        rows = match_lines(both, both, lines, lines + len(single), idf)
         return rows[best_rows(chunk.segment_offsets, rows[:, 2])]
 
     def pair_statistics(

@@ -83,8 +83,10 @@ def test_the_lines_beside_a_line_change_no_bit(encoder, data):
             np.testing.assert_array_equal(rows, together[number])
 
 
-def test_many_lines_change_no_bit(minilm):
+@pytest.mark.parametrize("cores", [1, 3])
+def test_many_lines_change_no_bit_on_any_cores(cores, minilm, monkeypatch):
     """More lines than go through the network together, long ones among them."""
+    monkeypatch.setattr("softbleu.encoders.stored.own_cores", lambda: cores)
     lines = [[WORDS[(number * 7 + place) % len(WORDS)] for place in range(number % 41)] for number in range(100)]
     lines.append(WORDS * 30)
     together = rows_of(minilm, lines)
