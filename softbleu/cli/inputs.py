@@ -209,10 +209,14 @@ class TextOptions(Common, panel="Input", shared=None):
         """Read the labels of documents, if a file of them is named."""
         return Documents.read(self.documents, self.encoding) if self.documents else None
 
-    def read_logs(self, unit: DelayUnit | None) -> Segments:
-        """Read the corpus of logs, or of texts that are cut by a segmentation."""
+    def read_logs(self, unit: DelayUnit | None) -> Segments | None:
+        """Read the corpus of logs, or of texts that are cut by a segmentation; None if neither is named."""
         from softbleu.corpora.recordings import at_moments, name_logs, read_logs
 
+        if self.logs and (self.pairs or self.candidates or self.gold):
+            raise InputError("--log has the outputs of systems: leave out -c, --pairs and --gold")
+        if not self.logs and not (self.segmentation and self.candidates):
+            return None
         if self.resegment != bool(self.segmentation):
             raise InputError("recordings are cut by --resegment and --segmentation together: give both, or neither")
         named = name_systems(self.logs, self.references, naming=name_logs, encoding=self.encoding)
@@ -370,10 +374,9 @@ class Scoring(TextOptions, shared=None):
             absent = absent or cast("Absent | None", self.signed.get("absent"))
         if self.input_format and not self.pairs:
             raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
-        if self.logs and (self.pairs or self.candidates or self.gold):
-            raise InputError("--log has the outputs of systems: leave out -c, --pairs and --gold")
-        if self.logs or (self.segmentation and self.candidates):
-            return nullcontext(self.read_logs(self.unit or cast("DelayUnit | None", self.signed.get("unit"))))
+        logged = self.read_logs(self.unit or cast("DelayUnit | None", self.signed.get("unit")))
+        if logged is not None:
+            return nullcontext(logged)
         _note_idle("without --candidate", resegment=self.resegment and not self.candidates)
         _note_idle("without --log", unit=self.unit, at=self.moments)
         _note_idle("without --log or --candidate", segmentation=self.segmentation)

@@ -56,9 +56,8 @@ def corpus_notes(corpus: Corpus, plan: Plan) -> Iterator[Note]:
 
         texts = whole_outputs(corpus)
         finders = (metric for metric in plan.metrics if isinstance(metric, ChecksDelays))
-        yield from zip(
-            dict.fromkeys(chain.from_iterable(metric.odd_delays(corpus) for metric in finders)), strict=True
-        )
+        found = dict.fromkeys(chain.from_iterable(metric.odd_delays(corpus) for metric in finders))
+        yield from ((f"{system}: {said}",) for system, said in found)
     early = [one.label for one in metrics if isinstance(one, SpelledMetric) and one.partial and not one.aligned_parts]
     if early:
         said = f"partial scores by {' and '.join(early)} are usually 2 to 6 points lower early in an output: "

@@ -286,12 +286,12 @@ class Latency(LogMetric):
             )
         return emission.elapsed, emission.source_length
 
-    def odd_delays(self, corpus: Corpus) -> Iterator[str]:
+    def odd_delays(self, corpus: Corpus) -> Iterator[tuple[str, str]]:
         """Describe degenerate policies, and delays that are of other units or times than metrics take them for."""
         yield from find_degenerate(corpus)
         for system, log in corpus.logs.items():
             if log.moment is None:
-                yield from (f"{system}: {said}" for said in self._odd_times(log))
+                yield from ((system, said) for said in self._odd_times(log))
 
     def _odd_times(self, log: Log) -> Iterator[str]:
         """Describe how the delays of a log differ from those that the metric takes."""
@@ -299,6 +299,12 @@ class Latency(LogMetric):
             yield (
                 "delays are of words between blanks, in a language that writes none: log a delay for each character "
                 "(eval-latency-unit char in SimulEval), or take the unit char for logs of simulstream"
+            )
+        lengths = [each.source_length or 0 for each in log.emissions if not each.of_text]
+        if lengths and max(lengths) > _SPOKEN and len(lengths) < len(log.emissions):
+            yield (
+                f"{counted(len(lengths), 'segment')} of speech in milliseconds, and others of text in words: score "
+                "them apart, as a mean of both says nothing"
             )
         if not self.computation_aware:
             return
@@ -462,25 +468,27 @@ class Erasure(LogMetric):
         return ScoreColumns(ErasureScore, _shares(erased, given), erased=erased.astype(int), given=given.astype(int))
 
 
-def find_degenerate(corpus: Corpus) -> Iterator[str]:
+def find_degenerate(corpus: Corpus) -> Iterator[tuple[str, str]]:
     """Find systems whose delays do not follow the source, and describe their policies.
 
-    Segments of longer recordings, and outputs at moments, are left out.
+    Segments of longer recordings, outputs at moments, and logs without lengths of sources are left out.
     """
     systems = [
         system
         for system, log in corpus.logs.items()
         if log.moment is None and all(each.source_length is not None for each in log.emissions)
     ]
+    if not systems:
+        return
     metric = Yaal(use_ref_len=all(log.unit != "spm" for log in corpus.logs.values()))  # No model is known here
     rows = metric.read_rows(corpus, systems).sum(axis=1)
     for system, score, row in zip(systems, metric.columns(rows), rows, strict=True):
         early, words = row[2:4].tolist()
         if words and not early:
-            yield f"{system} gives no word before the end of its source"
+            yield system, "no word comes before the end of its source"
         elif abs(score.expected - score.simultaneous) > DEGENERATE:
             shares = f"{score.simultaneous:.0f}% of its words come before the end of the source"
-            yield f"{system} probably has a degenerate policy: {shares}, where its YAAL implies {score.expected:.0f}%"
+            yield system, f"probably a degenerate policy: {shares}, where its YAAL implies {score.expected:.0f}%"
 
 
 def _shares(parts: Floats | Integers, wholes: Floats | Integers) -> Floats:
