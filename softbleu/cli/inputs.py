@@ -16,7 +16,7 @@ from softbleu.config.declare import own_settings, setting
 from softbleu.corpora import ParallelFiles, Segments, name_systems, read_segments
 from softbleu.corpora.corpus import Against, Corpus, compared_with, leave_one_out
 from softbleu.corpora.edits import Absent, choose_annotators, read_m2, split_essays
-from softbleu.corpora.files import Look, look_at_systems
+from softbleu.corpora.files import IS_LOG, Look, look_at_systems
 from softbleu.corpora.gates import ALL_RULES, RULES, gated
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.records import PAIR_FORMATS
@@ -219,7 +219,7 @@ class TextOptions(Common, panel="Input", shared=None):
             return None
         if self.resegment != bool(self.segmentation):
             raise InputError("recordings are cut by --resegment and --segmentation together: give both, or neither")
-        named = name_systems(self.logs, self.references, naming=name_logs, encoding=self.encoding)
+        named = name_systems(self.logs, self.references, naming=name_logs, encoding=self.encoding, preferred=IS_LOG)
         texts = {} if named else {name: look.name for name, look in self.systems.items()}
         files: Keywords = {"segmentation": self.segmentation, "unit": unit, "encoding": self.encoding}
         corpus = read_logs(named or texts, self.references, self.source, texts=bool(texts), **files)

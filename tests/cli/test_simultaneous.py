@@ -133,6 +133,15 @@ def test_folder_of_simuleval_stands_for_its_log(command, logs):
         assert [row["system"] for row in rows] == ["A", "B"]
 
 
+def test_folder_stands_for_the_logs_in_it(command, logs):
+    for file, name in (("A", "wait3.log"), ("B", "wait5.JSONL"), ("A", "notes.txt")):
+        Path("all").mkdir(exist_ok=True)
+        shutil.copy(Path(file) / "instances.log", Path("all") / name)
+    done = command("score", "--log", "all", "-m", "laal", "-f", "jsonl")
+    assert [json.loads(line)["system"] for line in done.out.splitlines()] == ["wait3", "wait5"]
+    assert "left out notes.txt: name them one by one if they are logs" in done.err
+
+
 def test_system_without_latency_has_a_page(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, text, delays in (("none", "", []), ("some", "a", [1])):
