@@ -425,7 +425,7 @@ def look_at_systems(
 
     Entries are files, optionally as ``NAME=FILE``, or folders, which stand for all texts in them (see `texts_among`),
     sorted, except `references` and `others`. A file with markup stands for all systems in it, ``FILE:NAME`` for one.
-    `naming` names files without a name; for `preferred` names see `texts_among`. Raises `InputError`: two systems with
+    `naming` names files without a name; for `preferred`, see `texts_among`. Raises `InputError`: two systems with
     one name, a folder without texts, or a reference among several systems.
     """
     places = [os.path.realpath(name) for name in (*references, *others) if name != STDIN]

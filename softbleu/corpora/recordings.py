@@ -255,7 +255,8 @@ def read_segmentation(name: str, encoding: str = "utf-8") -> list[SpokenSegment]
     ``docid=0,segid=0`` of OmniSTEval say which document of text each segment is of.
     """
     lines = list(open_text(name, encoding))
-    if lines and all(labels := [_OF_DOCUMENT.fullmatch(line) for line in lines]):
+    filled = [line for line in lines if not _BLANK.fullmatch(line)]
+    if filled and all(labels := [_OF_DOCUMENT.fullmatch(line) for line in filled]):
         return [SpokenSegment(str(int(label[1])), 0, None) for label in labels if label]
     if Path(without_packing(name)).suffix == ".json":
         found = parse_json("\n".join(lines), name)
