@@ -231,14 +231,10 @@ class LogMetric(WholeMetric):
 class Latency(LogMetric):
     """A latency of each segment of a log, of which a corpus has the mean; less is better.
 
-    The length of the reference is counted in words, characters or subwords, as the delays of the log are. As in
-    SimulEval and OmniSTEval, words stand between single blanks, and a no-break space is part of a word. Of several
-    references the length nearest to the output's counts, without references the output's own. A row has a latency and
-    a count, 0 where a segment has none.
+    A row has a latency and a count, 0 where a segment has none.
     """
 
     computation_aware: bool = setting(False, "Add the time of computing to delays", signed_if_set=True)
-    use_ref_len: bool = setting(True, "Take the length of the reference, not that of the output", signed_if_set=True)
     formula: ClassVar[Formula]
     usual: ClassVar[str] = ""
 
@@ -256,22 +252,14 @@ class Latency(LogMetric):
         latency = np.nan
         if len(emission.delays):
             delays, length = self._times(emission)
-            counts = self._lengths(emission, references, unit) if self.use_ref_len else []
+            counts = self._lengths(emission, references, unit)
             nearest = min(counts, key=lambda count: (abs(count - len(delays)), count), default=len(delays))
             latency = self.latency(delays, length, max(1, nearest), emission)
         return [0.0, 0.0] if np.isnan(latency) else [latency, 1.0]
 
     def _lengths(self, emission: Emission, references: Sequence[str], unit: DelayUnit) -> list[int]:
-        """Count the units of references. InputError: they are pieces of an unknown model."""
-        texts = [text.strip() for text in references]
-        if unit == "spm":
-            if not isinstance(self.tokenizer, SentencePiece):
-                model = Parameter("tokenize", "spm:FILE")
-                raise InputError("references are counted in the pieces of a sentencepiece model: name it by ", model)
-            return [len(self.tokenizer.split(text)) for text in texts]
-        if unit == "char" and len(emission.delays) < len(emission.text):  # Blanks do not count
-            texts = ["".join(text.split()) for text in texts]
-        return [len(text if unit == "char" else text.split(" ")) for text in texts]
+        """Count the units of references, if the latency depends on them."""
+        return []
 
     def _times(self, emission: Emission) -> tuple[Floats, float]:
         """Return the delays that count, and the length of the source. InputError: the log lacks either."""
@@ -330,7 +318,33 @@ class Latency(LogMetric):
 
 
 @dataclass(frozen=True, repr=False)
-class Al(Latency):
+class ReferredLatency(Latency):
+    """A latency that depends on the length of the reference.
+
+    The length is counted in words, characters or subwords, as the delays of the log are. As in SimulEval and
+    OmniSTEval, words stand between single blanks, and a no-break space is part of a word. Of several references the
+    length nearest to the output's counts, without references the output's own.
+    """
+
+    use_ref_len: bool = setting(True, "Take the length of the reference, not that of the output", signed_if_set=True)
+
+    def _lengths(self, emission: Emission, references: Sequence[str], unit: DelayUnit) -> list[int]:
+        """Count the units of references. InputError: they are pieces of an unknown model."""
+        if not self.use_ref_len:
+            return []
+        texts = [text.strip() for text in references]
+        if unit == "spm":
+            if not isinstance(self.tokenizer, SentencePiece):
+                model = Parameter("tokenize", "spm:FILE")
+                raise InputError("references are counted in the pieces of a sentencepiece model: name it by ", model)
+            return [len(self.tokenizer.split(text)) for text in texts]
+        if unit == "char" and len(emission.delays) < len(emission.text):  # Blanks do not count
+            texts = ["".join(text.split()) for text in texts]
+        return [len(text if unit == "char" else text.split(" ")) for text in texts]
+
+
+@dataclass(frozen=True, repr=False)
+class Al(ReferredLatency):
     """Average Lagging (Ma et al. 2019): mean lag of words behind a translator who speaks evenly."""
 
     name: ClassVar[str] = "al"
@@ -338,7 +352,7 @@ class Al(Latency):
 
 
 @dataclass(frozen=True, repr=False)
-class Laal(Latency):
+class Laal(ReferredLatency):
     """Length-Adaptive Average Lagging (Papi et al. 2022): AL that long outputs do not lower."""
 
     name: ClassVar[str] = "laal"
@@ -346,7 +360,7 @@ class Laal(Latency):
 
 
 @dataclass(frozen=True, repr=False)
-class Ap(Latency):
+class Ap(ReferredLatency):
     """Average Proportion (Cho & Esipova 2016): share of the source that is read before a word."""
 
     name: ClassVar[str] = "ap"
@@ -362,7 +376,7 @@ class Dal(Latency):
 
 
 @dataclass(frozen=True, repr=False)
-class Yaal(Latency):
+class Yaal(ReferredLatency):
     """Yet Another Average Lagging (Polák et al. 2025): LAAL of the words before the end of the source.
 
     It shows two shares that tell degenerate policies: of words that come before the end of the source (SWF), and of
