@@ -328,7 +328,7 @@ def cut_recordings(log: Log, spans: Sequence[SpokenSegment], references: Sequenc
             raise InputError(f"{emission.where}: recording {recording!r} is there twice")
         whole[recording] = emission
     if missing := [recording for recording in members if recording not in whole]:
-        raise InputError(f"{log.name}: no recording {missing[0]!r}, which segments are of")
+        raise InputError(f"{log.name}: no recording {missing[0]!r}, but the segmentation has segments of it")
     if others := [recording for recording in whole if recording not in members]:
         raise InputError(f"{whole[others[0]].where}: recording {others[0]!r} has no segments")
     parts: list[Emission] = [log.emissions[0]] * len(spans)

@@ -97,7 +97,7 @@ def text_notes(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[Note]:
     ]
     for name, lines in texts.items():
         if lines and not any(map(str.strip, lines)):
-            yield (f"{name}: all of the first {counted(len(lines), 'segment')} are blank",)
+            yield (f"{name}: no text in the first {counted(len(lines), 'segment')}",)
     # Lines of ASCII are in all forms, and need no look.
     accented = {
         name: "\n".join(line for line in lines if not line.isascii()) for name, lines in texts.items() if lines
