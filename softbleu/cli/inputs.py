@@ -97,7 +97,8 @@ class TextOptions(Common, panel="Input", shared=None):
         Segments of recordings, into which --resegment cuts outputs: YAML or JSON with wav, offset and duration, or
         lines docid=0,segid=0 for documents of text
     unit
-        Unit of the delays of --log: word, char, or with --tokenize spm:FILE the subwords that SimulEval logs
+        Unit of the delays of --log: word, char, or spm for the subwords that SimulEval logs (the tokenizer spm:FILE
+        counts these in references)
     moments
         Score the unfinished outputs of --log, too, at these moments of each segment: 2000 or 2s of speech, words of a
         source text, or each delay

@@ -235,6 +235,15 @@ def test_logs_are_checked_with_their_delays(command, logs):
     assert json.loads(done.out.splitlines()[0])["check"] == "delays"
 
 
+def test_check_names_its_own_options_for_subwords(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    entry = {"prediction": "a cat", "prediction_spm": ["\u2581a", "\u2581ca", "t"], "delays": [1, 2, 2]}
+    write_log([{**entry, "reference": "a cat", "source_length": 3}], tmp_path / "A.log")
+    done = command("check", "--log", "A.log")
+    assert "to count subwords, give --unit spm\n" in done.err
+    assert command("check", "--log", "A.log", "--unit", "spm").code == 0
+
+
 @pytest.mark.parametrize("short", [1, 2])
 def test_check_reads_the_text_of_logs_without_lengths_of_sources(command, tmp_path, monkeypatch, short):
     monkeypatch.chdir(tmp_path)
