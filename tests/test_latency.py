@@ -17,7 +17,7 @@ from refusing import refused
 import softbleu
 from softbleu.corpora.corpus import compared_with
 from softbleu.corpora.recordings import read_logs
-from softbleu.errors import InputError
+from softbleu.errors import InputError, UnknownNameError
 from softbleu.metrics.latency import (
     Laal,
     average_lagging,
@@ -28,6 +28,7 @@ from softbleu.metrics.latency import (
     length_adaptive_average_lagging,
     yet_another_average_lagging,
 )
+from softbleu.metrics.reading import fit_metric
 from softbleu.metrics.scores import Scores
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "latency.json").read_text(encoding="utf-8"))
@@ -108,7 +109,7 @@ def test_logs_of_its_command_have_the_latencies_that_simuleval_prints(unit, give
     for name, known in PRINTED[unit][given]["printed"].items():
         referred = name in ("AL", "LAAL", "AP", "YAAL")
         assert hasattr(softbleu.read_metric(name), "use_ref_len") == referred
-        settings = {key: value for key, value in how.items() if referred or key != "use_ref_len"}
+        settings = how if referred else {"computation_aware": how["computation_aware"]}
         (result,) = softbleu.score_corpus(corpus, softbleu.read_metric(name, **settings))
         assert result.score == pytest.approx(known, abs=5.01e-4)
         assert result.label.removesuffix(" (CA)") == name
@@ -324,3 +325,20 @@ def test_speech_beside_text_in_a_log_is_described(tmp_path):
     for entries, count in (([text, speech], 1), ([text, text], 0), ([speech, speech], 0)):
         found = Laal().odd_delays(corpus_of(tmp_path, {"A": entries}))
         assert sum("1 segment of speech in milliseconds" in said for _, said in found) == count
+
+
+@pytest.mark.parametrize("name", ["laal", "dal", "erasure"])
+@pytest.mark.parametrize(
+    ("setting", "value"), [("lowercase", True), ("normalize_unicode", "NFC"), ("tokenize", "13a")]
+)
+def test_latencies_have_no_settings_of_text(name, setting, value):
+    written = f"{name}({setting}={'yes' if value is True else value})"
+    refused(UnknownNameError, f"unknown setting '{setting}'", softbleu.read_metric, written)
+    given = {setting: value}
+    assert fit_metric(name, given).signature() == softbleu.read_metric(name).signature()
+    refused(InputError, "has no setting", softbleu.read_metric(name).replaced, **given)
+
+
+def test_pieces_of_references_depend_on_case():
+    model = Path(__file__).parent / "golden" / "simuleval.model"
+    assert "|lowercase:yes" in softbleu.read_metric(f"laal(tokenize=spm:{model}, lowercase=yes)").signature()

@@ -451,7 +451,7 @@ def texts_among(files: Iterable[Path], preferred: re.Pattern[str] | None = None)
     """Select the text files of a folder, sorted: no backups, hidden files or notes to readers.
 
     A note names the files left out. Files with the suffix of backups are texts if the folder has no others: `bak` is
-    also Bashkir. Of files with a `preferred` name, if there are any, the others are left out.
+    also Bashkir. Files with a `preferred` name exclude all others.
 
     >>> [file.name for file in texts_among(map(Path, ("A.cs", "A.cs~", "B.cs.bak", "README.md", "B.cs")))]
     ['A.cs', 'B.cs']

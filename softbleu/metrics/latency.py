@@ -7,7 +7,7 @@ words of a source text. A lag is that behind an ideal translator that gives its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.logs import Emission, Log
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, WordTable
-    from softbleu.types import DelayUnit, Floats, Integers
+    from softbleu.types import DelayUnit, Fields, Floats, Integers
 
     Formula = Callable[[ArrayLike, float, int], float]
     """Computes a latency from delays and the lengths of source and reference."""
@@ -202,8 +202,14 @@ class LogMetric(WholeMetric):
     """A metric of what a log says beside its texts; less is better."""
 
     higher_is_better: ClassVar[bool] = False
-    requires: ClassVar[Requirements] = Requirements(references=False, delays=True)
+    requires: ClassVar[Requirements] = Requirements(references=False, delays=True, words=False)
     documents: ClassVar[Sequence[str]] = ()
+
+    def unread(self, settings: Fields) -> Collection[str]:
+        """Name settings of text, unless they are the default ones, which signatures have."""
+        usual = {"tokenize": "none", "lowercase": False, "normalize_unicode": None}
+        named = {name: getattr(settings[name], "name", settings[name]) for name in usual if name in settings}
+        return [name for name, value in named.items() if value != usual[name]]
 
     def read_rows(self, corpus: Corpus, systems: Sequence[str]) -> Floats:
         """Compute rows of segments: (systems, segments, k)."""
@@ -327,6 +333,12 @@ class ReferredLatency(Latency):
     """
 
     use_ref_len: bool = setting(True, "Take the length of the reference, not that of the output", signed_if_set=True)
+
+    def unread(self, settings: Fields) -> Collection[str]:
+        """Name settings of text, unless pieces of a model are counted."""
+        tokenizer = settings.get("tokenize", self.tokenizer)
+        pieces = str(getattr(tokenizer, "name", tokenizer)).startswith(SentencePiece.name)
+        return () if pieces else super().unread(settings)
 
     def _lengths(self, emission: Emission, references: Sequence[str], unit: DelayUnit) -> list[int]:
         """Count the units of references. InputError: they are pieces of an unknown model."""
