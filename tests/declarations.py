@@ -176,6 +176,7 @@ def measures(draw: st.DrawFn) -> Metric:
         "vectors": start.get("similarity") is not None,
         "consumption": start.get("assignment") == "optimal",
         **dict.fromkeys(("idf", "extra", "replacing"), start.get("shifts")),
+        **dict.fromkeys(metric().unread(start), True),
     }
     try:
         made = read_metric(metric.name, **{name: value for name, value in start.items() if not lacking.get(name)})

@@ -30,6 +30,7 @@ from softbleu.metrics.latency import (
 )
 from softbleu.metrics.reading import fit_metric
 from softbleu.metrics.scores import Scores
+from softbleu.metrics.signatures import metric_from_signature
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "latency.json").read_text(encoding="utf-8"))
 LATENCIES = {
@@ -337,6 +338,10 @@ def test_latencies_have_no_settings_of_text(name, setting, value):
     given = {setting: value}
     assert fit_metric(name, given).signature() == softbleu.read_metric(name).signature()
     refused(InputError, "has no setting", softbleu.read_metric(name).replaced, **given)
+    earlier = (
+        f"metric:{name}|{setting.replace('_', '-')}:{'yes' if value is True else value}|level:corpus|version:0.8.0"
+    )
+    assert metric_from_signature(earlier) == softbleu.read_metric(name)
 
 
 def test_pieces_of_references_depend_on_case():
