@@ -176,6 +176,9 @@ def measures(draw: st.DrawFn) -> Metric:
         "vectors": start.get("similarity") is not None,
         "consumption": start.get("assignment") == "optimal",
         **dict.fromkeys(("idf", "extra", "replacing"), start.get("shifts")),
+        **dict.fromkeys(metric().unread(start), True),
+        # Signatures with both, but without `reads`, are of earlier versions.
+        "exact_words": metric.name == "trained" and "layers" in start and not start.get("reads"),
     }
     try:
         made = read_metric(metric.name, **{name: value for name, value in start.items() if not lacking.get(name)})

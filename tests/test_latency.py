@@ -17,7 +17,7 @@ from refusing import refused
 import softbleu
 from softbleu.corpora.corpus import compared_with
 from softbleu.corpora.recordings import read_logs
-from softbleu.errors import InputError
+from softbleu.errors import InputError, UnknownNameError
 from softbleu.metrics.latency import (
     Laal,
     average_lagging,
@@ -28,7 +28,9 @@ from softbleu.metrics.latency import (
     length_adaptive_average_lagging,
     yet_another_average_lagging,
 )
+from softbleu.metrics.reading import fit_metric
 from softbleu.metrics.scores import Scores
+from softbleu.metrics.signatures import metric_from_signature
 
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "latency.json").read_text(encoding="utf-8"))
 LATENCIES = {
@@ -102,14 +104,14 @@ def corpus_of(folder, entries, **files):
 def test_logs_of_its_command_have_the_latencies_that_simuleval_prints(unit, given, tmp_path):
     corpus = corpus_of(tmp_path, {"A": PRINTED[unit][given]["log"]}, unit="spm" if unit == "spm" else None)
     how = {"computation_aware": given == "--computation-aware", "use_ref_len": given != "--no-use-ref-len"}
-    model = {}
     if unit == "spm":
         pytest.importorskip("sentencepiece")
-        model["tokenize"] = f"spm:{Path(__file__).parent / 'golden' / 'simuleval.model'}"
+        how["tokenize"] = f"spm:{Path(__file__).parent / 'golden' / 'simuleval.model'}"
     for name, known in PRINTED[unit][given]["printed"].items():
-        how |= {} if name in ("ATD", "StartOffset", "EndOffset") else model  # These count no references
-        (result,) = softbleu.score_corpus(corpus, softbleu.read_metric(name, **how))
-        how.pop("tokenize", None)
+        referred = name in ("AL", "LAAL", "AP", "YAAL")
+        assert hasattr(softbleu.read_metric(name), "use_ref_len") == referred
+        settings = how if referred else {"computation_aware": how["computation_aware"]}
+        (result,) = softbleu.score_corpus(corpus, softbleu.read_metric(name, **settings))
         assert result.score == pytest.approx(known, abs=5.01e-4)
         assert result.label.removesuffix(" (CA)") == name
         assert (f"unit:{unit}" in result.signature) == (unit != "word")
@@ -224,7 +226,8 @@ ODD_TIMES = {
 @pytest.mark.parametrize(("entry", "said"), ODD_TIMES.values(), ids=ODD_TIMES)
 def test_odd_times_are_described(entry, said, tmp_path):
     corpus = corpus_of(tmp_path, {"A": [{**entry, "source_length": 4}]})
-    found = [each for each in Laal(computation_aware=True).odd_delays(corpus) if "policy" not in each]
+    found = [f"{system}: {each}" for system, each in Laal(computation_aware=True).odd_delays(corpus)]
+    found = [each for each in found if "policy" not in each]
     assert len(found) == len(said)
     assert all(map(re.match, said, found))
 
@@ -263,8 +266,8 @@ def _latencies(corpus, name):
 
 POLICIES = {
     "waits": ([1, 2, 3, 4, 5, 5, 5, 5], []),
-    "early": ([1, 5, 5, 5, 5, 5, 5, 5], ["early probably has a degenerate policy: 12% of its words"]),
-    "late": ([5] * 8, ["late gives no word before the end of its source"]),
+    "early": ([1, 5, 5, 5, 5, 5, 5, 5], ["probably a degenerate policy: 12% of its words"]),
+    "late": ([5] * 8, ["no word comes before the end of its source"]),
 }
 
 
@@ -274,7 +277,7 @@ def test_degenerate_policies_are_found(system, tmp_path):
     entry = {"prediction": "a b c d e f g h", "delays": delays, "source_length": 5}
     found = list(find_degenerate(corpus_of(tmp_path, {system: [entry]})))
     assert len(found) == len(said)
-    assert all(one.startswith(other) for one, other in zip(found, said, strict=True))
+    assert all(one == system and text.startswith(other) for (one, text), other in zip(found, said, strict=True))
 
 
 @pytest.mark.parametrize("kind", ["text", "speech"])
@@ -315,3 +318,32 @@ def test_missing_delays_lengths_and_times_are_refused(tmp_path):
     assert softbleu.score_corpus(
         corpus_of(tmp_path, {"A": [{"prediction": "a", "delays": [1], "reference": "a"}]}), "chrf"
     )
+
+
+def test_speech_beside_text_in_a_log_is_described(tmp_path):
+    text = {"prediction": "a b", "delays": [1, 2], "source": "x y z", "source_length": 3}
+    speech = {**text, "delays": [900, 1800], "source": ["1.wav"], "source_length": 2500.5}
+    for entries, count in (([text, speech], 1), ([text, text], 0), ([speech, speech], 0)):
+        found = Laal().odd_delays(corpus_of(tmp_path, {"A": entries}))
+        assert sum("1 segment of speech in milliseconds" in said for _, said in found) == count
+
+
+@pytest.mark.parametrize("name", ["laal", "dal", "erasure"])
+@pytest.mark.parametrize(
+    ("setting", "value"), [("lowercase", True), ("normalize_unicode", "NFC"), ("tokenize", "13a")]
+)
+def test_latencies_have_no_settings_of_text(name, setting, value):
+    written = f"{name}({setting}={'yes' if value is True else value})"
+    refused(UnknownNameError, f"unknown setting '{setting}'", softbleu.read_metric, written)
+    given = {setting: value}
+    assert fit_metric(name, given).signature() == softbleu.read_metric(name).signature()
+    refused(InputError, "has no setting", softbleu.read_metric(name).replaced, **given)
+    earlier = (
+        f"metric:{name}|{setting.replace('_', '-')}:{'yes' if value is True else value}|level:corpus|version:0.8.0"
+    )
+    assert metric_from_signature(earlier) == softbleu.read_metric(name)
+
+
+def test_pieces_of_references_depend_on_case():
+    model = Path(__file__).parent / "golden" / "simuleval.model"
+    assert "|lowercase:yes" in softbleu.read_metric(f"laal(tokenize=spm:{model}, lowercase=yes)").signature()

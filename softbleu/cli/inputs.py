@@ -16,7 +16,7 @@ from softbleu.config.declare import own_settings, setting
 from softbleu.corpora import ParallelFiles, Segments, name_systems, read_segments
 from softbleu.corpora.corpus import Against, Corpus, compared_with, leave_one_out
 from softbleu.corpora.edits import Absent, choose_annotators, read_m2, split_essays
-from softbleu.corpora.files import Look, look_at_systems
+from softbleu.corpora.files import IS_LOG, Look, look_at_systems
 from softbleu.corpora.gates import ALL_RULES, RULES, gated
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.records import PAIR_FORMATS
@@ -103,7 +103,8 @@ class TextOptions(Common, panel="Input", shared=None):
         Segments of recordings, into which --resegment cuts outputs: YAML or JSON with wav, offset and duration, or
         lines docid=0,segid=0 for documents of text
     unit
-        Unit of the delays of --log: word, char, or with --tokenize spm:FILE the subwords that SimulEval logs
+        Unit of the delays of --log: word, char, or spm for the subwords that SimulEval logs (the tokenizer spm:FILE
+        counts these in references)
     moments
         Score the unfinished outputs of --log, too, at these moments of each segment: 2000 or 2s of speech, words of a
         source text, or each delay
@@ -225,17 +226,19 @@ class TextOptions(Common, panel="Input", shared=None):
         """Read the labels of documents, if a file of them is named."""
         return Documents.read(self.documents, self.encoding) if self.documents else None
 
-    def read_logs(self, unit: DelayUnit | None) -> Segments:
-        """Read the corpus of logs, or of texts that are cut by a segmentation."""
+    def read_logs(self, unit: DelayUnit | None) -> Segments | None:
+        """Read the corpus of logs, or of texts that are cut by a segmentation; None if neither is named."""
         from softbleu.corpora.recordings import at_moments, name_logs, read_logs
 
         if self.logs and (self.pairs or self.candidates or self.gold):
             raise InputError("--log has the outputs of systems: leave out -c, --pairs and --gold")
+        if not self.logs and not (self.segmentation and self.candidates):
+            return None
         if self.pairs or self.gold:
             raise InputError("--segmentation cuts texts of -c: leave out --pairs and --gold")
         if self.resegment != bool(self.segmentation):
             raise InputError("recordings are cut by --resegment and --segmentation together: give both, or neither")
-        named = name_systems(self.logs, self.references, naming=name_logs, encoding=self.encoding)
+        named = name_systems(self.logs, self.references, naming=name_logs, encoding=self.encoding, preferred=IS_LOG)
         texts = {} if named else {name: look.name for name, look in self.systems.items()}
         files: Keywords = {"segmentation": self.segmentation, "unit": unit, "encoding": self.encoding}
         corpus = read_logs(named or texts, self.references, self.source, texts=bool(texts), **files)
@@ -391,8 +394,9 @@ class Scoring(TextOptions, shared=None):
         if self.input_format and not self.pairs:
             raise InputError("--input-format says how to read a --pairs file: name one, or leave it out")
         _note_idle("without --log", unit=not self.logs and self.unit, at=not self.logs and self.moments)
-        if self.logs or (self.segmentation and self.candidates):
-            return nullcontext(self.read_logs(self.unit or cast("DelayUnit | None", self.signed.get("unit"))))
+        logged = self.read_logs(self.unit or cast("DelayUnit | None", self.signed.get("unit")))
+        if logged is not None:
+            return nullcontext(logged)
         _note_idle("without --candidate", resegment=self.resegment and not self.candidates)
         _note_idle("without --log or --candidate", segmentation=self.segmentation)
         if self.pairs:

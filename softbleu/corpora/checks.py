@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, field, fields, replace
 from softbleu.config.languages import language_of_data
 from softbleu.corpora.checked import CheckedText, Ordinary, checked_segments
 from softbleu.corpora.corpus import Corpus, ParallelFiles, References, Texts, make_corpus
-from softbleu.corpora.detectors import DETECTORS, SEGMENT_COUNT, lacking_needs, odd_checks
+from softbleu.corpora.detectors import DELAYS, DETECTORS, SEGMENT_COUNT, lacking_needs, odd_checks
 from softbleu.corpora.files import open_text
 from softbleu.corpora.localised import read_terms
 from softbleu.corpora.parallel import has_edits
@@ -48,7 +48,7 @@ class Oddity:
     """A failed check of one output, with details."""
 
     system: str
-    segment: int  # From 1
+    segment: int | None  # From 1; None: all of the system
     check: str
     detail: str
     output: str
@@ -76,7 +76,8 @@ class Oddities(Tabular):
         """Return a row per system: number of odd segments, in total and by check, None if it did not run."""
         counts = {name: Counter(odd.check for odd in self.oddities if odd.system == name) for name in self.systems}
         occurring = [name for name in DETECTORS if any(count[name] for count in counts.values())]
-        flagged = Counter(system for system, _ in {(odd.system, odd.segment) for odd in self.oddities})
+        odd_lines = {(odd.system, odd.segment) for odd in self.oddities if odd.segment}
+        flagged = Counter(system for system, _ in odd_lines)
         return [
             {
                 "system": system,
@@ -201,7 +202,9 @@ def check_files(
     language: str | None = None,
     terms: str | None = None,
     progress: Progress | None = None,
+    resegment: bool = False,
     logs: Corpus | None = None,
+    odd_delays: Iterable[tuple[str, str]] = (),
 ) -> Oddities:
     """Check files of outputs for oddities; see `check_outputs`.
 
@@ -224,18 +227,26 @@ def check_files(
         Path of a glossary, with lines ``source term TAB target term``, and ``|`` between allowed targets.
     progress
         Called with the number of segments read and the total.
+    resegment
+        Cut outputs into the segments of the references, or else of the source.
     logs
         A corpus that was read from logs, in the place of the files.
+    odd_delays
+        What metrics found odd in the delays of systems in logs.
     """
     glossary = None
     if terms is not None:
         with open_source(terms) as (stream, _):
             glossary = read_terms(text_lines(stream, terms, encoding_of(encoding)), terms)
     if logs is not None:
-        return check_outputs(logs, progress, language=_code_of(language), terms=glossary)
+        odd = check_outputs(logs, progress, language=_code_of(language), terms=glossary)
+        delays = [Oddity(system, None, DELAYS, said, "") for system, said in odd_delays]
+        short = [log.name for log in logs.logs.values() if any(each.source_length is None for each in log.emissions)]
+        lacking = {DELAYS: f"source_length in each line of {', '.join(short)}"} if short else {}
+        return replace(odd, oddities=[*delays, *odd.oddities], lacking={**odd.lacking, **lacking})
     model = [*references, *([] if source is None else [source])][:1]
     parted: dict[str, Oddity] = {}
-    if model and model[0] != STDIN:
+    if model and model[0] != STDIN and not resegment:
         segments = list(open_text(model[0], encoding, "reference"))
         texts = {name: path for name, path in systems.items() if path != STDIN and not has_edits(path)}
         for name, path in texts.items():
@@ -247,8 +258,8 @@ def check_files(
                 parted[name] = Oddity(name, place, SEGMENT_COUNT, detail, odd_text)
     rest = {name: path for name, path in systems.items() if name not in parted}
     if parted and not rest:
-        others = {name: "as many lines as the reference" for name in DETECTORS if name != SEGMENT_COUNT}
+        others = {name: "as many lines as the reference" for name in DETECTORS if name not in (SEGMENT_COUNT, DELAYS)}
         return Oddities(len(segments), tuple(systems), list(parted.values()), others)
-    with ParallelFiles.open(rest, references, source, encoding=encoding) as corpus:
+    with ParallelFiles.open(rest, references, source, encoding=encoding, resegment=resegment) as corpus:
         odd = check_outputs(corpus, progress, language=_code_of(language), terms=glossary)
     return replace(odd, systems=tuple(systems), oddities=[*parted.values(), *odd.oddities])

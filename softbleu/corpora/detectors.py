@@ -40,6 +40,7 @@ from softbleu.corpora.localised import (
 )
 
 SEGMENT_COUNT = "segment-count"  # Name of the check of the number of segments
+DELAYS = "delays"  # Name of the check of the delays of logs
 _FARTHER = 0.1  # Least gain in weighted word overlap, mean of four segments, by which outputs fit their neighbours
 _NO_BETTER = 1.2  # Ratio of overlap with the own segment to overlap with others up to which outputs are unrelated
 _COPY = 0.9  # Share of words of the source in an output that copies it
@@ -370,6 +371,7 @@ DETECTORS: dict[str, Detector] = {
     SEGMENT_COUNT: Detector(
         lambda *_: None, "the file has more or fewer lines than the reference"
     ),  # By `check_files`
+    DELAYS: Detector(lambda *_: None, "delays do not follow the source, or have another unit"),  # By `check_files`
 }
 """Ways to be odd, by name, in the order of columns: `check` has all, a note before scoring and gates have some."""
 

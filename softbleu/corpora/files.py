@@ -49,6 +49,8 @@ _NO_TEXT = re.compile(
 """Names of hidden files, of files written by editors and operating systems, and of notes to readers."""
 _COPY = re.compile(r".*\.(bak\d*|backup|orig|old|rej|save|sw[op]|te?mp|part|log|md|pdf|lock)", re.IGNORECASE)
 """Names of backups, unfinished files and notes."""
+IS_LOG = re.compile(r".*\.(log|jsonl|ndjson)", re.IGNORECASE)
+"""Names of logs of simultaneous translation, unless packed."""
 _HEADING = re.compile(r"###\s*essay_id\s*=\s*(.*\S)\s*")
 _NUMBERED = re.compile(r"# (\d{4})\s*")  # Heading of a document in UA-GEC
 Essays = dict[str, list[str]]
@@ -400,13 +402,14 @@ def name_systems(
     others: Sequence[str] = (),
     naming: Naming = name_files,
     encoding: str = "utf-8",
+    preferred: re.Pattern[str] | None = None,
 ) -> dict[str, str]:
     """Find the files of systems, and name them; see `look_at_systems`.
 
     >>> name_systems(["out/umd.txt", "ours=out/new.txt"])
     {'umd': 'out/umd.txt', 'ours': 'out/new.txt'}
     """
-    found = look_at_systems(entries, references, others, naming, encoding)
+    found = look_at_systems(entries, references, others, naming, encoding, preferred)
     return {name: look.name for name, look in found.items()}
 
 
@@ -416,17 +419,18 @@ def look_at_systems(
     others: Sequence[str] = (),
     naming: Naming = name_files,
     encoding: str = "utf-8",
+    preferred: re.Pattern[str] | None = None,
 ) -> dict[str, Look]:
     """Find the files of systems, look at them, and name them.
 
     Entries are files, optionally as ``NAME=FILE``, or folders, which stand for all texts in them (see `texts_among`),
     sorted, except `references` and `others`. A file with markup stands for all systems in it, ``FILE:NAME`` for one.
-    `naming` names files without a name. Raises `InputError`: two systems with one name, a folder without texts, or a
-    reference among several systems.
+    `naming` names files without a name; for `preferred`, see `texts_among`. Raises `InputError`: two systems with
+    one name, a folder without texts, or a reference among several systems.
     """
     places = [os.path.realpath(name) for name in (*references, *others) if name != STDIN]
     refused = {os.path.realpath(name) for name in references if name != STDIN}
-    looks = [each for entry in entries for each in _looks_of(str(entry), places, encoding)]
+    looks = [each for entry in entries for each in _looks_of(str(entry), places, encoding, preferred)]
     for _, look in looks if len(looks) > 1 else ():
         if os.path.realpath(look.name) in refused:
             raise InputError(f"{look.name} is named both as a reference and as a system: remove one")
@@ -443,20 +447,24 @@ def look_at_systems(
     return named
 
 
-def texts_among(files: Iterable[Path]) -> list[Path]:
+def texts_among(files: Iterable[Path], preferred: re.Pattern[str] | None = None) -> list[Path]:
     """Select the text files of a folder, sorted: no backups, hidden files or notes to readers.
 
     A note names the files left out. Files with the suffix of backups are texts if the folder has no others: `bak` is
-    also Bashkir.
+    also Bashkir. Files with a `preferred` name exclude all others.
 
     >>> [file.name for file in texts_among(map(Path, ("A.cs", "A.cs~", "B.cs.bak", "README.md", "B.cs")))]
     ['A.cs', 'B.cs']
+    >>> [file.name for file in texts_among(map(Path, ("wait3.log", "notes.txt")), IS_LOG)]
+    ['wait3.log']
     """
     found = sorted(file for file in files if not file.is_dir())
     plain = [file for file in found if not _NO_TEXT.fullmatch(file.name)]
-    texts = [file for file in plain if not _COPY.fullmatch(without_packing(file.name))] or plain
+    wanted = [file for file in plain if preferred and preferred.fullmatch(without_packing(file.name))]
+    texts = wanted or [file for file in plain if not _COPY.fullmatch(without_packing(file.name))] or plain
     if left := [file.name for file in found if file not in texts]:
-        note(f"{found[0].parent}: left out {', '.join(left)}: name them one by one if they are texts")
+        kind = "logs" if preferred else "texts"
+        note(f"{found[0].parent}: left out {', '.join(left)}: name them one by one if they are {kind}")
     return texts
 
 
@@ -466,7 +474,9 @@ def log_in(path: str) -> str:
     return next((str(log) for log in logs if log.is_file()), path)
 
 
-def _looks_of(entry: str, apart: Collection[str], encoding: str) -> Iterator[tuple[str | None, Look]]:
+def _looks_of(
+    entry: str, apart: Collection[str], encoding: str, preferred: re.Pattern[str] | None
+) -> Iterator[tuple[str | None, Look]]:
     """Look at the texts of an entry, each with its name or None."""
     name, look, looks = None, look_at(entry), list[Look]()
     if look.form is None or look.label is not None:
@@ -476,7 +486,8 @@ def _looks_of(entry: str, apart: Collection[str], encoding: str) -> Iterator[tup
         if not is_url(path) and Path(path).is_dir():
             if name is not None:
                 raise InputError(f"{path} is a folder, whose files are systems of their own: leave out {name}=")
-            files = texts_among(file for file in Path(path).iterdir() if os.path.realpath(file) not in apart)
+            inside = (file for file in Path(path).iterdir() if os.path.realpath(file) not in apart)
+            files = texts_among(inside, preferred)
             if not files:
                 raise InputError(f"{path}: a folder without a file of a system")
             looks = list(map(look_at, files))

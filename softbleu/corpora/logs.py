@@ -176,8 +176,8 @@ def read_log(name: str, unit: DelayUnit | None = None, encoding: str = "utf-8") 
     emissions = [_segment(where, entry) for where, entry in _in_order(name, entries)]
     if any(emission.pieces is not None for emission in emissions) and unit != "spm":
         if unit is None:
-            ways = Parameter("unit", "spm"), " and ", Parameter("tokenize", "spm:FILE")
-            note(f"{name} has delays of subwords, a word that of its last one; to count subwords, give ", *ways)
+            said = f"{name} has delays of subwords, a word that of its last one; to count subwords, give "
+            note(said, Parameter("unit", "spm"))
         unit = unit or "word"
         emissions = [each if each.pieces is None else each.cut([each.text], unit)[0] for each in emissions]
     unit = unit or _unit_of(emissions)

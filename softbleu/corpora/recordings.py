@@ -244,7 +244,8 @@ def read_segmentation(name: str, encoding: str = "utf-8") -> list[SpokenSegment]
     ``docid=0,segid=0`` of OmniSTEval say which document of text each segment is of.
     """
     lines = list(open_text(name, encoding))
-    if lines and all(labels := [_OF_DOCUMENT.fullmatch(line) for line in lines]):
+    filled = [line for line in lines if not _BLANK.fullmatch(line)]
+    if filled and all(labels := [_OF_DOCUMENT.fullmatch(line) for line in filled]):
         return [SpokenSegment(str(int(label[1])), 0, None) for label in labels if label]
     if Path(without_packing(name)).suffix == ".json":
         found = parse_json("\n".join(lines), name)
@@ -314,7 +315,7 @@ def cut_recordings(log: Log, spans: Sequence[SpokenSegment], references: Sequenc
             raise InputError(f"{emission.where}: recording {recording!r} is there twice")
         whole[recording] = emission
     if missing := [recording for recording in members if recording not in whole]:
-        raise InputError(f"{log.name}: no recording {missing[0]!r}, which segments are of")
+        raise InputError(f"{log.name}: no recording {missing[0]!r}, but the segmentation has segments of it")
     if others := [recording for recording in whole if recording not in members]:
         raise InputError(f"{whole[others[0]].where}: recording {others[0]!r} has no segments")
     parts: list[Emission] = [log.emissions[0]] * len(spans)

@@ -118,5 +118,5 @@ def _fetch(address: str, place: Path) -> None:
         with open_url(address) as stream, draft_file(place) as draft, draft.open("wb") as copy:
             shutil.copyfileobj(stream, copy)
     except SoftbleuError as error:
-        said = f"; or bring this file to {place}, and run the command again"
+        said = f"; try again, or save the file as {place}, and run the command again"
         raise InputError(*error.args, said) from error

@@ -56,9 +56,8 @@ def corpus_notes(corpus: Corpus, plan: Plan) -> Iterator[Note]:
 
         texts = whole_outputs(corpus)
         finders = (metric for metric in plan.metrics if isinstance(metric, ChecksDelays))
-        yield from zip(
-            dict.fromkeys(chain.from_iterable(metric.odd_delays(corpus) for metric in finders)), strict=True
-        )
+        found = dict.fromkeys(chain.from_iterable(metric.odd_delays(corpus) for metric in finders))
+        yield from ((f"{system}: {said}",) for system, said in found)
     early = [one.label for one in metrics if isinstance(one, SpelledMetric) and one.partial and not one.aligned_parts]
     if early:
         said = f"partial scores by {' and '.join(early)} are usually 2 to 6 points lower early in an output: "
@@ -98,7 +97,7 @@ def text_notes(corpus: Corpus, metrics: Sequence[Metric]) -> Iterator[Note]:
     ]
     for name, lines in texts.items():
         if lines and not any(map(str.strip, lines)):
-            yield (f"{name}: all of the first {counted(len(lines), 'segment')} are blank",)
+            yield (f"{name}: no text in the first {counted(len(lines), 'segment')}",)
     # Lines of ASCII are in all forms, and need no look.
     accented = {
         name: "\n".join(line for line in lines if not line.isascii()) for name, lines in texts.items() if lines

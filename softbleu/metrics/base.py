@@ -209,7 +209,10 @@ class SpelledMetric(Metric):
     """A metric that can align unfinished outputs by characters, which makes it `partial`."""
 
     partial_by: Literal["tokens", "characters"] = setting(
-        "tokens", "Align these to find how far unfinished outputs have come", signed_if_set=True, shared=False
+        "tokens",
+        "Align unfinished outputs with references by tokens or characters",
+        signed_if_set=True,
+        shared=False,
     )
     spelled: ClassVar[str] = "characters"  # Parts that are the characters of a word
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from inspect import Parameter as Argument
@@ -153,6 +153,10 @@ class DeclaredMetric(PartFields, metaclass=MetricClass):
         """
         return changed(self, settings)
 
+    def unread(self, settings: Fields) -> Collection[str]:
+        """Name the settings of parts, of those given, that no score depends on, and that the metric thus lacks."""
+        return ()
+
     def signature(self, *, short: bool = False, vectors: str | None = None, **more: object) -> str:
         """Write all that a number depends on, in the long form or the `short` one, and `more` keys with their values.
 
@@ -212,7 +216,8 @@ def fitted(metric: _M, settings: Fields, *, plain: bool = False, whole: bool = F
     if preset is not None and preset not in preset_names():
         raise UnknownNameError("preset", preset, preset_names())
     language = None if tag is None else find_language(tag)
-    known = known_settings(metric, settings)
+    unread = metric.unread(settings)
+    known = {name: one for name, one in known_settings(metric, settings).items() if name not in unread}
     lacking = [name for name in settings if name not in known]
     for name in lacking:
         _check_of_others(metric, settings, name, known, whole=whole)

@@ -7,7 +7,7 @@ words of a source text. A lag is that behind an ideal translator that gives its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from softbleu.corpora.logs import Emission, Log
     from softbleu.kernels import Kernels
     from softbleu.matching.ngrams import Chunk, WordTable
-    from softbleu.types import DelayUnit, Floats, Integers
+    from softbleu.types import DelayUnit, Fields, Floats, Integers
 
     Formula = Callable[[ArrayLike, float, int], float]
     """Computes a latency from delays and the lengths of source and reference."""
@@ -202,8 +202,14 @@ class LogMetric(WholeMetric):
     """A metric of what a log says beside its texts; less is better."""
 
     higher_is_better: ClassVar[bool] = False
-    requires: ClassVar[Requirements] = Requirements(references=False, delays=True)
+    requires: ClassVar[Requirements] = Requirements(references=False, delays=True, words=False)
     documents: ClassVar[Sequence[str]] = ()
+
+    def unread(self, settings: Fields) -> Collection[str]:
+        """Name settings of text, unless they are the default ones, which signatures have."""
+        usual = {"tokenize": "none", "lowercase": False, "normalize_unicode": None}
+        named = {name: getattr(settings[name], "name", settings[name]) for name in usual if name in settings}
+        return [name for name, value in named.items() if value != usual[name]]
 
     def read_rows(self, corpus: Corpus, systems: Sequence[str]) -> Floats:
         """Compute rows of segments: (systems, segments, k)."""
@@ -231,17 +237,12 @@ class LogMetric(WholeMetric):
 class Latency(LogMetric):
     """A latency of each segment of a log, of which a corpus has the mean; less is better.
 
-    The length of the reference is counted in words, characters or subwords, as the delays of the log are. As in
-    SimulEval and OmniSTEval, words stand between single blanks, and a no-break space is part of a word. Of several
-    references the length nearest to the output's counts, without references the output's own. A row has a latency and
-    a count, 0 where a segment has none.
+    A row has a latency and a count, 0 where a segment has none.
     """
 
     computation_aware: bool = setting(False, "Add the time of computing to delays", signed_if_set=True)
-    use_ref_len: bool = setting(True, "Take the length of the reference, not that of the output", signed_if_set=True)
     formula: ClassVar[Formula]
     usual: ClassVar[str] = ""
-    of_length: ClassVar[bool] = True  # Whether the length of the reference counts
 
     @property
     def label(self) -> str:
@@ -257,22 +258,14 @@ class Latency(LogMetric):
         latency = np.nan
         if len(emission.delays):
             delays, length = self._times(emission)
-            counts = self._lengths(emission, references, unit) if self.use_ref_len and self.of_length else []
+            counts = self._lengths(emission, references, unit)
             nearest = min(counts, key=lambda count: (abs(count - len(delays)), count), default=len(delays))
             latency = self.latency(delays, length, max(1, nearest), emission)
         return [0.0, 0.0] if np.isnan(latency) else [latency, 1.0]
 
     def _lengths(self, emission: Emission, references: Sequence[str], unit: DelayUnit) -> list[int]:
-        """Count the units of references. InputError: they are pieces of an unknown model."""
-        texts = [text.strip() for text in references]
-        if unit == "spm":
-            if not isinstance(self.tokenizer, SentencePiece):
-                model = Parameter("tokenize", "spm:FILE")
-                raise InputError("references are counted in the pieces of a sentencepiece model: name it by ", model)
-            return [len(self.tokenizer.split(text)) for text in texts]
-        if unit == "char" and len(emission.delays) < len(emission.text):  # Blanks do not count
-            texts = ["".join(text.split()) for text in texts]
-        return [len(text if unit == "char" else text.split(" ")) for text in texts]
+        """Count the units of references, if the latency depends on them."""
+        return []
 
     def _times(self, emission: Emission) -> tuple[Floats, float]:
         """Return the delays that count, and the length of the source. InputError: the log lacks either."""
@@ -287,12 +280,12 @@ class Latency(LogMetric):
             )
         return emission.elapsed, emission.source_length
 
-    def odd_delays(self, corpus: Corpus) -> Iterator[str]:
+    def odd_delays(self, corpus: Corpus) -> Iterator[tuple[str, str]]:
         """Describe degenerate policies, and delays that are of other units or times than metrics take them for."""
         yield from find_degenerate(corpus)
         for system, log in corpus.logs.items():
             if log.moment is None:
-                yield from (f"{system}: {said}" for said in self._odd_times(log))
+                yield from ((system, said) for said in self._odd_times(log))
 
     def _odd_times(self, log: Log) -> Iterator[str]:
         """Describe how the delays of a log differ from those that the metric takes."""
@@ -300,6 +293,12 @@ class Latency(LogMetric):
             yield (
                 "delays are of words between blanks, in a language that writes none: log a delay for each character "
                 "(eval-latency-unit char in SimulEval), or take the unit char for logs of simulstream"
+            )
+        lengths = [each.source_length or 0 for each in log.emissions if not each.of_text]
+        if lengths and max(lengths) > _SPOKEN and len(lengths) < len(log.emissions):
+            yield (
+                f"{counted(len(lengths), 'segment')} of speech in milliseconds, and others of text in words: score "
+                "them apart, as a mean of both says nothing"
             )
         if not self.computation_aware:
             return
@@ -325,7 +324,39 @@ class Latency(LogMetric):
 
 
 @dataclass(frozen=True, repr=False)
-class Al(Latency):
+class ReferredLatency(Latency):
+    """A latency that depends on the length of the reference.
+
+    The length is counted in words, characters or subwords, as the delays of the log are. As in SimulEval and
+    OmniSTEval, words stand between single blanks, and a no-break space is part of a word. Of several references the
+    length nearest to the output's counts, without references the output's own.
+    """
+
+    use_ref_len: bool = setting(True, "Take the length of the reference, not that of the output", signed_if_set=True)
+
+    def unread(self, settings: Fields) -> Collection[str]:
+        """Name settings of text, unless pieces of a model are counted."""
+        tokenizer = settings.get("tokenize", self.tokenizer)
+        pieces = str(getattr(tokenizer, "name", tokenizer)).startswith(SentencePiece.name)
+        return () if pieces else super().unread(settings)
+
+    def _lengths(self, emission: Emission, references: Sequence[str], unit: DelayUnit) -> list[int]:
+        """Count the units of references. InputError: they are pieces of an unknown model."""
+        if not self.use_ref_len:
+            return []
+        texts = [text.strip() for text in references]
+        if unit == "spm":
+            if not isinstance(self.tokenizer, SentencePiece):
+                model = Parameter("tokenize", "spm:FILE")
+                raise InputError("references are counted in the pieces of a sentencepiece model: name it by ", model)
+            return [len(self.tokenizer.split(text)) for text in texts]
+        if unit == "char" and len(emission.delays) < len(emission.text):  # Blanks do not count
+            texts = ["".join(text.split()) for text in texts]
+        return [len(text if unit == "char" else text.split(" ")) for text in texts]
+
+
+@dataclass(frozen=True, repr=False)
+class Al(ReferredLatency):
     """Average Lagging (Ma et al. 2019): mean lag of words behind a translator who speaks evenly."""
 
     name: ClassVar[str] = "al"
@@ -333,7 +364,7 @@ class Al(Latency):
 
 
 @dataclass(frozen=True, repr=False)
-class Laal(Latency):
+class Laal(ReferredLatency):
     """Length-Adaptive Average Lagging (Papi et al. 2022): AL that long outputs do not lower."""
 
     name: ClassVar[str] = "laal"
@@ -341,7 +372,7 @@ class Laal(Latency):
 
 
 @dataclass(frozen=True, repr=False)
-class Ap(Latency):
+class Ap(ReferredLatency):
     """Average Proportion (Cho & Esipova 2016): share of the source that is read before a word."""
 
     name: ClassVar[str] = "ap"
@@ -357,7 +388,7 @@ class Dal(Latency):
 
 
 @dataclass(frozen=True, repr=False)
-class Yaal(Latency):
+class Yaal(ReferredLatency):
     """Yet Another Average Lagging (Polák et al. 2025): LAAL of the words before the end of the source.
 
     It shows two shares that tell degenerate policies: of words that come before the end of the source (SWF), and of
@@ -396,7 +427,6 @@ class Atd(Latency):
     """
 
     name: ClassVar[str] = "atd"
-    of_length: ClassVar[bool] = False
 
     def latency(self, delays: Floats, source_length: float, reference_length: int, emission: Emission) -> float:
         """Compute ATD."""
@@ -415,7 +445,6 @@ class StartOffset(Latency):
 
     name: ClassVar[str] = "startoffset"
     usual: ClassVar[str] = "StartOffset"
-    of_length: ClassVar[bool] = False
     formula: ClassVar[Formula] = staticmethod(lambda delays, source_length, reference_length: float(delays[0]))
 
 
@@ -428,7 +457,6 @@ class EndOffset(Latency):
 
     name: ClassVar[str] = "endoffset"
     usual: ClassVar[str] = "EndOffset"
-    of_length: ClassVar[bool] = False
     formula: ClassVar[Formula] = staticmethod(lambda delays, length, reference_length: float(delays[-1] - length))
 
 
@@ -464,25 +492,27 @@ class Erasure(LogMetric):
         return ScoreColumns(ErasureScore, _shares(erased, given), erased=erased.astype(int), given=given.astype(int))
 
 
-def find_degenerate(corpus: Corpus) -> Iterator[str]:
+def find_degenerate(corpus: Corpus) -> Iterator[tuple[str, str]]:
     """Find systems whose delays do not follow the source, and describe their policies.
 
-    Segments of longer recordings, and outputs at moments, are left out.
+    Segments of longer recordings, outputs at moments, and logs without lengths of sources are left out.
     """
     systems = [
         system
         for system, log in corpus.logs.items()
         if log.moment is None and all(each.source_length is not None for each in log.emissions)
     ]
+    if not systems:
+        return
     metric = Yaal(use_ref_len=all(log.unit != "spm" for log in corpus.logs.values()))  # No model is known here
     rows = metric.read_rows(corpus, systems).sum(axis=1)
     for system, score, row in zip(systems, metric.columns(rows), rows, strict=True):
         early, words = row[2:4].tolist()
         if words and not early:
-            yield f"{system} gives no word before the end of its source"
+            yield system, "no word comes before the end of its source"
         elif abs(score.expected - score.simultaneous) > DEGENERATE:
             shares = f"{score.simultaneous:.0f}% of its words come before the end of the source"
-            yield f"{system} probably has a degenerate policy: {shares}, where its YAAL implies {score.expected:.0f}%"
+            yield system, f"probably a degenerate policy: {shares}, where its YAAL implies {score.expected:.0f}%"
 
 
 def _shares(parts: Floats | Integers, wholes: Floats | Integers) -> Floats:

@@ -168,8 +168,8 @@ class ChecksDelays(Capability):
     """Finds odd delays in the logs of a corpus."""
 
     @abstractmethod
-    def odd_delays(self, corpus: Corpus) -> Iterable[str]:
-        """Describe the delays of systems that a reader of their latency should know about."""
+    def odd_delays(self, corpus: Corpus) -> Iterable[tuple[str, str]]:
+        """Describe the delays of systems, by name, that a reader of their latency should know about."""
 
 
 class JudgesLines(Capability):

@@ -11,7 +11,7 @@ from softbleu.config.declare import all_settings, check_given, parse_expression,
 from softbleu.errors import InputError, Parameter, UnknownNameError, keys_named
 from softbleu.matching.matchers import MATCHERS
 from softbleu.metrics.base import METRICS, Metric
-from softbleu.metrics.declared import changed, fitted
+from softbleu.metrics.declared import changed, fitted, known_settings
 from softbleu.metrics.protocols import matcher_of
 from softbleu.types import Keywords
 
@@ -64,7 +64,11 @@ def read_given(metric: str | ReadMetric | Metric, chosen: Chosen) -> tuple[Metri
     if isinstance(metric, ReadMetric):
         name, read = metric
         settings = read | chosen(name, read.get("matcher"), read.get("tokenize"))
-        return class_of(name, settings)(), settings
+        made = class_of(name, settings)()
+        if unread := [each for each in made.unread(settings) if each in read]:
+            valid = [each for each in known_settings(made, {}) if each not in unread]
+            raise UnknownNameError("setting", unread[0], valid)
+        return made, settings
     if not isinstance(metric, Metric):
         raise InputError(f"a metric is a name, an expression or a value, not {type(metric).__name__}")
     over = matcher_of(metric)

@@ -68,7 +68,10 @@ def metric_from_signature(signature: str, **settings: object) -> Metric:
         if declared.name not in settings:
             signed[declared.name] = declared.parse_signed(value)
     settings = signed | settings
-    return changed(class_of(metric.name, settings)(), settings, plain=True)
+    made = class_of(metric.name, settings)()
+    # Earlier versions signed settings that no score depends on.
+    read = {name: value for name, value in settings.items() if name not in made.unread(settings)}
+    return changed(made, read, plain=True)
 
 
 def _of_sacrebleu(signature: str) -> str | None:

@@ -35,7 +35,7 @@ COLUMN = pd.Series(ENGLISH)
 KINDS: dict[str, tuple[str, Callable[[], Any]]] = {
     "odd outputs": ("fits the segment above", lambda: score(SHIFTED, ENGLISH)),
     "tokenised again": ("are tokenised again (13a)", lambda: score(TOKENISED, ENGLISH)),
-    "blank": ("all of the first 40 segments are blank", lambda: score([" "] * 40, ENGLISH)),
+    "blank": ("no text in the first 40 segments", lambda: score([" "] * 40, ENGLISH)),
     "normal forms": ("normalize_unicode", lambda: score([normalize("NFD", line) for line in GERMAN], GERMAN)),
     "language of data": ("data of VLEU is English", lambda: score(GERMAN, GERMAN, metrics="vleu", threshold=0.8)),
     "language of rules": ("by rules for English", lambda: score(GERMAN, GERMAN, GERMAN, metrics="errant")),

@@ -133,6 +133,15 @@ def test_folder_of_simuleval_stands_for_its_log(command, logs):
         assert [row["system"] for row in rows] == ["A", "B"]
 
 
+def test_folder_stands_for_the_logs_in_it(command, logs):
+    for file, name in (("A", "wait3.log"), ("B", "wait5.JSONL"), ("A", "notes.txt")):
+        Path("all").mkdir(exist_ok=True)
+        shutil.copy(Path(file) / "instances.log", Path("all") / name)
+    done = command("score", "--log", "all", "-m", "laal", "-f", "jsonl")
+    assert [json.loads(line)["system"] for line in done.out.splitlines()] == ["wait3", "wait5"]
+    assert "left out notes.txt: name them one by one if they are logs" in done.err
+
+
 def test_system_without_latency_has_a_page(command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, text, delays in (("none", "", []), ("some", "a", [1])):
@@ -219,10 +228,40 @@ def test_logs_of_simulstream_have_words_or_characters(command, tmp_path, monkeyp
 
 def test_logs_are_checked_with_their_delays(command, logs):
     done = command("check", *logs, "--format", "tsv")
-    assert done.out.startswith("system\tsegments\todd")
-    assert "A probably has a degenerate policy" in done.err
-    done = command("check", *logs, "--strict", "-q")
+    assert re.match(r"system\tsegments\todd\t.*delays\nA\t.*\t1\n", done.out)
+    assert "A: probably a degenerate policy" in done.err
+    done = command("check", *logs, "--strict", "--show", "segments", "-f", "jsonl", "-q")
     assert done.code == 1
+    assert json.loads(done.out.splitlines()[0])["check"] == "delays"
+
+
+def test_check_names_its_own_options_for_subwords(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    entry = {"prediction": "a cat", "prediction_spm": ["\u2581a", "\u2581ca", "t"], "delays": [1, 2, 2]}
+    write_log([{**entry, "reference": "a cat", "source_length": 3}], tmp_path / "A.log")
+    done = command("check", "--log", "A.log")
+    assert "to count subwords, give --unit spm\n" in done.err
+    assert command("check", "--log", "A.log", "--unit", "spm").code == 0
+
+
+@pytest.mark.parametrize("short", [1, 2])
+def test_check_reads_the_text_of_logs_without_lengths_of_sources(command, tmp_path, monkeypatch, short):
+    monkeypatch.chdir(tmp_path)
+    entry = {"prediction": "", "delays": [], "reference": "it rained"}
+    write_log([entry] * short + [{**entry, "source_length": 2}] * (2 - short), tmp_path / "A.log")
+    done = command("check", "--log", "A.log", "-f", "json")
+    assert json.loads(done.out)["rows"][0]["empty"] == 2
+    assert "delays (without source_length in each line of A.log)" in done.err
+
+
+@pytest.mark.parametrize("more", [[], ["--segmentation", "seg.txt"]])
+def test_check_cuts_outputs_as_score_does(command, tmp_path, monkeypatch, more):
+    monkeypatch.chdir(tmp_path)
+    Path("seg.txt").write_text("docid=0,segid=0\ndocid=0,segid=1\n")
+    Path("r.txt").write_text("it rained\nwe stayed\n")
+    Path("A.txt").write_text("it rained we stayed\n")
+    done = command("check", "-c", "A.txt", "-r", "r.txt", "--resegment", *more, "-f", "json", "-q")
+    assert json.loads(done.out)["rows"] == [{"system": "A", "segments": 2, "odd": 0}]
 
 
 def test_texts_of_documents_are_cut_by_a_segmentation(command, tmp_path, monkeypatch):

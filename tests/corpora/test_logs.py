@@ -192,7 +192,7 @@ def test_documents_are_cut_by_their_numbers(tmp_path):
     entries = [{"prediction": text, "delays": [*range(1, 1 + len(text.split()))]} for text in ("a b c d", "a b")]
     (tmp_path / "texts").write_text("a b c d\na b\n", encoding="utf-8")
     (tmp_path / "r.txt").write_text("a b\na x\nc d\n", encoding="utf-8")
-    (tmp_path / "seg.txt").write_text("docid=0,segid=0\ndocid=1,segid=0\ndocid=0,segid=1\n", encoding="utf-8")
+    (tmp_path / "seg.txt").write_text("docid=0,segid=0\n\ndocid=1,segid=0\n \ndocid=0,segid=1\n\n", encoding="utf-8")
     files = {"references": [str(tmp_path / "r.txt")], "segmentation": str(tmp_path / "seg.txt")}
     corpus = read_logs(logs_of(tmp_path, {"A": entries}), **files)
     texts = read_logs({"A": str(tmp_path / "texts")}, **files, texts=True)

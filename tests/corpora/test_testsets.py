@@ -70,7 +70,7 @@ def test_a_set_means_what_sacrebleu_means_by_it(
 def test_a_set_that_cannot_be_fetched_may_be_brought(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     packed = make_set(monkeypatch, tmp_path, "wmt24", SETS["wmt24"], (tmp_path / "absent").as_uri())
     place = tmp_path / "sacrebleu" / "wmt24" / "raw" / f"wmt24.{packed.name}"
-    refused(InputError, f"; or bring this file to {place}, and run", install_set, "wmt24/en-zh")
+    refused(InputError, f"; try again, or save the file as {place}, and run", install_set, "wmt24/en-zh")
     place.write_bytes(b"another file")
     refused(InputError, "remove it, and run the command again", install_set, "wmt24/en-zh")
     refused(InputError, "is not installed", set_texts, "wmt24/en-zh")

@@ -157,7 +157,12 @@ def test_which_words_are_lone():
     assert measure_words(source, words, "fallback", WordMeasure()).self_only is None
     lone = measure_words(source, words, "fallback", WordMeasure(function_words="exact")).self_only
     assert lone.tolist() == [word in LONE for word in words]
-    refused(UnknownNameError, "unknown function words 'hard'; valid: soft, exact", WordMeasure, function_words="hard")
+    refused(
+        UnknownNameError,
+        "function_words: unknown value 'hard'; valid: soft, exact",
+        WordMeasure,
+        function_words="hard",
+    )
 
 
 @pytest.mark.parametrize(("remedy", "way"), VARIANTS)
