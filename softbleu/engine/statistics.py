@@ -271,7 +271,7 @@ class Statistics:
         aggregation = scorer.aggregation
         documents = self._document_scores() if level == "document" else None
         macro = level == "macro" or (level in ("segment", "reference") and not aggregation.has_corpus_score)
-        label = (scorer.called or scorer.label) + " (macro)" * (level == "macro")
+        label = (scorer.called or scorer.label) + " (partial)" * scorer.partial + " (macro)" * (level == "macro")
         named = str(self.metric), label, signature, short, scorer.higher_is_better
         results = []
         for number, system in enumerate(self.systems):

@@ -21,7 +21,7 @@ from softbleu.formats import (
     table_writers,
 )
 from softbleu.report.credit import shown_parts
-from softbleu.report.verdicts import best_scores_text
+from softbleu.report.verdicts import best_scores_text, metric_names
 from softbleu.tables import CELL_FORMS, Table, TableColumn, Value, spread
 
 if TYPE_CHECKING:
@@ -209,11 +209,7 @@ def score_tables(results: Sequence[Result], layout: Layout) -> list[Table]:
 
 def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Table:
     """Make a row per system and a column per metric; the best scores are highlighted, signatures are notes."""
-    labels = [group[0].label for group in groups]
-    names = [
-        label if labels.count(label) == 1 else group[0].metric for label, group in zip(labels, groups, strict=True)
-    ]
-    by_name = dict(zip(names, groups, strict=True))
+    by_name = dict(zip(metric_names(group[0] for group in groups), groups, strict=True))
     columns, notes = coverage_columns({name: [one.coverage for one in group] for name, group in by_name.items()})
     columns |= gate_columns([result.gated for result in groups[0]])
     empty = next(([f"{one.empty:,}" for one in group] for group in groups if any(one.empty for one in group)), None)
@@ -225,7 +221,7 @@ def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Table:
     notes += signature_notes([(name, group[0]) for name, group in by_name.items()], layout)
     shown = [TableColumn("system"), *(_score_column(name, group, layout) for name, group in by_name.items())]
     shown += [TableColumn(name, name) for name in columns]
-    return Table(["system", *names, *columns], rows, notes=notes, text_columns=1, shown=shown)
+    return Table(["system", *by_name, *columns], rows, notes=notes, text_columns=1, shown=shown)
 
 
 def coverage_columns(covered: Mapping[str, Sequence[Coverage | None]]) -> tuple[dict[str, list[str]], list[str]]:
