@@ -335,8 +335,12 @@ def _card(result: Result, layout: Layout, beside: str = "") -> Iterator[str]:
             yield "The score is the mean of the segments' scores; the numbers below are of all segments together:\n\n"
         width = max(map(len, lists))
         (each, *_) = [column.each for column, value in shown if isinstance(value, list)]
-        rows = [[each, *map(str, range(1, width))], *(row + [""] * (width - len(row)) for row in lists)]
-        yield from (f"{line}\n" for line in lay_out(rows, [False] + [True] * (width - 1), gap="   "))
+        rows = [
+            [each, *(result.causes or map(str, range(1, width)))],
+            *(row + [""] * (width - len(row)) for row in lists),
+        ]
+        rows = [*map(list, zip(*rows, strict=True))] if result.causes else rows  # Names are long
+        yield from (f"{line}\n" for line in lay_out(rows, [False] + [True] * (len(rows[0]) - 1), gap="   "))
         yield "\n"
     entries = [
         [column.title, _show(value, column.unit, digits) + _SUFFIXES.get(column.unit, "")]

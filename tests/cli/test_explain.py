@@ -360,3 +360,12 @@ def test_cells_lead_to_pages(command: Any) -> None:
     assert all(Path(f"page.{pair}.html").stat().st_size > 40_000 for pair in ("en-cs", "en-zh"))
     alone = command("directions", "--folders", "wmt/all.toml", "-m", "chrf", "--no-pages", "-f", "html").out
     assert ("href=" in alone, "judge en-zh" in alone) == (False, True)
+
+
+def test_points_lost_have_the_same_names_in_scores_and_explanations(command: Any, files: Any) -> None:
+    shown = command("score", *TEXTS, "-m", "trained").out
+    names = [line.split()[0] for line in shown.partition("points lost\n")[2].partition("\n\n")[0].splitlines()]
+    explained = command("explain", *TEXTS, "-m", "trained", "-l", "1-3").out
+    lost = {line.split()[1] for line in explained.splitlines() if line.startswith("  lost")}
+    assert len(names) > len(lost) > 0
+    assert lost <= {*names}

@@ -114,6 +114,8 @@ def test_a_head_over_a_map_prices_strings_as_the_oracle(
     one, other = " ".join(candidate), " ".join(reference)
     head, learned = TrainedHead.of("multilingual-e5-small"), made_up_map(seed)
     metric = Trained(vectors=MadeUpEncoder(), map=learned, head=head)
+    assert metric.cause_names[:3] == ("precision of tokens", "recall of tokens", "f of tokens")
+    assert metric.cause_names[len(TERMS) :] == head.names[len(TERMS) :]
     found = dict(zip(head.names, metric.sentence_score(one, [other]).lost, strict=True))
     alone = Trained(vectors=MadeUpEncoder(), map=learned).sentence_score(one, [other]).lost
     expected = dict(zip(TERMS, np.array(alone) / learned.prices / 100, strict=True)) | string_distances(one, other)
