@@ -26,7 +26,7 @@ from softbleu.formats import (
 )
 from softbleu.io.progress import note
 from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, gate_columns, signature_notes
-from softbleu.report.verdicts import corrected_text, drawn_text, headline, metric_names, score_digits
+from softbleu.report.verdicts import corrected_text, distinct_labels, drawn_text, headline, score_digits
 from softbleu.tables import CELL_FORMS, SIGNIFICANT, TOO_FEW, Table, TableColumn, best_places, is_significant, p_text
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def comparison_tables(tables: Sequence[Comparison], layout: Layout) -> Table:
     chosen = layout.columns or [name for name in COMPARISON_COLUMNS if name not in _IF_CHOSEN]
     several, rows, notes = len(tables) > 1, [], dict[str, None]()
     shown = _columns(chosen, "score" if several else tables[0].label)
-    for table, name in zip(tables, metric_names(tables), strict=True):
+    for table, name in zip(tables, distinct_labels(tables), strict=True):
         of_metric, heads = _shown_rows(table, name, layout)
         rows += of_metric
         for of in heads.keys() & {*chosen}:
@@ -203,7 +203,7 @@ def comparison_tables(tables: Sequence[Comparison], layout: Layout) -> Table:
             shown[of] += [TableColumn(head, head, missing="") for head in heads[of] if head not in known]
         notes |= dict.fromkeys([*_baseline_notes(table, chosen), *_coverage_notes([table], chosen, layout)])
     names = [VIEW_COLUMNS["metric"]] * several + [VIEW_COLUMNS["system"]]
-    signed = [(name * several, table) for table, name in zip(tables, metric_names(tables), strict=True)]
+    signed = [(name * several, table) for table, name in zip(tables, distinct_labels(tables), strict=True)]
     return Table.of(
         rows,
         shown=[*names, *(column for columns in shown.values() for column in columns)],
@@ -220,7 +220,7 @@ def _covered(tables: Sequence[Comparison]) -> tuple[dict[str, list[str]], list[s
     """Return columns of coverage by the ranks of the first metric, and notes on the references."""
     systems = [row["system"] for row in _ranked(tables[0])]
     coverages = {}
-    for table, name in zip(tables, metric_names(tables), strict=True):
+    for table, name in zip(tables, distinct_labels(tables), strict=True):
         by_system = {row["system"]: row["coverage"] for row in table.rows}
         coverages[name] = [by_system[system] for system in systems]
     return coverage_columns(coverages)
@@ -251,7 +251,7 @@ def summary_table(tables: Sequence[Comparison], layout: Layout) -> Table:
     first, chosen, several = tables[0], layout.columns or ("score",), len(tables) > 1
     wide: dict[str, dict[str, Any]] = {}
     columns = [VIEW_COLUMNS["system"]]
-    for table, name in zip(tables, metric_names(tables), strict=True):
+    for table, name in zip(tables, distinct_labels(tables), strict=True):
         digits = score_digits(table, layout)
         rows, heads = _shown_rows(table, name, layout)
         for row in rows:

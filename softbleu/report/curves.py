@@ -9,7 +9,7 @@ from softbleu import report
 from softbleu.formats import Layout
 from softbleu.report.comparisons import cut_notes, share_name
 from softbleu.report.scores import signature_notes
-from softbleu.report.verdicts import metric_names
+from softbleu.report.verdicts import distinct_labels
 from softbleu.tables import Table, TableColumn, Value
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def curve_records(curves: Curves, layout: Layout) -> Table:
     """Make a row per metric and system, with a column for each place where outputs are cut."""
     places = list(dict.fromkeys(place for one in curves.curves for place in one.scores))
     several = len({one.metric for one in curves.curves}) > 1
-    named = [*zip(metric_names(curves.curves), curves.curves, strict=True)]
+    named = [*zip(distinct_labels(curves.curves), curves.curves, strict=True)]
     rows = [_known([one.system, name, *map(one.scores.get, places), one.whole]) for name, one in named]
     decimals = {
         (one.system, name): layout.decimals([*one.scores.values(), one.whole], in_percent=one.in_percent)

@@ -21,7 +21,7 @@ from softbleu.formats import (
     table_writers,
 )
 from softbleu.report.credit import shown_parts
-from softbleu.report.verdicts import best_scores_text, metric_names
+from softbleu.report.verdicts import best_scores_text, distinct_labels
 from softbleu.tables import CELL_FORMS, Table, TableColumn, Value, spread
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ def score_tables(results: Sequence[Result], layout: Layout) -> list[Table]:
 
 def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Table:
     """Make a row per system and a column per metric; the best scores are highlighted, signatures are notes."""
-    by_name = dict(zip(metric_names(group[0] for group in groups), groups, strict=True))
+    by_name = dict(zip(distinct_labels(group[0] for group in groups), groups, strict=True))
     columns, notes = coverage_columns({name: [one.coverage for one in group] for name, group in by_name.items()})
     columns |= gate_columns([result.gated for result in groups[0]])
     empty = next(([f"{one.empty:,}" for one in group] for group in groups if any(one.empty for one in group)), None)

@@ -45,7 +45,7 @@ class SystemVerdict:
     agreement: str = ""  # Whether these agree
 
 
-def metric_names(several: Iterable[Result | Comparison | Curve]) -> list[str]:
+def distinct_labels(several: Iterable[Result | Comparison | Curve]) -> list[str]:
     """Name the metric of each: by its label, or in full where another metric has the same label."""
     named = [(each.label, each.metric) for each in several]
     labels = Counter(label for label, _ in {*named})
@@ -79,7 +79,7 @@ def headline(tables: Sequence[Comparison], layout: Layout, at: str = "") -> str:
     """
     found = [table.beside_best() for table in tables]
     first = found[0]
-    label = _at(metric_names(found)[0], at)
+    label = _at(distinct_labels(found)[0], at)
     if len(first.families) > 1:
         return ""
     if first.best and not first.untested:
@@ -98,7 +98,7 @@ def headline(tables: Sequence[Comparison], layout: Layout, at: str = "") -> str:
 
 def make_verdicts(tables: Sequence[Comparison], layout: Layout, at: str = "") -> dict[str, SystemVerdict]:
     """Make the verdict of the first metric on each system beside the baseline, by name; see `headline`."""
-    (first, *more), (label, *labels) = tables, metric_names(tables)
+    (first, *more), (label, *labels) = tables, distinct_labels(tables)
     verdicts = {}
     for place, row in enumerate(first.comparisons):
         if (pair := row.beside) is None:
@@ -124,7 +124,7 @@ def best_scores_text(groups: Sequence[Sequence[Result]]) -> str:
     names, said = [result.name for result in groups[0]], list[tuple[str, tuple[str, ...]]]()
     if len(names) < 2 or {name.rpartition("@")[0] for name in names} & {*names}:
         return ""
-    for group, label in zip(groups, metric_names(group[0] for group in groups), strict=True):
+    for group, label in zip(groups, distinct_labels(group[0] for group in groups), strict=True):
         scores = [result.score if result.higher_is_better else -result.score for result in group]
         leaders = (name for name, score in zip(names, scores, strict=True) if score == max(scores))
         said += [(label, tuple(sorted(leaders)))] * all(score == score for score in scores)
@@ -168,7 +168,7 @@ def _best_sentence(table: Comparison, label: str) -> str:
 def _first_by_others(found: Sequence[Comparison]) -> list[str]:
     """Name the systems that the other metrics put first."""
     (name, *others), said = _leaders(found[0]), []
-    for table, label in zip(found[1:], metric_names(found)[1:], strict=True):
+    for table, label in zip(found[1:], distinct_labels(found)[1:], strict=True):
         row = next(row for row in table.rows if row["system"] == name)
         leaders = _leaders(table)
         if row["rank"] == 1:
@@ -200,7 +200,7 @@ def _same_by_others(found: Sequence[Comparison]) -> list[str]:
     """Count the systems on which the other metrics agree with the first."""
     first, *more = [[row.beside and _better(table, row.beside) for row in table.rows] for table in found]
     tested, said = len(first) - 1, []
-    for label, better in zip(metric_names(found)[1:], more, strict=True):
+    for label, better in zip(distinct_labels(found)[1:], more, strict=True):
         same = sum(one == other for one, other in zip(first, better, strict=True)) - 1
         every = "both" if tested == 2 else f"all {tested}"
         said.append((label, f"agree on {every if same == tested else f'{same} of {tested}'} systems"))

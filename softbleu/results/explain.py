@@ -460,12 +460,12 @@ def _matches(metric: Any, prepared: PreparedCorpus, system: str, segment: int, c
     """Explain by the matches of a matcher."""
     requires = metric.requires
     vectors = prepared.table(metric.vector_choice, requires).words.vectors if requires.vectors else None
-    matcher, of = metric.matching, (chunk, vectors, metric.order)
+    matcher = metric.matching
     cells = chunk.candidates.lengths.sum() * chunk.references.lengths.sum()
-    made = _explanation(system, segment, chunk, prepared.words, matcher.matches(*of))
+    made = _explanation(system, segment, chunk, prepared.words, matcher.matches(chunk, vectors, metric.order))
     if vectors is None or not isinstance(matcher, SoftMatcher) or cells > LONG_CELLS:
         return made
-    lower = _explanation(system, segment, chunk, prepared.words, matcher.closest(*of))
+    lower = _explanation(system, segment, chunk, prepared.words, matcher.closest(chunk, vectors, metric.order))
     matches = (
         replace(one, closest=other.reference, closest_similarity=other.similarity)
         if one.reference is None and other.reference is not None
