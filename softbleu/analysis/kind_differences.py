@@ -113,8 +113,15 @@ def compare_corrections(
         families.append(_family(counts, statistics, beta_of(alone), naming, first, settings))
     columns = {"metric": "metric", **_COLUMNS} if len(families) > 1 else _COLUMNS
     table = compare_slices(families, together=lambda row: (row["metric"], row["kind"] == ALL), columns=columns)
-    facts: Cells = {"baseline": first, **{f"signature of {one.name}": one.signatures[0] for one in families}}
-    facts |= {f"macro of {system} by {one.name}": f for one in families for system, f in macro_averages(one).items()}
+    facts: dict[str, object] = {
+        "baseline": first,
+        **{f"signature of {one.name}": one.signatures[0] for one in families},
+    }
+    facts["macro"] = [
+        {"system": system, "metric": one.name, "value": f}
+        for one in families
+        for system, f in macro_averages(one).items()
+    ]
     return replace(table, rows=[row for one in table for row in _by_size(one.rows)], facts=facts)
 
 

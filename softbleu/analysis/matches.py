@@ -58,7 +58,10 @@ class Thresholds:
 
 @dataclass(frozen=True)
 class ThresholdMatches:
-    """Matches of an excerpt, sorted by row, order, start and threshold; an entry per match in each column."""
+    """Matches of an excerpt, sorted by row, order, start and threshold; an entry per match in each column.
+
+    The n-grams closest to those without a match at the metric's threshold begin, and end, beyond the last threshold.
+    """
 
     row: Integers  # system * segments of the excerpt + segment
     order: Integers
@@ -131,13 +134,17 @@ def _match(
                 intervals = MatchIntervals.joined(match_each([matcher], piece, vectors, order, thresholds.run))
             else:
                 intervals = match_intervals(matcher, values, piece, vectors, order, choose_kernels(kernels))
-            parts.append([narrowed(column) for column in _merged(_by_row(intervals, piece, row))])
             if long and values:
                 too_long.append(row)
             elif values:
                 clipped[system] += sums_at_thresholds(
                     intervals, intervals.order - 1, intervals.matched, clipped.shape[1:]
                 )
+                if vectors is not None and isinstance(matcher, SoftMatcher):
+                    closest = enumerate(matcher.closest(piece, vectors, order), start=1)
+                    beyond = (MatchIntervals.of(made, n, len(values), len(values)) for n, made in closest)
+                    intervals = MatchIntervals.joined([intervals, *beyond])
+            parts.append([narrowed(column) for column in _merged(_by_row(intervals, piece, row))])
     return SweptMatches(order, thresholds, ThresholdMatches.joined(parts), clipped, too_long)
 
 

@@ -26,7 +26,8 @@ class SelectOptions(Scoring, shared="candidates references encoding language pre
         Lists of outputs instead of files: the n-best list of Moses, or JSONL, a segment per line: a list of texts, or
         {"candidates": [text, …]}, maybe with "references" and "scores"; - is standard input
     by
-        risk: minimum Bayes risk, the best mean score with the others of its list; references: the best score with
+        how to choose. risk: minimum Bayes risk, the best mean score with all outputs of the list, itself among
+        them; references: the best score with
         the references, the oracle; scores: the highest score that the lists have
     """
 

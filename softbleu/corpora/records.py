@@ -251,7 +251,8 @@ class TextList:
                 continue
             lists.append(listed(f"{place}{what}", texts, "a list of texts"))
             if not lists[-1]:
-                raise InputError(f"{place}no {what}: give one at least, or leave the list out")
+                advice = "or leave the list out" if what == "references" else '"" where a segment has no output'
+                raise InputError(f"{place}no {what}: give one at least, {advice}")
             for text in lists[-1]:
                 if not isinstance(text, str):
                     raise InputError(f"{place}{what} are texts, not {json.dumps(text, default=str)[:40]}")

@@ -132,6 +132,8 @@ def fit_metrics(
         idle: set[str] = set()
         if settings:
             metric, idle = fitted(metric, settings, whole=needed is not None and len(metrics) == 1)
+        if metric.partial and settings.get("partial") is False:
+            raise InputError("whole outputs are not aligned by characters: leave out ", Parameter("partial_by"))
         whole += [metric.called or metric.name] * bool("partial" in idle and settings["partial"])
         if needed is None and not metric.requires.vectors:
             idle |= {setting.name for setting in all_settings(VectorChoice)}

@@ -18,7 +18,7 @@ from softbleu.corpora.labels import Documents
 from softbleu.io.platform import cached_property, single_threaded_blas
 from softbleu.metrics.base import Level, Metric
 from softbleu.metrics.guards import failure_of
-from softbleu.metrics.protocols import at_level, in_percent
+from softbleu.metrics.protocols import NamesCauses, at_level, in_percent
 from softbleu.metrics.result import Coverage, Result
 from softbleu.metrics.score import DocumentScore, Score
 
@@ -271,7 +271,7 @@ class Statistics:
         aggregation = scorer.aggregation
         documents = self._document_scores() if level == "document" else None
         macro = level == "macro" or (level in ("segment", "reference") and not aggregation.has_corpus_score)
-        label = (scorer.called or scorer.label) + " (macro)" * (level == "macro")
+        label = (scorer.called or scorer.label) + " (partial)" * scorer.partial + " (macro)" * (level == "macro")
         named = str(self.metric), label, signature, short, scorer.higher_is_better
         results = []
         for number, system in enumerate(self.systems):
@@ -287,6 +287,7 @@ class Statistics:
                     score = aggregation.score(rows, offsets)
             parts: Keywords = {"in_percent": in_percent(scorer)}
             parts["gated"] = None if self.gating is None else self.gating.of(system)
+            parts["causes"] = scorer.cause_names if isinstance(scorer, NamesCauses) else ()
             parts["empty"] = None if self.empty is None else self.empty[number]
             if level == "segment" and self.kept is not None:
                 parts["segments"] = self.kept.segments(number)

@@ -7,7 +7,7 @@ itself in stripes.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 Assignment = Literal["exact-first", "sequential", "optimal"]
 Consumption = Literal["unit", "similarity"]
 DEFAULT_THRESHOLD = 0.8  # Used if neither the user nor the vectors set a threshold
+NAMED = 0.5  # Share of the threshold above which an n-gram is named as the closest of one without a match
 BATCH_CELLS = 1 << 15  # Entries of a batch's token-by-token matrices: small enough to stay in the cache
 LONG_CELLS = 1 << 21  # A segment with a larger matrix is matched by itself, in stripes
 EXACT = 2 * SCALE  # Similarity of exact matches, above any approximate match, even of similarity 1
@@ -235,6 +236,15 @@ class SoftMatcher(Matcher):
         """Match the candidate n-grams of orders 1…max_order of every segment of a chunk."""
         if vectors is None or not self.needs_vectors(max_order):
             return super().matches(chunk, vectors, max_order)
+        return self._assigned(chunk, vectors, max_order, Tables.assign)
+
+    def closest(self, chunk: Chunk, vectors: Vectors, max_order: int) -> list[Matches]:
+        """Find the most similar n-gram that no match has taken, for n-grams without a match; see `Tables.closest`."""
+        return self._assigned(chunk, vectors, max_order, Tables.closest)
+
+    def _assigned(
+        self, chunk: Chunk, vectors: Vectors, max_order: int, assign: Callable[[Tables], tuple[Integers, Integers]]
+    ) -> list[Matches]:
         MATCHED_WORDS.check_sum(**chunk.sizes)
         rules, given, (chunk, places) = self.rules(max_order, vectors), chunk, chunk.in_order()
         pools = [Pool.of(ngrams, chunk, rules) for ngrams in chunk.ngrams(max_order, instances=rules.in_context)]
@@ -244,7 +254,7 @@ class SoftMatcher(Matcher):
             if batch.is_long:
                 match_long_segment(rules, pools, batch, text, matches)
             elif (tables := Tables.of(rules, pools, batch, text.products(batch))) is not None:
-                tables.note(*tables.assign(), matches)
+                tables.note(*assign(tables), matches)
         if chunk is given:
             return matches
         first = None if rules.in_context else given.first_of_equals(max_order)
@@ -604,6 +614,21 @@ class Tables:
             self.similarities[self.similarities <= self.rules.threshold] = 0
             return _assign_optimally(self.similarities, self.capacity)
         return assign_greedily(self.similarities, self.capacity, self.rules.unit, self.rules.threshold)
+
+    def closest(self) -> tuple[Integers, Integers]:
+        """Find for each candidate n-gram that `assign` leaves without a pool n-gram the most similar one left.
+
+        Several may have the same. What is less similar than half the threshold is none. Returns the same as `assign`.
+        """
+        similarities, left = self.similarities.copy(), self.capacity.copy()
+        partner, value = self.assign()
+        row, start = np.nonzero(partner >= 0)
+        used = self.rules.unit or np.minimum(value[row, start], SCALE)
+        np.subtract.at(left, (row, partner[row, start]), used)
+        similarities[np.broadcast_to((left <= 0)[:, None], similarities.shape)] = 0
+        nearest, most = similarities.argmax(axis=2), similarities.max(axis=2).astype(np.int64)
+        named = (partner < 0) & (most > self.rules.threshold * NAMED)
+        return np.where(named, nearest, -1), np.where(named, most, 0)
 
     def note(self, partner: Integers, value: Integers, matches: list[Matches]) -> None:
         """Write the results of `assign`, `partner` and `value`, into `matches`, order by order."""

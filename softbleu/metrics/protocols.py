@@ -191,6 +191,11 @@ class NamesFaults(JudgesLines):
 class NamesCauses(Capability):
     """Names the causes of a score."""
 
+    @property
+    @abstractmethod
+    def cause_names(self) -> tuple[str, ...]:
+        """Names of all causes, in the order of the lists of numbers of a score."""
+
     @abstractmethod
     def causes(self, row: Integers) -> tuple[Finding, ...]:
         """Costs of a segment, in points, by its statistics."""

@@ -76,6 +76,8 @@ class Result(Tabular, NumberLike):
         Outputs without text, with which nothing is compared; None unless the score is partial.
     notes
         Notes of the call on its texts and settings, which it also gave as warnings (`softbleu.SoftbleuWarning`).
+    causes
+        Names of the distances of which a list of numbers says the points lost; empty without such a list.
 
     Examples
     --------
@@ -101,6 +103,7 @@ class Result(Tabular, NumberLike):
     gated: GatedLines | None = field(default=None, repr=False)
     empty: int | None = None
     notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    causes: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     @property
     def parts_of(self) -> str | None:

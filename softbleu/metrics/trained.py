@@ -461,10 +461,17 @@ class Trained(WholeMetric):
         counts = POINT_PARTS * np.maximum(segments, 1)
         return ScoreColumns(TrainedScore, points / counts, lost=np.column_stack(lost) / counts[:, None])
 
+    @property
+    def cause_names(self) -> tuple[str, ...]:
+        """Names of the distances; under a map the first are of tokens."""
+        if not self._over_map:
+            return self.used.names
+        names = TERMS if self.head is None else self.used.names
+        return (*(f"{name} of tokens" for name in TERMS), *names[len(TERMS) :])
+
     def causes(self, row: Integers) -> tuple[Finding, ...]:
         """Distances that cost points, the most expensive first."""
-        names = TERMS if self._over_map and self.head is None else self.used.names
-        lost = zip(names, self.columns(row[None])[0].lost, strict=True)
+        lost = zip(self.cause_names, self.columns(row[None])[0].lost, strict=True)
         ranked = sorted(((points, name) for name, points in lost if points > 0), reverse=True)
         return tuple(Finding("lost", name, points) for points, name in ranked)
 

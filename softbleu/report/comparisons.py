@@ -26,7 +26,7 @@ from softbleu.formats import (
 )
 from softbleu.io.progress import note
 from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, gate_columns, signature_notes
-from softbleu.report.verdicts import corrected_text, drawn_text, headline, score_digits
+from softbleu.report.verdicts import corrected_text, distinct_labels, drawn_text, headline, score_digits
 from softbleu.tables import CELL_FORMS, SIGNIFICANT, TOO_FEW, Table, TableColumn, best_places, is_significant, p_text
 
 if TYPE_CHECKING:
@@ -195,8 +195,7 @@ def comparison_tables(tables: Sequence[Comparison], layout: Layout) -> Table:
     chosen = layout.columns or [name for name in COMPARISON_COLUMNS if name not in _IF_CHOSEN]
     several, rows, notes = len(tables) > 1, [], dict[str, None]()
     shown = _columns(chosen, "score" if several else tables[0].label)
-    for table in tables:
-        name = _name_in(tables, table)
+    for table, name in zip(tables, distinct_labels(tables), strict=True):
         of_metric, heads = _shown_rows(table, name, layout)
         rows += of_metric
         for of in heads.keys() & {*chosen}:
@@ -204,10 +203,11 @@ def comparison_tables(tables: Sequence[Comparison], layout: Layout) -> Table:
             shown[of] += [TableColumn(head, head, missing="") for head in heads[of] if head not in known]
         notes |= dict.fromkeys([*_baseline_notes(table, chosen), *_coverage_notes([table], chosen, layout)])
     names = [VIEW_COLUMNS["metric"]] * several + [VIEW_COLUMNS["system"]]
+    signed = [(name * several, table) for table, name in zip(tables, distinct_labels(tables), strict=True)]
     return Table.of(
         rows,
         shown=[*names, *(column for columns in shown.values() for column in columns)],
-        notes=[*notes, *signature_notes([(_name_in(tables, table) * several, table) for table in tables], layout)],
+        notes=[*notes, *signature_notes(signed, layout)],
         lead=headline(tables, layout),
         digits=lambda row: row["digits"],
         group=lambda row: row["named"],
@@ -220,9 +220,9 @@ def _covered(tables: Sequence[Comparison]) -> tuple[dict[str, list[str]], list[s
     """Return columns of coverage by the ranks of the first metric, and notes on the references."""
     systems = [row["system"] for row in _ranked(tables[0])]
     coverages = {}
-    for table in tables:
+    for table, name in zip(tables, distinct_labels(tables), strict=True):
         by_system = {row["system"]: row["coverage"] for row in table.rows}
-        coverages[_name_in(tables, table)] = [by_system[system] for system in systems]
+        coverages[name] = [by_system[system] for system in systems]
     return coverage_columns(coverages)
 
 
@@ -233,11 +233,6 @@ def _coverage_notes(tables: Sequence[Comparison], chosen: Sequence[str], layout:
         pairs = {head: map(" ".join, zip(systems, cells, strict=True)) for head, cells in covered.items()}
         notes = [] if layout.columns else [*(f"{head}: {', '.join(cells)}" for head, cells in pairs.items()), *notes]
     return [*notes, *[_MARGIN] * ("margin" in chosen)]
-
-
-def _name_in(tables: Sequence[Comparison], table: Comparison) -> str:
-    """Name the metric of one of several tables: by its label, or in full where another has the same."""
-    return table.label if [other.label for other in tables].count(table.label) == 1 else table.metric
 
 
 def matrix_tables(tables: Sequence[Comparison], layout: Layout) -> list[Table]:
@@ -256,8 +251,8 @@ def summary_table(tables: Sequence[Comparison], layout: Layout) -> Table:
     first, chosen, several = tables[0], layout.columns or ("score",), len(tables) > 1
     wide: dict[str, dict[str, Any]] = {}
     columns = [VIEW_COLUMNS["system"]]
-    for table in tables:
-        name, digits = _name_in(tables, table), score_digits(table, layout)
+    for table, name in zip(tables, distinct_labels(tables), strict=True):
+        digits = score_digits(table, layout)
         rows, heads = _shown_rows(table, name, layout)
         for row in rows:
             named = wide.setdefault(row["system"], {"system": row["system"], "rows": {}})

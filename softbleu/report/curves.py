@@ -9,6 +9,7 @@ from softbleu import report
 from softbleu.formats import Layout
 from softbleu.report.comparisons import cut_notes, share_name
 from softbleu.report.scores import signature_notes
+from softbleu.report.verdicts import distinct_labels
 from softbleu.tables import Table, TableColumn, Value
 
 if TYPE_CHECKING:
@@ -33,15 +34,16 @@ def curve_records(curves: Curves, layout: Layout) -> Table:
     """Make a row per metric and system, with a column for each place where outputs are cut."""
     places = list(dict.fromkeys(place for one in curves.curves for place in one.scores))
     several = len({one.metric for one in curves.curves}) > 1
-    rows = [_known([one.system, one.label, *map(one.scores.get, places), one.whole]) for one in curves.curves]
+    named = [*zip(distinct_labels(curves.curves), curves.curves, strict=True)]
+    rows = [_known([one.system, name, *map(one.scores.get, places), one.whole]) for name, one in named]
     decimals = {
-        (one.system, one.label): layout.decimals([*one.scores.values(), one.whole], in_percent=one.in_percent)
-        for one in curves.curves
+        (one.system, name): layout.decimals([*one.scores.values(), one.whole], in_percent=one.in_percent)
+        for name, one in named
     }
     by_share = curves.unit == "fraction"
     heads = [share_name(place) if by_share else f"{place:,}" for place in places]
     notes = cut_notes() if by_share else cut_notes("after so many tokens")
-    signatures = dict.fromkeys(signature_notes([(one.label * several, one) for one in curves.curves], layout))
+    signatures = dict.fromkeys(signature_notes([(name * several, one) for name, one in named], layout))
     names = [TableColumn("system"), *[TableColumn("metric")] * several]
     return Table(
         ["system", "metric", *heads, "whole"],

@@ -21,7 +21,7 @@ from softbleu.formats import (
     table_writers,
 )
 from softbleu.report.credit import shown_parts
-from softbleu.report.verdicts import best_scores_text
+from softbleu.report.verdicts import best_scores_text, distinct_labels
 from softbleu.tables import CELL_FORMS, Table, TableColumn, Value, spread
 
 if TYPE_CHECKING:
@@ -211,11 +211,7 @@ def score_tables(results: Sequence[Result], layout: Layout) -> list[Table]:
 
 def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Table:
     """Make a row per system and a column per metric; the best scores are highlighted, signatures are notes."""
-    labels = [group[0].label for group in groups]
-    names = [
-        label if labels.count(label) == 1 else group[0].metric for label, group in zip(labels, groups, strict=True)
-    ]
-    by_name = dict(zip(names, groups, strict=True))
+    by_name = dict(zip(distinct_labels(group[0] for group in groups), groups, strict=True))
     columns, notes = coverage_columns({name: [one.coverage for one in group] for name, group in by_name.items()})
     columns |= gate_columns([result.gated for result in groups[0]])
     empty = next(([f"{one.empty:,}" for one in group] for group in groups if any(one.empty for one in group)), None)
@@ -227,7 +223,7 @@ def _metric_table(groups: Sequence[Sequence[Result]], layout: Layout) -> Table:
     notes += signature_notes([(name, group[0]) for name, group in by_name.items()], layout)
     shown = [TableColumn("system"), *(_score_column(name, group, layout) for name, group in by_name.items())]
     shown += [TableColumn(name, name) for name in columns]
-    return Table(["system", *names, *columns], rows, notes=notes, text_columns=1, shown=shown)
+    return Table(["system", *by_name, *columns], rows, notes=notes, text_columns=1, shown=shown)
 
 
 def coverage_columns(covered: Mapping[str, Sequence[Coverage | None]]) -> tuple[dict[str, list[str]], list[str]]:
@@ -341,8 +337,12 @@ def _card(result: Result, layout: Layout, beside: str = "") -> Iterator[str]:
             yield "The score is the mean of the segments' scores; the numbers below are of all segments together:\n\n"
         width = max(map(len, lists))
         (each, *_) = [column.each for column, value in shown if isinstance(value, list)]
-        rows = [[each, *map(str, range(1, width))], *(row + [""] * (width - len(row)) for row in lists)]
-        yield from (f"{line}\n" for line in lay_out(rows, [False] + [True] * (width - 1), gap="   "))
+        rows = [
+            [each, *(result.causes or map(str, range(1, width)))],
+            *(row + [""] * (width - len(row)) for row in lists),
+        ]
+        rows = [*map(list, zip(*rows, strict=True))] if result.causes else rows  # Names are long
+        yield from (f"{line}\n" for line in lay_out(rows, [False] + [True] * (len(rows[0]) - 1), gap="   "))
         yield "\n"
     entries = [
         [column.title, _show(value, column.unit, digits) + _SUFFIXES.get(column.unit, "")]

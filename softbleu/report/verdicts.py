@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -12,6 +13,7 @@ from softbleu.tables import TOO_FEW, is_significant, p_text
 if TYPE_CHECKING:
     from softbleu.metrics.result import Result
     from softbleu.results.comparison import ComparedRow, Comparison
+    from softbleu.results.prefixes import Curve
     from softbleu.results.significance import SignificanceSettings
 
 _Key = TypeVar("_Key", bound=Hashable)
@@ -43,6 +45,13 @@ class SystemVerdict:
     agreement: str = ""  # Whether these agree
 
 
+def distinct_labels(several: Iterable[Result | Comparison | Curve]) -> list[str]:
+    """Name the metric of each: by its label, or in full where another metric has the same label."""
+    named = [(each.label, each.metric) for each in several]
+    labels = Counter(label for label, _ in {*named})
+    return [label if labels[label] == 1 else metric for label, metric in named]
+
+
 def headline(tables: Sequence[Comparison], layout: Layout, at: str = "") -> str:
     """Answer the question of a comparison in one sentence: by the first metric, and whether the others agree.
 
@@ -70,7 +79,7 @@ def headline(tables: Sequence[Comparison], layout: Layout, at: str = "") -> str:
     """
     found = [table.beside_best() for table in tables]
     first = found[0]
-    label = _label(first, at)
+    label = _at(distinct_labels(found)[0], at)
     if len(first.families) > 1:
         return ""
     if first.best and not first.untested:
@@ -89,16 +98,16 @@ def headline(tables: Sequence[Comparison], layout: Layout, at: str = "") -> str:
 
 def make_verdicts(tables: Sequence[Comparison], layout: Layout, at: str = "") -> dict[str, SystemVerdict]:
     """Make the verdict of the first metric on each system beside the baseline, by name; see `headline`."""
-    first, *more = tables
+    (first, *more), (label, *labels) = tables, distinct_labels(tables)
     verdicts = {}
     for place, row in enumerate(first.comparisons):
         if (pair := row.beside) is None:
             continue
-        beside = [(table, table.comparisons[place].beside) for table in more]
-        others = [_of_metric(table, other, layout) for table, other in beside if other is not None]
+        beside = [(table, name, table.comparisons[place].beside) for table, name in zip(more, labels, strict=True)]
+        others = [_of_metric(table, name, other, layout) for table, name, other in beside if other is not None]
         better = _better(first, pair)
         agreement = "" if first.untested else _agreement(better, others)
-        said = better, _sentence(first, pair, layout, _label(first, at)), _facts(first, pair, layout)
+        said = better, _sentence(first, pair, layout, _at(label, at)), _facts(first, pair, layout)
         verdicts[row.name] = SystemVerdict(*said, pair.wins, pair.ties, pair.losses, others, agreement)
     return verdicts
 
@@ -115,10 +124,10 @@ def best_scores_text(groups: Sequence[Sequence[Result]], layout: Layout) -> str:
     names, said = [result.name for result in groups[0]], list[tuple[str, tuple[str, ...]]]()
     if not layout.verdicts or len(names) < 2 or {name.rpartition("@")[0] for name in names} & {*names}:
         return ""
-    for group in groups:
+    for group, label in zip(groups, distinct_labels(group[0] for group in groups), strict=True):
         scores = [result.score if result.higher_is_better else -result.score for result in group]
         leaders = (name for name, score in zip(names, scores, strict=True) if score == max(scores))
-        said += [(group[0].label, tuple(sorted(leaders)))] * all(score == score for score in scores)
+        said += [(label, tuple(sorted(leaders)))] * all(score == score for score in scores)
     parts = [_leading(leaders, join_names(labels)) for leaders, labels in _grouped(said).items()]
     return f"{'; '.join(parts)} (not tested; softbleu compare tests it)." if parts else ""
 
@@ -159,7 +168,7 @@ def _best_sentence(table: Comparison, label: str) -> str:
 def _first_by_others(found: Sequence[Comparison]) -> list[str]:
     """Name the systems that the other metrics put first."""
     (name, *others), said = _leaders(found[0]), []
-    for table in found[1:]:
+    for table, label in zip(found[1:], distinct_labels(found)[1:], strict=True):
         row = next(row for row in table.rows if row["system"] == name)
         leaders = _leaders(table)
         if row["rank"] == 1:
@@ -167,7 +176,7 @@ def _first_by_others(found: Sequence[Comparison]) -> list[str]:
         else:
             sure = "" if is_significant(row) else "but not "
             how = f"put {_who(leaders, f'{len(leaders)} systems')} first, {sure}significantly ahead of {name}"
-        said.append((table.label, how))
+        said.append((label, how))
     return _said_of(said)
 
 
@@ -191,10 +200,10 @@ def _same_by_others(found: Sequence[Comparison]) -> list[str]:
     """Count the systems on which the other metrics agree with the first."""
     first, *more = [[row.beside and _better(table, row.beside) for row in table.rows] for table in found]
     tested, said = len(first) - 1, []
-    for table, better in zip(found[1:], more, strict=True):
+    for label, better in zip(distinct_labels(found)[1:], more, strict=True):
         same = sum(one == other for one, other in zip(first, better, strict=True)) - 1
         every = "both" if tested == 2 else f"all {tested}"
-        said.append((table.label, f"agree on {every if same == tested else f'{same} of {tested}'} systems"))
+        said.append((label, f"agree on {every if same == tested else f'{same} of {tested}'} systems"))
     return _said_of(said)
 
 
@@ -252,8 +261,8 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _label(table: Comparison, at: str) -> str:
-    return f"{table.label} at {at}" if at else table.label
+def _at(label: str, at: str) -> str:
+    return f"{label} at {at}" if at else label
 
 
 def _leaders(table: Comparison) -> list[str]:
@@ -329,7 +338,7 @@ def _p(pair: ComparedRow) -> str:
     return f"p {text}" if text[0] in "<≤" else f"p = {text}"
 
 
-def _of_metric(table: Comparison, pair: ComparedRow, layout: Layout) -> MetricVerdict:
+def _of_metric(table: Comparison, label: str, pair: ComparedRow, layout: Layout) -> MetricVerdict:
     difference = _signed(pair.difference, score_digits(table, layout))
     p = TOO_FEW if table.untested else p_text(pair.corrected, pair)
-    return MetricVerdict(table.label, difference, p, _better(table, pair))
+    return MetricVerdict(label, difference, p, _better(table, pair))

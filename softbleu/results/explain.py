@@ -80,7 +80,7 @@ class NgramMatch:
     reference_start: int | None  # Token of that reference at which the partner starts, from 0
     similarity: float
     exact: bool
-    closest: tuple[str, ...] | None = None  # Free words that a lower threshold matches, where nothing does
+    closest: tuple[str, ...] | None = None  # Most similar words that no match has taken, where nothing matches
     closest_similarity: float | None = None
 
 
@@ -460,12 +460,12 @@ def _matches(metric: Any, prepared: PreparedCorpus, system: str, segment: int, c
     """Explain by the matches of a matcher."""
     requires = metric.requires
     vectors = prepared.table(metric.vector_choice, requires).words.vectors if requires.vectors else None
-    matcher, of = metric.matching, (chunk, vectors, metric.order)
+    matcher = metric.matching
     cells = chunk.candidates.lengths.sum() * chunk.references.lengths.sum()
-    made = _explanation(system, segment, chunk, prepared.words, matcher.matches(*of))
+    made = _explanation(system, segment, chunk, prepared.words, matcher.matches(chunk, vectors, metric.order))
     if vectors is None or not isinstance(matcher, SoftMatcher) or cells > LONG_CELLS:
         return made
-    lower = _explanation(system, segment, chunk, prepared.words, matcher.replaced(threshold=0.0).matches(*of))
+    lower = _explanation(system, segment, chunk, prepared.words, matcher.closest(chunk, vectors, metric.order))
     matches = (
         replace(one, closest=other.reference, closest_similarity=other.similarity)
         if one.reference is None and other.reference is not None

@@ -11,9 +11,12 @@ from cli.conftest import LINES, TEXTS, scored, table_of
 
 import softbleu
 from softbleu.corpora import ParallelFiles
+from softbleu.corpora.corpus import make_corpus
 from softbleu.corpora.directions import read_directions
+from softbleu.engine.plan import make_plan
 from softbleu.meta.pooling import pooled_table
 from softbleu.metrics.reading import read_metric
+from softbleu.report.pages import make_page
 from softbleu.results.explain import explain_corpus
 
 
@@ -28,22 +31,28 @@ def test_json_is_the_python_interface(command, files):
     assert found == {"schema": 1, "segments": segments}
 
 
-def test_the_closest_ngram_is_that_of_the_next_lower_threshold(command: Any, files: Any) -> None:
-    texts = ["a cat sits here on monday"], ["a dog lies there in spring"]
-    (found,) = softbleu.explain(*texts, metrics="vleu(threshold=0.8)", order=2)
-    apart = {(one.order, one.candidate_start): one for one in found.matches if one.closest is not None}
-    assert {(1, 2), (2, 1)} <= apart.keys()
-    assert all((one.closest is None) != (one.reference is None) for one in found.matches)
-    for place, one in apart.items():
-        assert one.closest_similarity is not None
-        at = f"vleu(threshold={one.closest_similarity - 1e-6})"
-        (lower,) = softbleu.explain(*texts, metrics=at, order=2)
-        (match,) = (other for other in lower.matches if (other.order, other.candidate_start) == place)
-        assert (match.reference, match.similarity) == (one.closest, one.closest_similarity)
-    files.write("a.txt", texts[0])
-    files.write("b.txt", texts[1])
-    shown = command("explain", "-c", "a.txt", "-r", "b.txt", "-m", "vleu(threshold=0.8)").out
-    assert re.search(r"sits +- +0\.00 +closest: lies \(0\.52\)", shown)
+def test_closest_ngrams_are_the_most_similar_that_no_match_has_taken() -> None:
+    vectors = {"the": [0.1, 1.0], "auto": [0.7, 0.7], "vehicle": [0.8, 0.6], "car": [1.0, 0.0]}
+    texts = ["the auto vehicle"], ["car"]
+
+    def named(**settings: Any) -> list[Any]:
+        metric = make_plan("vleu", order=1, vectors=vectors, **settings)
+        corpus = make_corpus(*texts)
+        (found,) = explain_corpus(corpus, metric)
+        (page,) = [make_page(corpus, metric).matches]
+        beyond = page.found.first == len(page.thresholds.values)
+        shown = zip(page.found.start[beyond].tolist(), (page.found.matched[beyond] / 1e6).tolist(), strict=True)
+        closest = [(one.candidate_start, one.closest_similarity) for one in found.matches if one.closest]
+        assert closest == list(shown)
+        return [(one.candidate[0], one.closest, one.reference) for one in found.matches]
+
+    car = ("car",)
+    for assignment in ("exact-first", "optimal"):
+        # `the` is named nothing, since it is less than half as similar as the threshold asks.
+        far = [("the", None, None), ("auto", car, None), ("vehicle", car, None)]
+        assert named(threshold=0.9, assignment=assignment) == far
+        taken = [("the", None, None), ("auto", None, None), ("vehicle", None, car)]
+        assert named(threshold=0.75, assignment=assignment) == taken
 
 
 def test_matrix_of_corpora_and_of_segments(command: Any, files: Any) -> None:
@@ -351,3 +360,12 @@ def test_cells_lead_to_pages(command: Any) -> None:
     assert all(Path(f"page.{pair}.html").stat().st_size > 40_000 for pair in ("en-cs", "en-zh"))
     alone = command("directions", "--folders", "wmt/all.toml", "-m", "chrf", "--no-pages", "-f", "html").out
     assert ("href=" in alone, "judge en-zh" in alone) == (False, True)
+
+
+def test_points_lost_have_the_same_names_in_scores_and_explanations(command: Any, files: Any) -> None:
+    shown = command("score", *TEXTS, "-m", "trained").out
+    names = [line.split()[0] for line in shown.partition("points lost\n")[2].partition("\n\n")[0].splitlines()]
+    explained = command("explain", *TEXTS, "-m", "trained", "-l", "1-3").out
+    lost = {line.split()[1] for line in explained.splitlines() if line.startswith("  lost")}
+    assert len(names) > len(lost) > 0
+    assert lost <= {*names}

@@ -115,6 +115,8 @@ def test_a_head_over_a_map_prices_strings_as_the_oracle(
     head, learned = TrainedHead.of("multilingual-e5-small"), made_up_map(seed)
     head = replace(head, metrics=(*head.metrics, "ter"), prices=(*head.prices, (0.0, 5.0, 0.0)))
     metric = Trained(vectors=MadeUpEncoder(), map=learned, head=head)
+    assert metric.cause_names[:3] == ("precision of tokens", "recall of tokens", "f of tokens")
+    assert metric.cause_names[len(TERMS) :] == head.names[len(TERMS) :]
     found = dict(zip(head.names, metric.sentence_score(one, [other]).lost, strict=True))
     alone = Trained(vectors=MadeUpEncoder(), map=learned).sentence_score(one, [other]).lost
     expected = dict(zip(TERMS, np.array(alone) / learned.prices / 100, strict=True)) | string_distances(one, other)

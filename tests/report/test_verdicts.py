@@ -7,7 +7,8 @@ import pytest
 import softbleu
 from softbleu.corpora import Segments
 from softbleu.formats import Layout
-from softbleu.report.verdicts import headline
+from softbleu.report.curves import curve_records
+from softbleu.report.verdicts import best_scores_text, headline
 
 REFERENCE = ["the cat sat on the mat by the door", "a dog ran in the park all day", "we took the train home"] * 20
 LOSSES = {"full": 0, "near": 1, "half": 30, "cut": 60}
@@ -94,3 +95,17 @@ def test_few_lines_have_no_p_value() -> None:
     assert headline(table, Layout()) == "Too few lines to test (29, of at least 30): full has the best chrF."
     assert [row[name] for row in (*table.rows, *table.pairs) for name in ("p_value", "corrected")] == [None] * 6
     assert table.rows[1].interval is not None
+
+
+def test_metrics_with_equal_labels_and_partial_scores_are_told_apart() -> None:
+    metrics = ["chrf", "chrf(char_order=3)", "ter(partial=yes)"]
+    found = softbleu.score(texts("full", "cut"), REFERENCE, metrics=metrics)
+    groups = [[found[place], found[place + 1]] for place in (0, 2, 4)]
+    said_of = best_scores_text(groups)
+    assert "best chrf and chrf(char_order=3);" in said_of
+    assert "best TER (partial) (not" in said_of
+    assert "chrf(char_order=3) agrees" in said("full cut", "chrf chrf(char_order=3)")
+    curves = softbleu.score_curves(texts("full", "cut"), REFERENCE, metrics=["chrf", "chrf(partial_by=characters)"])
+    named = [row["metric"] for row in curve_records(curves, Layout()).records()]
+    assert named == [name for name in dict.fromkeys(one.metric for one in curves.curves) for _ in range(2)]
+    assert len({*named}) == 2

@@ -201,7 +201,7 @@ def test_corpora_of_systems(monkeypatch: pytest.MonkeyPatch, together: int) -> N
 def test_lists_that_are_none() -> None:
     refused(InputError, "candidates are a list of texts, not one text", softbleu.pairwise, "one text")
     refused(InputError, "references are texts, not 3", TextList.of, ["a"], [3])
-    refused(InputError, "no candidates: give one at least", softbleu.pairwise, [])
+    refused(InputError, 'no candidates: give one at least, "" where a segment has no output', softbleu.pairwise, [])
 
 
 KEPT_REFERENCES = ["a dog sat here", "it rains all day", "so be it then"]

@@ -55,11 +55,16 @@ function closest(row, start) {
   return [state.order ? "; closest that is free: " : "; closest: ", element("bdi", "", text), ` (similarity ${fixed(similarity, 4 - 2 * !state.order)}${below})`];
 }
 
-// The match that a lower threshold makes first.
+// The most similar one: at the metric's threshold as it was computed, at others among matches of any threshold.
 function closestNgram(row, n, start) {
   let best = -1;
+  const key = (k) => `${columns.partner[k]} ${columns.partner_order[k]}`;
+  const taken = new Set(matchesOf(row, n).map(key));
+  const computed = (k) => columns.first[k] === data.thresholds.length;
+  const free = (k) => (state.threshold === data.run ? computed(k) : !taken.has(key(k)));
   for (let k = row.groups[n - 1]; sliding && k < row.groups[n]; k += 1) {
-    if (columns.start[k] === start && columns.end[k] <= state.threshold && (best < 0 || columns.end[k] > columns.end[best])) best = k;
+    const named = columns.start[k] === start && 2 * columns.mass[k] > data.thresholds[state.threshold] * SCALE && free(k);
+    if (named && (best < 0 || columns.mass[k] > columns.mass[best])) best = k;
   }
   if (best < 0) return null;
   const match = ngramMatch(row, best, n);
