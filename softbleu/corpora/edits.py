@@ -265,7 +265,7 @@ def _nltk_words(text: str) -> tuple[str, ...]:
 
 _LIMIT = Limit("a gold file", "annotators of a sentence", 5000, "20 annotators", "leave some out")
 _NOOP = Edit(-1, -1, "noop", ())
-_CORRECT = (Annotation(0, ()),)  # Annotations of a sentence without a line
+_CORRECT = (Annotation(0, (), absent=True),)  # Annotations of a sentence without a line
 _FIELDS = "start end|||type|||correction|||required|||comment|||annotator"
 _BAR, _LIKE_BAR = "&verbar;", "&verbar"  # Escapes of bars that would separate corrections
 
@@ -366,7 +366,7 @@ def choose_annotators(segments: Sequence[GoldSegment], chosen: Iterable[str | in
     kept = {one for one in known if (str(one) in numbers) == (signs == {False})}
     if len(signs) > 1 or (signs and not kept):
         raise InputError("annotators to keep beside some to leave out, or none left: ", Parameter("annotators"))
-    none = tuple(Annotation(one, ()) for one in sorted(kept)[:1])
+    none = tuple(Annotation(one, (), absent=True) for one in sorted(kept)[:1])
     return [
         replace(one, annotations=tuple(each for each in one.annotations if each.annotator in kept) or none)
         for one in segments
@@ -418,9 +418,9 @@ def split_essays(segments: Sequence[GoldSegment]) -> tuple[list[GoldSegment], li
 def write_m2(segments: Iterable[GoldSegment]) -> Iterator[str]:
     """Write sentences and their edits in the `.m2` format, one string per sentence; see `read_m2`.
 
-    An annotator without edits gets a line of type `noop`. Texts and variants (`Annotation.variants`) of a file of
-    ChERRANT are written in its form. Bars in a correction that would act as separators are written as ``&verbar;``,
-    which `read_m2` reads as bars.
+    An annotator without edits gets a line of type `noop`, an absent one none. Texts and variants
+    (`Annotation.variants`) of a file of ChERRANT are written in its form. Bars in a correction that would act as
+    separators are written as ``&verbar;``, which `read_m2` reads as bars.
 
     Examples
     --------
@@ -432,7 +432,7 @@ def write_m2(segments: Iterable[GoldSegment]) -> Iterator[str]:
     for segment in segments:
         lines = [f"S {segment.source}"]
         with_texts = any(one.text or one.unjudged for one in segment.annotations)
-        for annotation in segment.annotations:
+        for annotation in (one for one in segment.annotations if not one.absent):
             none = replace(_NOOP, kind=UNJUDGED) if annotation.unjudged else _NOOP
             ways = [annotation.edits or (none,), *([annotation.variants] if annotation.variants else [])]
             for number, edits in enumerate(ways):

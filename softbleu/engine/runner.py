@@ -380,7 +380,7 @@ def _edits_counted(corpus: Corpus, metric: Metric) -> dict[str, str]:
     if metric.requires.edits:
         given = "given" if len(corpus.edits) == len(corpus.systems) else "mixed" if corpus.edits else ""
         counted["edits"] = "+".join(filter(None, ("gold" if corpus.gold is not None else "", given)))
-    if any(one.absent for segment in gold for one in segment.annotations):
+    if any(one.absent and len(segment.annotations) > 1 for segment in gold for one in segment.annotations):
         counted["absent"] = "unchanged"
     return counted
 

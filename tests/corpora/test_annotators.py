@@ -98,6 +98,27 @@ def test_a_file_becomes_texts_and_texts_the_file(command, written, tmp_path):
     assert "A 1 3|||replacement|||eats an|||" in found or "A 1 2|||replacement|||eats|||" in found
 
 
+def test_a_text_has_edits_of_the_file_as_a_whole_or_not_at_all(written):
+    """Lines of a system that equal an annotator's text have no other edits than its other lines."""
+    gold = read_m2(written(GOLD, "gold.m2"))
+    system = [TEXTS[1][0], *TEXTS[0][1:]]
+    assert edit_texts(gold, TEXTS[1])[0].annotations[0].edits == gold[0].annotations[1].edits
+    assert edit_texts(gold, system) == edit_texts([one.source for one in gold], system)
+    none = [TEXTS[0][0], TEXTS[0][1], "", TEXTS[0][3]]
+    assert edit_texts(gold, none, blank_outputs="missing") == edit_texts(gold, TEXTS[0])
+    assert edit_texts(gold, none)[2].annotations[0].edits
+
+
+def test_an_absent_annotator_does_not_count_in_a_sentence():
+    """An annotator without a line is neither right nor wrong there, nor is one whom no other can judge."""
+    one, two = (Annotation(number, (Edit(0, 1, "V", ("b",)),)) for number in range(2))
+    gold = [GoldSegment("a c", (one,)), GoldSegment("a d", (one,)), GoldSegment("a e", (one, two))]
+    for corpus in leave_one_out(gold):
+        (score,) = softbleu.score_corpus(corpus, "m2")
+        assert (len(corpus), score.score) == (1, 100)
+    refused(InputError, "no sentence that others annotated", leave_one_out, [gold[0], GoldSegment("a d", (two,))])
+
+
 def test_edits_are_typed_anew_where_they_stand():
     """Like those found in texts; unclear edits and marks keep their types, and edits that overlap stand alone."""
     segments = edit_texts(["He eat a apple .", "I am in home ."], ["He eats an apple .", "I am at home ."])
@@ -136,9 +157,11 @@ def test_chosen_annotators_are_those_of_a_file_without_the_other_lines(command, 
 @pytest.mark.parametrize("metric", ["errant", "m2", "gleu"])
 def test_each_annotator_is_scored_as_in_a_literal_loop(command, written, tmp_path, metric):
     gold, parts = written(GOLD, "gold.m2"), []
+    # The third sentence has one annotator alone, whom nobody can judge.
+    both = written("\n\n".join(part for part in GOLD.split("\n\n") if "It rain" not in part), "both.m2")
     for number in ("0", "1"):
         for name, chosen in (("own", number), ("others", f"-{number}")):
-            assert command("edits", gold, "--annotators", chosen, "-o", tmp_path / f"{name}.m2", "--quiet").code == 0
+            assert command("edits", both, "--annotators", chosen, "-o", tmp_path / f"{name}.m2", "--quiet").code == 0
         files = "--gold", tmp_path / "others.m2", "-c", tmp_path / "own.m2"
         parts.append(command("score", "-m", metric, *files, "--score-only", "--digits", 8, "--quiet").out)
     found = command("score", "-m", metric, "--gold", gold, "--annotators", "each", "--score-only", "--digits", 8)
