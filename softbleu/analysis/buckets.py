@@ -185,10 +185,19 @@ def _buckets(corpus: Corpus, metric: Metric, by: str, encoding: str) -> tuple[st
         return by, corpus.documents.fitting(len(corpus)), corpus.documents.names
     if by == "errors":
         if corpus.source is None and corpus.gold is None:
-            raise InputError("sentences without errors are known by gold edits or a source: give ", Parameter("gold"))
-        loaded = (block.load() for block in corpus.blocks())
-        rows = (row for part in loaded for row in zip(part.source or (), part.present(), strict=True))
-        clean = [all(text.split() == line.split() for text in texts) for line, texts in rows]
+            raise InputError(
+                "to find sentences without errors, give ",
+                Parameter("gold"),
+                ", or ",
+                Parameter("source"),
+                " and references",
+            )
+        if corpus.gold is not None:
+            clean = [segment.clean for segment in corpus.gold]
+        else:
+            loaded = (block.load() for block in corpus.blocks())
+            rows = (row for part in loaded for row in zip(part.source or (), part.present(), strict=True))
+            clean = [all(text.split() == line.split() for text in texts) for line, texts in rows]
         return by, np.array(clean, np.int64), ["with errors", "without errors"]
     if not Path(by).exists() and ":" not in by:
         parts = f"length, errors, rarity, coverage, order, document, nor a kind of edits ({', '.join(get_args(By))})"

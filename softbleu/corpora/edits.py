@@ -157,6 +157,7 @@ class EditedSegment:
     """`Annotation.variants` of the candidate and of each reference; empty without any."""
     kinds: tuple[tuple[str, ...], ...] = ()
     """Type of each edit and variant, of the candidate and of each reference; none of edits found in a text."""
+    clean: bool = False  # See `GoldSegment.clean`; without gold edits, whether no reference changes a word
 
 
 def apply_edits(source: Sequence[str], edits: Sequence[TextEdit]) -> tuple[str, ...]:
@@ -194,13 +195,21 @@ class GoldSegment:
         words = self.source.split()
         return tuple(" ".join(_corrected(words, annotation.edits)) for annotation in self.annotations)
 
+    @property
+    def clean(self) -> bool:
+        """Whether the sentence has no errors: no annotator who is present changes a word, or marks an error."""
+        if any(one.unjudged for one in self.annotations):
+            return False
+        words, edits = self.source.split(), (edit for one in self.annotations for edit in one.edits)
+        return all((edit.corrections or ("",))[0].split() == words[edit.start : edit.end] for edit in edits)
+
     def coded(self, code: Callable[[str], tuple[int, ...]]) -> CodedGold:
         """Encode the words of all corrections; a mark without correction counts as a deletion, as in M2."""
         edits = tuple(
             tuple((edit.start, edit.end, tuple(map(code, edit.corrections or ("",)))) for edit in annotation.edits)
             for annotation in self.annotations
         )
-        return CodedGold(tuple(annotation.annotator for annotation in self.annotations), edits)
+        return CodedGold(tuple(annotation.annotator for annotation in self.annotations), edits, self.clean)
 
 
 @dataclass(frozen=True)
@@ -209,6 +218,7 @@ class CodedGold:
 
     annotators: tuple[int, ...]
     edits: tuple[Coded, ...]  # One per annotator
+    clean: bool = False  # See `GoldSegment.clean`
 
 
 @dataclass(frozen=True)

@@ -185,6 +185,24 @@ def test_each_annotator_is_scored_as_in_a_literal_loop(command, written, tmp_pat
         refused(InputError, "two references with all texts", leave_one_out, texts)
 
 
+def test_sentences_without_errors_are_the_same_for_each_system_and_metric():
+    """Sentences that no annotator changes, whichever annotator a system is compared with."""
+    change, whole = (Annotation(1, (Edit(0, end, "V", (text,)),)) for end, text in ((1, "b"), (2, "")))
+    gold = [GoldSegment("a c", (Annotation(0, ()), change)), GoldSegment("a d", (Annotation(0, ()),))]
+    gold += [GoldSegment("a e", (whole,)), GoldSegment("a f", (Annotation(0, (), absent=True),))]
+    lines = {"A": "a c|x d|a e|a f", "B": "b c|x d|x e|x f", "C": "x c|a d|x e|a f", "source": "a c|a d|a e|a f"}
+    systems = {name: text.split("|") for name, text in lines.items()}
+    source = systems.pop("source")
+    for metric in ("errant", "m2"):
+        scores = softbleu.score_corpus(Segments.of_gold(systems, gold), metric)
+        assert [one.numbers.false_alarms for one in scores] == [50, 100, 0]
+    references = [*zip(systems["A"], systems["C"], strict=True)]
+    (score,) = softbleu.score(systems["B"], references, source, metrics="errant")
+    assert score.numbers.false_alarms == 100
+    table = compare_buckets(Segments.of_gold(systems, gold), "gleu", by="errors")
+    assert {row.bucket: row.segments for row in table.rows} == {"with errors": 2, "without errors": 2}
+
+
 def test_sentences_without_errors_are_a_part_and_kinds_have_a_mean():
     few = SignificanceSettings(samples=20, trials=20)
     gold = [
