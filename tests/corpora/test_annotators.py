@@ -197,7 +197,7 @@ def test_sentences_without_errors_are_the_same_for_each_system_and_metric():
         scores = softbleu.score_corpus(Segments.of_gold(systems, gold), metric)
         assert [one.numbers.false_alarms for one in scores] == [50, 100, 0]
     references = [*zip(systems["A"], systems["C"], strict=True)]
-    (score,) = softbleu.score(systems["B"], references, source, metrics="errant")
+    score = softbleu.score(systems["B"], references, source, metrics="errant")
     assert score.numbers.false_alarms == 100
     table = compare_buckets(Segments.of_gold(systems, gold), "gleu", by="errors")
     assert {row.bucket: row.segments for row in table.rows} == {"with errors": 2, "without errors": 2}
@@ -217,6 +217,9 @@ def test_sentences_without_errors_are_a_part_and_kinds_have_a_mean():
     rows = compare_buckets(corpus, "gleu", by="errors", significance=few).rows
     assert [(row.bucket, row.segments) for row in rows[::2]] == [("with errors", 12), ("without errors", 11)]
     assert [row.score == 100 for row in rows] == [False, False, True, False]
+    table = compare_buckets(corpus, "m2", by="errors", significance=few)
+    assert [row.score is None and row.p_value is None for row in table.rows] == [False, False, True, True]
+    assert "|test-by:errors|" in table.signature
     table = compare_corrections(corpus, "m2", significance=few)
     kinds = correction_kinds(corpus, "m2")
     for system in "AB":
