@@ -96,6 +96,7 @@ class Segments:
     blank_references: Blank | None = None  # Whether these are empty texts or missing; None: the metric's default
     documents: Documents | None = field(default=None, compare=False)
     against: Against = "references"  # With "source", the source stands in `references`
+    annotators: str = ""  # Annotators that were chosen, or `each`, as signatures have them
     logs: Mapping[str, Log] = field(default_factory=dict, compare=False)  # Delays of systems, where they are known
     resegmented: bool = False  # Whether candidates were cut into the segments of the references
     gating: Gating | None = field(default=None, compare=False)  # What a gate did to the candidates
@@ -323,6 +324,7 @@ class ParallelFiles:
     blank_references: Blank | None = None
     documents: Documents | None = field(default=None, compare=False, repr=False)  # Named documents, or the essays
     against: Against = "references"  # See `Segments`
+    annotators: str = ""  # See `Segments`
     is_sample: bool = field(default=False, compare=False, repr=False)
     gating: Gating | None = field(default=None, compare=False, repr=False)
     logs: ClassVar[Mapping[str, Log]] = {}  # See `Segments`
@@ -442,6 +444,7 @@ class ParallelFiles:
             blank,
             blank_references,
             documents,
+            annotators=",".join(map(str, annotators)),
         )
 
     def __enter__(self) -> Self:
@@ -600,7 +603,8 @@ def leave_one_out(
     if gold:
         return [_beside_others(gold, one) for one in numbers]
     others = {k: [[*each[:k], *each[k + 1 :]] for each in texts] for k in numbers}
-    return [Segments.of({f"reference {k + 1}": [each[k] for each in texts]}, others[k], source) for k in numbers]
+    made = (Segments.of({f"reference {k + 1}": [each[k] for each in texts]}, others[k], source) for k in numbers)
+    return [replace(one, annotators="each") for one in made]
 
 
 def _beside_others(gold: Sequence[GoldSegment], number: int) -> Segments:
@@ -614,7 +618,8 @@ def _beside_others(gold: Sequence[GoldSegment], number: int) -> Segments:
         raise InputError(f"{named} has no sentence that others annotated, too: leave out ", Parameter("annotators"))
     if len(kept) < len(gold):
         note(f"{named}: {len(kept):,} of {len(gold):,} sentences count, those that another one annotated, too")
-    return Segments.of_gold({named: choose_annotators(kept, [number])}, choose_annotators(kept, [f"-{number}"]))
+    made = Segments.of_gold({named: choose_annotators(kept, [number])}, choose_annotators(kept, [f"-{number}"]))
+    return replace(made, annotators="each")
 
 
 def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:

@@ -109,6 +109,16 @@ def test_a_text_has_edits_of_the_file_as_a_whole_or_not_at_all(written):
     assert edit_texts(gold, none)[2].annotations[0].edits
 
 
+@pytest.mark.parametrize("chosen", ["each", "1", "-1"])
+def test_signatures_have_chosen_annotators_and_score_them_again(command, written, chosen):
+    gold, output = written(GOLD, "gold.m2"), written("".join(f"{line}\n" for line in TEXTS[0]), "output.txt")
+    given = "--gold", gold, *(() if chosen == "each" else ("-c", output)), "-f", "json", "--quiet"
+    found = command("score", "-m", "m2", *given, "--annotators", chosen).out
+    signature = found.split('"signature": "')[1].split('"')[0]
+    assert f"|kept-annotators:{chosen}|" in signature
+    assert command("score", *given, "--signature", signature).out == found
+
+
 def test_an_absent_annotator_does_not_count_in_a_sentence():
     """An annotator without a line is neither right nor wrong there, nor is one whom no other can judge."""
     one, two = (Annotation(number, (Edit(0, 1, "V", ("b",)),)) for number in range(2))
