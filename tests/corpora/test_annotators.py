@@ -129,6 +129,16 @@ def test_an_absent_annotator_does_not_count_in_a_sentence():
     refused(InputError, "no sentence that others annotated", leave_one_out, [gold[0], GoldSegment("a d", (two,))])
 
 
+def test_edits_are_known_by_lines_of_any_file(command, written):
+    expected = command("edits", written(GOLD, "gold.m2"), "--text", "--annotators", "1", "--quiet").out
+    for name in ("GOLD.M2", "ü=ä.txt", "-"):
+        file = name if name == "-" else written(GOLD, name)
+        chosen = "--text", "--annotators", "1", "--quiet"
+        assert command("edits", file, *chosen, stdin=GOLD.encode()).out == expected
+    refused_text = command("edits", written("S he eats\nA dog\n", "plain.txt"))
+    assert "give a .m2 file alone" in refused_text.err
+
+
 def test_edits_are_typed_anew_where_they_stand():
     """Like those found in texts; unclear edits and marks keep their types, and edits that overlap stand alone."""
     segments = edit_texts(["He eat a apple .", "I am in home ."], ["He eats an apple .", "I am at home ."])
