@@ -212,6 +212,11 @@ class TextOptions(Common, panel="Input", shared=None):
             return [replace(one, annotators=",".join(["each", *numbers])) for one in corpora]
         with ParallelFiles.open(self.references[:1], self.references, self.source, encoding=self.encoding) as corpus:
             texts = [[*file.all_lines()] for file in corpus.references]
+            for file, lines in zip(corpus.references, texts, strict=True):
+                if blank := [number for number, line in enumerate(lines, start=1) if not line.strip()]:
+                    raise InputError(
+                        f"{file.name}, line {blank[0]} is blank: each reference is scored, so write all lines"
+                    )
             return leave_one_out([*zip(*texts, strict=True)], [*corpus.source.all_lines()] if corpus.source else None)
 
     def labels(self) -> Documents | None:

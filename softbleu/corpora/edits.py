@@ -338,7 +338,7 @@ def _with_absent(
 
 
 def _note_overlaps(name: str, sentences: Sequence[_Sentence]) -> None:
-    """Note overlapping edits of one annotator, which no text can contain together, and those that are told twice."""
+    """Note overlapping edits of one annotator, which no text can contain together, and edits with two equal lines."""
     found, again = list[str](), list[str]()
     for sentence in sentences:
         for edits in sentence.edits.values():
@@ -375,7 +375,9 @@ def choose_annotators(segments: Sequence[GoldSegment], chosen: Iterable[str | in
     numbers = {known_name("annotator", name.removeprefix("-"), [*map(str, known)]) for name in named if name}
     kept = {one for one in known if (str(one) in numbers) == (signs == {False})}
     if len(signs) > 1 or (signs and not kept):
-        raise InputError("annotators to keep beside some to leave out, or none left: ", Parameter("annotators"))
+        raise InputError(
+            "name annotators either to keep or to leave out, but not all to leave out: ", Parameter("annotators")
+        )
     none = tuple(Annotation(one, (), absent=True) for one in sorted(kept)[:1])
     return [
         replace(one, annotations=tuple(each for each in one.annotations if each.annotator in kept) or none)

@@ -139,6 +139,23 @@ def test_edits_are_known_by_lines_of_any_file(command, written):
     assert "give a .m2 file alone" in refused_text.err
 
 
+def test_options_that_a_file_of_edits_leaves_no_use_for_are_refused(command, written):
+    gold = written(GOLD, "gold.m2")
+    for option, value in (("--tokenize", "13a"), ("--merging", "spelling")):
+        assert f"leave out {option}" in command("edits", gold, option, value).err
+    for option, value in (
+        ("--types", "form"),
+        ("--extraction", "own"),
+        ("--language", "de"),
+        ("--merging", "errant"),
+    ):
+        assert f"leave out {option}" in command("edits", gold, "--text", "--annotators", "1", option, value).err
+    assert "the other way: softbleu score --absent-annotators unchanged" in command("edits", gold).err
+    blank = written("A dog\n \n", "blank.txt")
+    found = command("score", "-m", "gleu", "-r", blank, blank, "--annotators", "each", "-s", blank)
+    assert f"{blank}, line 2 is blank" in found.err
+
+
 def test_edits_are_typed_anew_where_they_stand():
     """Like those found in texts; unclear edits and marks keep their types, and edits that overlap stand alone."""
     segments = edit_texts(["He eat a apple .", "I am in home ."], ["He eats an apple .", "I am at home ."])
@@ -170,8 +187,8 @@ def test_chosen_annotators_are_those_of_a_file_without_the_other_lines(command, 
             chosen_by = ("--annotators", chosen, "--score-only", "--digits", 8)
             assert command("score", "-m", metric, "--gold", gold, "-c", output, *chosen_by).out == expected
     refused(InputError, "unknown annotator '7'", choose_annotators, read_m2(gold), [7])
-    refused(InputError, "none left", choose_annotators, read_m2(gold), ["-0,-1"])
-    refused(InputError, "to keep beside some to leave out", choose_annotators, read_m2(gold), [0, "-1"])
+    refused(InputError, "not all to leave out", choose_annotators, read_m2(gold), ["-0,-1"])
+    refused(InputError, "either to keep or to leave out", choose_annotators, read_m2(gold), [0, "-1"])
 
 
 @pytest.mark.parametrize("metric", ["errant", "m2", "gleu"])
