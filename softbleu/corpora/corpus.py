@@ -96,7 +96,7 @@ class Segments:
     blank_references: Blank | None = None  # Whether these are empty texts or missing; None: the metric's default
     documents: Documents | None = field(default=None, compare=False)
     against: Against = "references"  # With "source", the source stands in `references`
-    annotators: str = ""  # Annotators that were chosen, or `each`, as signatures have them
+    annotators: str = ""  # Annotators that were chosen, or `each`, as in signatures
     logs: Mapping[str, Log] = field(default_factory=dict, compare=False)  # Delays of systems, where they are known
     resegmented: bool = False  # Whether candidates were cut into the segments of the references
     gating: Gating | None = field(default=None, compare=False)  # What a gate did to the candidates
