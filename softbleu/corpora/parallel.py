@@ -32,7 +32,8 @@ def has_edits(name: str) -> bool:
     """Whether a file holds edits, by its name or its first lines; `-` is standard input, of which nothing is read."""
     if without_packing(str(name)).lower().endswith(".m2"):
         return True
-    head = sys.stdin.buffer.peek(HEAD) if name == STDIN and sys.stdin else first_bytes(str(name), HEAD)
+    peek = getattr(getattr(sys.stdin, "buffer", None), "peek", None)
+    head = peek(HEAD) if name == STDIN and peek else first_bytes(str(name), HEAD)
     return _EDITS.match(head or b"") is not None
 
 
