@@ -617,7 +617,7 @@ def _beside_others(gold: Sequence[GoldSegment], number: int) -> Segments:
     if number not in annotators_of(kept):
         raise InputError(f"{named} has no sentence that others annotated, too: leave out ", Parameter("annotators"))
     if len(kept) < len(gold):
-        note(f"{named}: {len(kept):,} of {len(gold):,} sentences count, those that another one annotated, too")
+        note(f"{named}: {len(kept):,} of {len(gold):,} sentences count (numbered anew), where another has a line")
     made = Segments.of_gold({named: choose_annotators(kept, [number])}, choose_annotators(kept, [f"-{number}"]))
     return replace(made, annotators="each")
 
