@@ -261,7 +261,7 @@ def keys_named(place: Callable[[SoftbleuError], str]) -> Iterator[None]:
         raise type(error)(f"{place(error)}: {error}") from error
 
 
-def known_name(kind: str, name: str, valid: Iterable[_Name], place: str = "") -> _Name:
+def known_name(kind: str, name: str, valid: Iterable[_Name]) -> _Name:
     """Find a name among the valid ones, in upper or lower case.
 
     Raises `UnknownNameError`: it is none of them.
@@ -275,4 +275,4 @@ def known_name(kind: str, name: str, valid: Iterable[_Name], place: str = "") ->
     for choice in choices if isinstance(name, str) else ():
         if choice.lower() == name.lower():
             return choice
-    raise UnknownNameError(kind, name, choices, place)
+    raise UnknownNameError(kind, name, choices)

@@ -18,6 +18,7 @@ from softbleu.engine.plan import GivenMetrics, make_plan
 from softbleu.engine.prepare import PreparedCorpus, prepare_corpus
 from softbleu.engine.runner import RunOptions, collect_statistics
 from softbleu.errors import InputError, Parameter
+from softbleu.io.progress import note
 from softbleu.matching.ngrams import Chunk
 from softbleu.metrics.base import Metric
 from softbleu.metrics.protocols import at_level
@@ -30,11 +31,13 @@ from softbleu.tables import Table, Value
 if TYPE_CHECKING:
     from softbleu.corpora.corpus import Corpus
     from softbleu.engine.statistics import Statistics
-    from softbleu.types import Fields, Integers, Progress
+    from softbleu.types import Integers, Progress
 
 LENGTHS = (0, 10, 20, 30, 40, 50, 60)  # Tokens of a segment from which each bucket starts
 FREQUENCIES = (0, 1, 2, 3, 5, 10, 100, 1000)  # Occurrences of a word in the references from which each bucket starts
 MOST_LABELS = 200  # Most buckets of a table
+_PARTS, _CLEAN = ("length", "document", "errors"), "without errors"
+_OF_EDITS = ("m2", "errant", "cleme", "uot")  # F of edits, which is 0 or 100 in sentences without errors
 _Naming = tuple[Value, ...]  # Metric, bucket and, if counted, the size of the bucket
 _Scores = Sequence[float | None]
 
@@ -148,7 +151,7 @@ def compare_buckets(
     scored = collect_statistics(corpus, plan, RunOptions(jobs, executor, progress=progress), keep_rows=True)
     how = (significance or SignificanceSettings()).settled(len(corpus.systems), len(np.unique(buckets)))
     families = (
-        _family(part, first, how, {"bucket": names[number]}, buckets == number)
+        _family(part, first, how, names[number], buckets == number, by if by in _PARTS else "label")
         for statistics in scored
         for number, part in statistics.parts(buckets)
     )
@@ -158,10 +161,16 @@ def compare_buckets(
 
 
 def _family(
-    part: Statistics, baseline: str, how: SignificanceSettings, named: Fields, chosen: Integers
+    part: Statistics, baseline: str, how: SignificanceSettings, bucket: str, chosen: Integers, by: str
 ) -> SliceFamily:
     """Make the family of a part, the `chosen` segments."""
-    family = outputs_family(part, baseline, how, {**named, "segments": len(part.counts)})
+    family = outputs_family(part, baseline, how, {"bucket": bucket, "segments": len(part.counts)}, by=by)
+    if by == "errors" and bucket == _CLEAN and part.metric.name in _OF_EDITS:
+        note(f"{family.label} is blank {bucket}: F is 0 there with any edit; see false alarms (score -m errant m2)")
+        none = np.full_like(family.observed, np.nan)
+        family = replace(
+            family, observed=none, score=lambda sums: np.full((*sums.shape[:-1], 1), np.nan), segments=None
+        )
     owner = np.repeat(np.arange(family.size), part.counts)
     if how.documents is not None:
         numbers = np.unique(how.documents.fitting(len(chosen))[chosen], return_inverse=True)[1]
@@ -185,11 +194,20 @@ def _buckets(corpus: Corpus, metric: Metric, by: str, encoding: str) -> tuple[st
         return by, corpus.documents.fitting(len(corpus)), corpus.documents.names
     if by == "errors":
         if corpus.source is None and corpus.gold is None:
-            raise InputError("sentences without errors are known by gold edits or a source: give ", Parameter("gold"))
-        loaded = (block.load() for block in corpus.blocks())
-        rows = (row for part in loaded for row in zip(part.source or (), part.present(), strict=True))
-        clean = [all(text.split() == line.split() for text in texts) for line, texts in rows]
-        return by, np.array(clean, np.int64), ["with errors", "without errors"]
+            raise InputError(
+                "to find sentences without errors, give ",
+                Parameter("gold"),
+                ", or ",
+                Parameter("source"),
+                " and references",
+            )
+        if corpus.gold is not None:
+            clean = [segment.clean for segment in corpus.gold]
+        else:
+            loaded = (block.load() for block in corpus.blocks())
+            rows = (row for part in loaded for row in zip(part.source or (), part.present(), strict=True))
+            clean = [all(text.split() == line.split() for text in texts) for line, texts in rows]
+        return by, np.array(clean, np.int64), ["with errors", _CLEAN]
     if not Path(by).exists() and ":" not in by:
         parts = f"length, errors, rarity, coverage, order, document, nor a kind of edits ({', '.join(get_args(By))})"
         raise InputError(f"{by}: no such file, nor one of {parts}")

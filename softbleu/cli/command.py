@@ -44,6 +44,7 @@ class Options(Declared):
 
     panel: ClassVar[str] = "Output"  # Stands last
     more: ClassVar[Sequence[SettingOption]] = ()  # Options of the settings of what the command makes
+    like: ClassVar[str] = ""  # Command with options that messages name and this one lacks
     offered: ClassVar[tuple[str, ...]] = ("quiet", "debug", "limits")  # Fields that are options of the command
 
     quiet: bool = setting(False, flags=("-q",), common=True)
@@ -109,14 +110,16 @@ class Options(Declared):
         return ProgressBar(quiet=self.quiet, what=what, many=many, spell=self._spell_known)
 
     def _spell_known(self, parameter: Parameter) -> str:
-        """Spell a parameter as an option; if the command lacks it, in the expression of a metric, or as in Python."""
+        """Spell a parameter as an option; if the command lacks it, of a metric, a command like it, or in Python."""
         known = {name for option in offered_options(type(self)).values() for name in (option.field, option.name)}
         known |= {option.setting.name for option, _ in self.chosen}
         if known & {parameter.name, "preset"}:
             return self.spell(parameter)
         metric = next((text.partition("(")[0] for text in getattr(self, "metrics", ())), None)
         value = "…" if parameter.value is None else parameter.value
-        return str(parameter) if metric is None else f"-m '{metric}({parameter.name}={value})'"
+        if metric is None:
+            return f"{self.like} {self.spell(parameter)}" if self.like else str(parameter)
+        return f"-m '{metric}({parameter.name}={value})'"
 
     @classmethod
     def spell(cls, parameter: Parameter, plug_ins: Mapping[str, str] | None = None) -> str:

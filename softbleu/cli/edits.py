@@ -29,8 +29,8 @@ class EditsOptions(TextOptions, shared="tokenize encoding output"):
     source_text
         Text before correction, tokenised, a segment per line, or a .m2 file; - is standard input
     texts
-        The same, corrected; of several texts, or targets of a table as in MuCGEC, each becomes an annotator. None
-        beside a .m2 file, whose edits are written again; a text of one of its annotators has the edits of the file
+        The same, corrected; of several texts, or targets of a table as in MuCGEC, each becomes an annotator. Without
+        any, the edits of a .m2 file are written again. If a text is an annotator's in every line, so are its edits
     text
         Write the texts that the edits of a .m2 file make: of one annotator, or each into its file (-o ref{}.txt)
     chosen_annotators
@@ -47,6 +47,7 @@ class EditsOptions(TextOptions, shared="tokenize encoding output"):
         word, in Chinese each character)
     """
 
+    like = "softbleu score"
     source_text: str = setting(argument=True, metavar="SOURCE", file="read")
     texts: tuple[str, ...] = setting((), argument=True, metavar="OUTPUT", file="read")
     text: bool = setting(False)
@@ -69,6 +70,11 @@ def edits(options: EditsOptions) -> None:
         raise InputError("give a .m2 file alone, or a source and corrected texts")
     if options.chosen_annotators and not gold:
         raise InputError(f"{options.source_text} has no annotators: give a .m2 file")
+    idle = ("tokenize", "merging") if gold and not options.texts and options.extraction is None else ()
+    for name in (*idle, *(("extraction", "types", "language") if options.text else ())):
+        if getattr(options, name) is not None:
+            said = "texts have the words of the file" if options.text else "edits of a .m2 file stand as they are"
+            raise InputError(f"{said}: leave out ", Parameter(name))
     if options.text:
         if unused := [name for name in ("extraction", "types", "language", "merging") if getattr(options, name)]:
             raise InputError("--text writes what the edits of the file make: leave out ", Parameter(unused[0]))

@@ -55,7 +55,7 @@ def open_sample(metrics: Sequence[Metric] = ()) -> ParallelFiles:
 
 
 _NOT_OF_EACH = (
-    *("candidates", "pairs", "logs", "segmentation", "documents", "gate", "against", "signature", "resume"),
+    *("candidates", "pairs", "logs", "segmentation", "documents", "gate", "against", "resume"),
     "page_wanted",
 )
 
@@ -195,11 +195,17 @@ class TextOptions(Common, panel="Input", shared=None):
         systems = self.systems.values() if "candidates" in self.offered else ()
         return [*super().input_files(), *(look.name for look in systems)]
 
+    @cached_property
+    def signed(self) -> dict[str, str]:
+        """Keys and values of the signature that is run again; none without one."""
+        return {} if self.signature is None else read_signature(self.signature)
+
     def annotators_as(self, use: Literal["numbers", "judges", "each", "setting"]) -> list[str]:
         """Return the values of --annotators that have this use."""
         uses = {"each": "each"} | dict.fromkeys(get_args(OfAnnotators), "judges")
         number = re.compile(r"-?\d[-,\d]*").fullmatch
-        return [one for one in self.annotators if ("numbers" if number(one) else uses.get(one, "setting")) == use]
+        given = self.annotators or tuple(filter(None, self.signed.get("kept-annotators", "").split(",")))
+        return [one for one in given if ("numbers" if number(one) else uses.get(one, "setting")) == use]
 
     def each_annotator(self) -> list[Segments]:
         """Read each annotator of --gold, or each reference, as a system beside the others."""
@@ -208,12 +214,20 @@ class TextOptions(Common, panel="Input", shared=None):
             raise InputError("--annotators each makes a table of annotators or references alone: leave out ", what)
         self._note_idle_gold()
         if self.gold:
-            gold = read_m2(self.gold, self.encoding, absent_annotators=self.absent_annotators or "left-out")
-            return leave_one_out(choose_annotators(split_essays(gold)[0], self.annotators_as("numbers")))
+            absent = self.absent_annotators or cast("Absent", self.signed.get("absent", "left-out"))
+            gold = read_m2(self.gold, self.encoding, absent_annotators=absent)
+            numbers = self.annotators_as("numbers")
+            corpora = leave_one_out(choose_annotators(split_essays(gold)[0], numbers))
+            return [replace(one, annotators=",".join(["each", *numbers])) for one in corpora]
         if not self.references:
             raise InputError("--annotators each scores annotators of --gold, or references (-r): name a file of them")
         with ParallelFiles.open(self.references[:1], self.references, self.source, encoding=self.encoding) as corpus:
             texts = [[*file.all_lines()] for file in corpus.references]
+            for file, lines in zip(corpus.references, texts, strict=True):
+                if blank := [number for number, line in enumerate(lines, start=1) if not line.strip()]:
+                    raise InputError(
+                        f"{file.name}, line {blank[0]} is blank: each reference is scored, so write all lines"
+                    )
             return leave_one_out([*zip(*texts, strict=True)], [*corpus.source.all_lines()] if corpus.source else None)
 
     def _note_idle_gold(self) -> None:
@@ -291,11 +305,6 @@ class Scoring(TextOptions, shared=None):
             raise InputError(f"--annotators {' '.join(chosen)}: of metrics of edits choose one, such as best")
         more = {"preset": self.preset, "language": self.language, "annotators": next(iter(chosen), None)}
         return given | {name: value for name, value in more.items() if value is not None}
-
-    @cached_property
-    def signed(self) -> dict[str, str]:
-        """Keys and values of the signature that is run again; none without one."""
-        return {} if self.signature is None else read_signature(self.signature)
 
     def plan(self, *, one: bool = False, also: Collection[str] = ()) -> Plan:
         """Plan the metrics that the options describe, or the only one.

@@ -126,7 +126,7 @@ class Setting:
         if (value is None and self.optional) or value in self.choices:
             return value
         if self.choices and isinstance(value, str):
-            return known_name("value", value, self.choices, place=self.name)
+            return known_name(self.name, value, self.choices)
         # Whole numbers are numbers, and neither is a truth value.
         truth = isinstance(value, bool)
         kinds = [bool] if truth and bool in self.types else [_NUMBERS.get(kind, kind) for kind in self.types]

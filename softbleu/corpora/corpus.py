@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar, cast, get_args
 
 from softbleu.config.earlier import warn_unused
@@ -46,6 +45,7 @@ from softbleu.corpora.validation import (
 from softbleu.errors import InputError, Parameter, counted, known_name
 from softbleu.io.arguments import by_text, check_texts, listed, several
 from softbleu.io.files import TemporaryFolder
+from softbleu.io.progress import note
 from softbleu.io.reading import encoding_of
 
 if TYPE_CHECKING:
@@ -96,6 +96,7 @@ class Segments:
     blank_references: Blank | None = None  # Whether these are empty texts or missing; None: the metric's default
     documents: Documents | None = field(default=None, compare=False)
     against: Against = "references"  # With "source", the source stands in `references`
+    annotators: str = ""  # Annotators that were chosen, or `each`, as in signatures
     logs: Mapping[str, Log] = field(default_factory=dict, compare=False)  # Delays of systems, where they are known
     resegmented: bool = False  # Whether candidates were cut into the segments of the references
     gating: Gating | None = field(default=None, compare=False)  # What a gate did to the candidates
@@ -323,6 +324,7 @@ class ParallelFiles:
     blank_references: Blank | None = None
     documents: Documents | None = field(default=None, compare=False, repr=False)  # Named documents, or the essays
     against: Against = "references"  # See `Segments`
+    annotators: str = ""  # See `Segments`
     is_sample: bool = field(default=False, compare=False, repr=False)
     gating: Gating | None = field(default=None, compare=False, repr=False)
     logs: ClassVar[Mapping[str, Log]] = {}  # See `Segments`
@@ -442,6 +444,7 @@ class ParallelFiles:
             blank,
             blank_references,
             documents,
+            annotators=",".join(map(str, annotators)),
         )
 
     def __enter__(self) -> Self:
@@ -603,10 +606,25 @@ def leave_one_out(
     if lacks or len(numbers) < 2:
         raise InputError("each is scored by the others: give two annotators, or two references with all texts")
     if gold:
-        keep = partial(choose_annotators, gold)
-        return [Segments.of_gold({f"annotator {one}": keep([one])}, keep([f"-{one}"])) for one in numbers]
+        return [_beside_others(gold, one) for one in numbers]
     others = {k: [[*each[:k], *each[k + 1 :]] for each in texts] for k in numbers}
-    return [Segments.of({f"reference {k + 1}": [each[k] for each in texts]}, others[k], source) for k in numbers]
+    made = (Segments.of({f"reference {k + 1}": [each[k] for each in texts]}, others[k], source) for k in numbers)
+    return [replace(one, annotators="each") for one in made]
+
+
+def _beside_others(gold: Sequence[GoldSegment], number: int) -> Segments:
+    """Make a corpus of an annotator, of the sentences that others annotated, too, or that nobody did."""
+    named, kept = f"annotator {number}", list[GoldSegment]()
+    for segment in gold:
+        present = {one.annotator for one in segment.annotations}
+        if {number} < present or all(one.absent for one in segment.annotations):
+            kept.append(segment)
+    if number not in annotators_of(kept):
+        raise InputError(f"{named} has no sentence that others annotated, too: leave out ", Parameter("annotators"))
+    if len(kept) < len(gold):
+        note(f"{named}: {len(kept):,} of {len(gold):,} sentences count (numbered anew), where another has a line")
+    made = Segments.of_gold({named: choose_annotators(kept, [number])}, choose_annotators(kept, [f"-{number}"]))
+    return replace(made, annotators="each")
 
 
 def pick_segments(corpus: Corpus, numbers: Sequence[int]) -> Segments:

@@ -150,6 +150,7 @@ class EditedSegment:
     """`Annotation.variants` of the candidate and of each reference; empty without any."""
     kinds: tuple[tuple[str, ...], ...] = ()
     """Type of each edit and variant, of the candidate and of each reference; none of edits found in a text."""
+    clean: bool = False  # See `GoldSegment.clean`; without gold edits, whether no reference changes a word
 
 
 def apply_edits(source: Sequence[str], edits: Sequence[TextEdit]) -> tuple[str, ...]:
@@ -187,13 +188,21 @@ class GoldSegment:
         words = self.source.split()
         return tuple(" ".join(_corrected(words, annotation.edits)) for annotation in self.annotations)
 
+    @property
+    def clean(self) -> bool:
+        """Whether the sentence has no errors: no annotator who is present changes a word, or marks an error."""
+        if any(one.unjudged for one in self.annotations):
+            return False
+        words, edits = self.source.split(), (edit for one in self.annotations for edit in one.edits)
+        return all((edit.corrections or ("",))[0].split() == words[edit.start : edit.end] for edit in edits)
+
     def coded(self, code: Callable[[str], tuple[int, ...]]) -> CodedGold:
         """Encode the words of all corrections; a mark without correction counts as a deletion, as in M2."""
         edits = tuple(
             tuple((edit.start, edit.end, tuple(map(code, edit.corrections or ("",)))) for edit in annotation.edits)
             for annotation in self.annotations
         )
-        return CodedGold(tuple(annotation.annotator for annotation in self.annotations), edits)
+        return CodedGold(tuple(annotation.annotator for annotation in self.annotations), edits, self.clean)
 
 
 @dataclass(frozen=True)
@@ -202,6 +211,7 @@ class CodedGold:
 
     annotators: tuple[int, ...]
     edits: tuple[Coded, ...]  # One per annotator
+    clean: bool = False  # See `GoldSegment.clean`
 
 
 @dataclass(frozen=True)
@@ -258,7 +268,7 @@ def _nltk_words(text: str) -> tuple[str, ...]:
 
 _LIMIT = Limit("a gold file", "annotators of a sentence", 5000, "20 annotators", "leave some out")
 _NOOP = Edit(-1, -1, "noop", ())
-_CORRECT = (Annotation(0, ()),)  # Annotations of a sentence without a line
+_CORRECT = (Annotation(0, (), absent=True),)  # Annotations of a sentence without a line
 _FIELDS = "start end|||type|||correction|||required|||comment|||annotator"
 _BAR, _LIKE_BAR = "&verbar;", "&verbar"  # Escapes of bars that would separate corrections
 
@@ -321,7 +331,7 @@ def _with_absent(
 
 
 def _note_overlaps(name: str, sentences: Sequence[_Sentence]) -> None:
-    """Note overlapping edits of one annotator, which no text can contain together, and those that are told twice."""
+    """Note overlapping edits of one annotator, which no text can contain together, and edits with two equal lines."""
     found, again = list[str](), list[str]()
     for sentence in sentences:
         for edits in sentence.edits.values():
@@ -368,8 +378,10 @@ def choose_annotators(segments: Sequence[GoldSegment], chosen: Iterable[str | in
     numbers = {known_name("annotator", name.removeprefix("-"), [*map(str, known)]) for name in named if name}
     kept = {one for one in known if (str(one) in numbers) == (signs == {False})}
     if len(signs) > 1 or (signs and not kept):
-        raise InputError("annotators to keep beside some to leave out, or none left: ", Parameter("annotators"))
-    none = tuple(Annotation(one, ()) for one in sorted(kept)[:1])
+        raise InputError(
+            "name annotators either to keep or to leave out, but not all to leave out: ", Parameter("annotators")
+        )
+    none = tuple(Annotation(one, (), absent=True) for one in sorted(kept)[:1])
     return [
         replace(one, annotations=tuple(each for each in one.annotations if each.annotator in kept) or none)
         for one in segments
@@ -421,9 +433,9 @@ def split_essays(segments: Sequence[GoldSegment]) -> tuple[list[GoldSegment], li
 def write_m2(segments: Iterable[GoldSegment]) -> Iterator[str]:
     """Write sentences and their edits in the `.m2` format, one string per sentence; see `read_m2`.
 
-    An annotator without edits gets a line of type `noop`. Texts and variants (`Annotation.variants`) of a file of
-    ChERRANT are written in its form. Bars in a correction that would act as separators are written as ``&verbar;``,
-    which `read_m2` reads as bars.
+    An annotator without edits gets a line of type `noop`, an absent one none. Texts and variants
+    (`Annotation.variants`) of a file of ChERRANT are written in its form. Bars in a correction that would act as
+    separators are written as ``&verbar;``, which `read_m2` reads as bars.
 
     Examples
     --------
@@ -435,7 +447,7 @@ def write_m2(segments: Iterable[GoldSegment]) -> Iterator[str]:
     for segment in segments:
         lines = [f"S {segment.source}"]
         with_texts = any(one.text or one.unjudged for one in segment.annotations)
-        for annotation in segment.annotations:
+        for annotation in (one for one in segment.annotations if not one.absent):
             none = replace(_NOOP, kind=UNJUDGED) if annotation.unjudged else _NOOP
             ways = [annotation.edits or (none,), *([annotation.variants] if annotation.variants else [])]
             for number, edits in enumerate(ways):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 
@@ -12,19 +13,28 @@ from softbleu.corpora.files import Look, TextFile, begins_essay, is_numbered, li
 from softbleu.corpora.labels import Documents
 from softbleu.corpora.markup import SegmentKey
 from softbleu.corpora.resegment import aligned_essays, cut_texts, note_groups, resegment
+from softbleu.corpora.rows import HEAD
 from softbleu.corpora.validation import count_blank, write_edited
 from softbleu.errors import InputError, Parameter, counted
 from softbleu.io.files import TemporaryFolder
 from softbleu.io.progress import note
-from softbleu.io.reading import STDIN, without_packing
+from softbleu.io.reading import STDIN, first_bytes, without_packing
 
 _BLANK = re.compile(rb"\n[\s\x80-\xff]*\n")  # A blank line, or one without any ASCII
+# Lines of sentences and texts up to the first line of an edit.
+_EDITS = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*\n)*S(?: .*)?\r?\n(?:[SI](?: .*)?\n|T\d.*\n|[ \t\r]*\n)*A -?\d+ -?\d+\|\|\|"
+)
 _MOST_LONGER = 2  # Ratio of sizes up to which two texts may differ in line breaks alone
 
 
 def has_edits(name: str) -> bool:
-    """Whether the name of a file says that it holds edits of a system."""
-    return without_packing(str(name)).endswith(".m2")
+    """Whether a file holds edits, by its name or its first lines; `-` is standard input, of which nothing is read."""
+    if without_packing(str(name)).lower().endswith(".m2"):
+        return True
+    peek = getattr(getattr(sys.stdin, "buffer", None), "peek", None)
+    head = peek(HEAD) if name == STDIN and peek else first_bytes(str(name), HEAD)
+    return _EDITS.match(head or b"") is not None
 
 
 def write_drafts(

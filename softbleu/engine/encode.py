@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from softbleu.corpora.corpus import BLOCK, Corpus, FileBlock, Segments
-from softbleu.corpora.edits import UNJUDGED, Annotation, CodedGold, EditedSegment, TextEdit
+from softbleu.corpora.edits import UNJUDGED, Annotation, CodedGold, EditedSegment, GoldSegment, TextEdit
 from softbleu.corpora.records import TextList
 from softbleu.io.platform import count_workers
 from softbleu.kernels import KernelName, WordCoder, choose_kernels
@@ -264,13 +264,14 @@ def edits_of(
         given = segments.edits.get(system) or repeat(None)
         parts = zip(lines, sources, candidates, given, segments.gold or repeat(None), strict=False)
         found = [
-            _edits_of_one(
-                line, words, text, own, None if gold is None else gold.annotations, split, language, merging
-            )
+            _edits_of_one(line, words, text, own, gold, split, language, merging)
             for line, words, text, own, gold in parts
         ]
         if segments.gold is None:
-            found = [replace(one, references=many) for one, many in zip(found, references, strict=True)]
+            found = [
+                replace(one, references=many, clean=not any(many))
+                for one, many in zip(found, references, strict=True)
+            ]
         edited.append(found)
     return tuple(edited)
 
@@ -280,7 +281,7 @@ def _edits_of_one(
     words: tuple[str, ...],
     text: str,
     given: Annotation | None,
-    annotations: Sequence[Annotation] | None,
+    segment: GoldSegment | None,
     split: Split,
     language: str | None,
     merging: Merging | None,
@@ -289,7 +290,7 @@ def _edits_of_one(
 
     A text that is an annotator's, as the file writes it, has the edits that the file has for it.
     """
-    joined, gold = "".join(text.split()), annotations or ()
+    joined, gold = "".join(text.split()), segment.annotations if segment else ()
     known = given or next((one for one in gold if one.text and "".join(one.text.split()) == joined), None)
     known = gold[0] if gold and gold[0].unjudged else known
     candidate = _extracted(source, text, split, language, merging) if known is None else known.in_words(split)
@@ -305,7 +306,8 @@ def _edits_of_one(
         or (UNJUDGED,) * one.unjudged
         for one in sides
     )
-    return EditedSegment(words, texts[0], tuple(texts[1:]), variants if any(variants) else (), kinds)
+    made = variants if any(variants) else ()
+    return EditedSegment(words, texts[0], tuple(texts[1:]), made, kinds, segment is not None and segment.clean)
 
 
 @lru_cache(1 << 14)

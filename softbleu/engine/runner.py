@@ -180,7 +180,7 @@ class Runner:
                 documents=corpus.documents,
                 without_blank=corpus.blank > 0 and corpus.blank_references == "missing",
                 against=corpus.against,
-                edits=_edits_counted(corpus, metric) if corpus.gold is not None or corpus.edits else {},
+                edits=_edits_counted(corpus, metric),
                 gating=corpus.gating,
                 empty=_empty_outputs(corpus) if metric.partial else None,
             )
@@ -375,12 +375,12 @@ def _empty_outputs(corpus: Corpus) -> list[int]:
 
 
 def _edits_counted(corpus: Corpus, metric: Metric) -> dict[str, str]:
-    """Name the origin of edits that were not found in texts, and whether absent annotators count."""
-    counted, gold = {}, corpus.gold or ()
-    if metric.requires.edits:
+    """Name the origin of edits that were not found in texts, chosen annotators, and whether absent ones count."""
+    counted, gold = {"kept-annotators": corpus.annotators} if corpus.annotators else {}, corpus.gold or ()
+    if metric.requires.edits and (corpus.gold is not None or corpus.edits):
         given = "given" if len(corpus.edits) == len(corpus.systems) else "mixed" if corpus.edits else ""
         counted["edits"] = "+".join(filter(None, ("gold" if corpus.gold is not None else "", given)))
-    if any(one.absent for segment in gold for one in segment.annotations):
+    if any(one.absent and len(segment.annotations) > 1 for segment in gold for one in segment.annotations):
         counted["absent"] = "unchanged"
     return counted
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache, partial
 from itertools import accumulate, combinations, pairwise
@@ -107,8 +107,8 @@ def edit_texts(
     ----------
     source, outputs
         Tokenised lines, as many of each. The source may be the segments of a `.m2` file. Without outputs they keep
-        their edits, or get other types, unless an `extraction` finds edits anew. With outputs, an output that is the
-        text of an annotator (see `annotator_texts`) has the edits of that annotator, first of the same number.
+        their edits, or get other types, unless an `extraction` finds edits anew. An output whose every line is the
+        text of one annotator (see `annotator_texts`), first of the same number, has the edits of that annotator.
     extraction
         `own` (see `extract_edits`), the default, or `errant`, which needs `softbleu[errant]`.
     language
@@ -139,14 +139,7 @@ def edit_texts(
     >>> [len(annotation.edits) for annotation in segment.annotations]
     [1, 2]
     """
-    known_name("extraction", extraction or "own", get_args(Extraction))
-    if extraction == "errant" and language not in (None, "en"):
-        raise InputError("ERRANT is for English: leave out ", Parameter("extraction"))
-    if extraction == "errant" and types is not None:
-        raise InputError("ERRANT names the types of its edits: leave out ", Parameter("types"))
-    rules_of(language, merging)  # Refuses what does not go together, also where there are no lines
-    own = partial(extract_edits, language=language, merging=merging)
-    find = errant_edits() if extraction == "errant" else own
+    find = _finder(extraction, language, types, merging)
     by_form = None if language is None or extraction == "errant" else form_types(language)
     classify = types or by_form
     lines = listed("source lines", source)
@@ -154,7 +147,7 @@ def edit_texts(
     if gold and not outputs and extraction is None:
         return [_with_types(one, one.annotations, classify) for one in gold]
     texts = [lines, *(listed("output lines", output) for output in outputs)]
-    numbers = [*range(len(outputs))]
+    numbers, known = [*range(len(outputs))], dict[int, list[str]]()
     if gold and len(gold) == len(lines):
         known = annotator_texts(gold)
         texts = [[one.source for one in gold], *(texts[1:] or known.values())]
@@ -164,26 +157,49 @@ def edit_texts(
         check_texts(f"output {number}" if number else "source", each)
         if len(each) != len(texts[0]):
             raise InputError(f"the source has {counted(len(texts[0]), 'line')}, output {number} has {len(each)}")
-    segments = []
+    known = known if extraction is None else {}
+    parts = zip(numbers, texts[1:], strict=True)
+    given = [_given(number, made, known, gold, blank_outputs) for number, made in parts]
+    segments = list[GoldSegment]()
     for place, (text, *others) in enumerate(zip(*texts, strict=True)):
         words, annotations = split(text), list[Annotation]()
-        for number, made in zip(numbers, others, strict=True):
-            known_edits = _annotated(gold[place], number, made) if gold and extraction is None else None
-            found = known_edits or Annotation(number, find(words, split(made)))
-            missing = found.absent or (blank_outputs == "missing" and not made.strip())
-            annotations += [] if missing else [found]
+        for number, made, its_own in zip(numbers, others, given, strict=True):
+            if its_own:
+                annotations += its_own[place]
+            elif blank_outputs == "empty" or made.strip():
+                annotations.append(Annotation(number, find(words, split(made))))
         segments.append(_with_types(GoldSegment(" ".join(words), ()), annotations, classify))
     return segments
 
 
-def _annotated(segment: GoldSegment, number: int, text: str) -> Annotation | None:
-    """Find the edits of the annotator whose text it is, first of the same `number`; absent: who has no line there."""
-    text = " ".join(text.split())
-    if text == segment.source and all(one.annotator != number for one in segment.annotations):
-        return Annotation(number, (), absent=True)
-    first = sorted(segment.annotations, key=lambda one: one.annotator != number)
-    found = next((one for one in first if one.written(segment.source) == text), None)
-    return found and replace(found, annotator=number)
+def _finder(
+    extraction: Extraction | None, language: str | None, types: Classify | None, merging: Merging | None
+) -> Callable[[Sequence[str], Sequence[str]], tuple[Edit, ...]]:
+    """Make the function that finds edits; refuses settings that exclude one another."""
+    known_name("extraction", extraction or "own", get_args(Extraction))
+    if extraction == "errant" and language not in (None, "en"):
+        raise InputError("ERRANT is for English: leave out ", Parameter("extraction"))
+    if extraction == "errant" and types is not None:
+        raise InputError("ERRANT names the types of its edits: leave out ", Parameter("types"))
+    rules_of(language, merging)  # Refuses what does not go together, also where there are no lines
+    if extraction == "errant":
+        return errant_edits()
+    return partial(extract_edits, language=language, merging=merging)
+
+
+def _given(
+    number: int, text: Sequence[str], known: Mapping[int, Sequence[str]], gold: Sequence[GoldSegment], blank: Blank
+) -> list[list[Annotation]]:
+    """Return the annotations of whom the whole text is, first of the same `number`, who may be absent; else none."""
+    lines = [" ".join(line.split()) for line in text]
+    for owner in sorted(known, key=lambda one: one != number):
+        given = [
+            [replace(one, annotator=number) for one in each.annotations if one.annotator == owner] for each in gold
+        ]
+        parts = zip(lines, known[owner], given, strict=True)
+        if all(line == own or not (line or here or blank == "empty") for line, own, here in parts):
+            return given
+    return []
 
 
 def _with_types(segment: GoldSegment, annotations: Iterable[Annotation], classify: Classify | None) -> GoldSegment:

@@ -46,7 +46,7 @@ class ErrantScore(Score):
     correct_sentences: float | None = column("acc", "correct sentences", "per cent", default=None)
     """Sentences whose text is the reference."""
     false_alarms: float | None = column("FA", "false alarms", "per cent", default=None)
-    """Changed ones of the sentences without errors; None without one."""
+    """Changed ones of the sentences that no annotator changes; None without one."""
     # Of sentences, where single words or characters are compared (`merging` spelling)
     detection_accuracy: float | None = column("det acc", "detection accuracy", "per cent", default=None)
     detection_precision: float | None = column("det P", "detection precision", "per cent", default=None)
@@ -125,10 +125,11 @@ class Errant(KindMetric):
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count by the kinds of chunks, of which three are used, then sentences: a row for each reference.
 
-        Sentences are all, with errors, without errors but changed, with errors detected, and with errors corrected.
+        Sentences are all, with errors by this reference, without errors but changed, with errors detected, and with
+        errors corrected; then sentences that no reference changes, and the changed ones of these.
         """
         segments = needed(chunk.edits, self.name, "edits")
-        rows = np.zeros((sum(len(segment.references) for segment in segments), 10), np.int64)
+        rows = np.zeros((sum(len(segment.references) for segment in segments), 12), np.int64)
         free = iter(rows)
         for segment in segments:
             proposed = [key for key, _, _ in self._side(segment)]
@@ -220,9 +221,9 @@ class Errant(KindMetric):
         right, wrong, missed = (int(sums[kind]) for kind in (HIT, OVER, UNDER))
         shares: list[float | None] = []
         if len(sums) > _SENTENCES:  # Statistics of earlier versions have no sentences
-            every, faulty, alarms, *found = sums[_SENTENCES:]
+            every, faulty, alarms, *found, clean, changed = sums[_SENTENCES:]
             left = every - faulty - alarms
-            shares = [share_of(found[1] + left, every), share_of(alarms, every - faulty, None)]
+            shares = [share_of(found[1] + left, every), share_of(changed, clean, None)]
             for number in found if self.merging == "spelling" else ():
                 parts = share_of(number, number + alarms), share_of(number, faulty)
                 shares += [share_of(number + left, every), *parts, f_of(*parts)]
@@ -233,8 +234,9 @@ def _sentence(segment: EditedSegment, number: int) -> tuple[int, ...]:
     """Count a sentence beside a reference, in the order of `statistics`."""
     source, texts = segment.source, (segment.candidate, segment.references[number])
     own, gold = ([edit for edit in edits if source[edit[0] : edit[1]] != edit[2]] for edits in texts)
+    clean = segment.clean, segment.clean and bool(own)
     if not gold:
-        return int(segment.kinds[:1] != ((UNJUDGED,),)), 0, bool(own), 0, 0
+        return int(segment.kinds[:1] != ((UNJUDGED,),)), 0, bool(own), 0, 0, *clean
     made, wanted = apply_edits(source, own), apply_edits(source, gold)
     same = made == wanted or ("".join(made) == "".join(wanted) and is_unspaced("".join(source)))
-    return 1, 1, 0, {edit[:2] for edit in own} == {edit[:2] for edit in gold}, same
+    return 1, 1, 0, {edit[:2] for edit in own} == {edit[:2] for edit in gold}, same, *clean

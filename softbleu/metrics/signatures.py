@@ -24,6 +24,7 @@ _NOT_SETTINGS = (
     "corpus",
     "edits",
     "absent",
+    "kept-annotators",
     "unit",
     "types",
 )

@@ -38,17 +38,20 @@ def outputs_family(
     how: SignificanceSettings,
     named: Fields | None = None,
     metric: Metric | None = None,
+    by: str | None = None,
 ) -> SliceFamily:
     """Make the family of outputs as they are: one slice.
 
     `statistics` have the rows of all segments (`collect_statistics` with ``keep_rows=True``), `named` is what rows
-    say of the slice. They are scored by their metric at level `corpus`, unless another is given.
+    say of the slice. They are scored by their metric at level `corpus`, unless another is given. Signatures name
+    the kind of slices, `by`.
     """
     systems, offsets = statistics.systems, statistics.offsets
     metric = at_level(statistics.metric, "corpus") if metric is None else metric
     how, aggregation, rows = how.settled(len(systems)), metric.aggregation, [*statistics.rows]
     signature, short = (
-        statistics.signature("corpus", short=short, **how.signed(baseline)) for short in (False, True)
+        statistics.signature("corpus", short=short, **how.signed(baseline), **({"test-by": by} if by else {}))
+        for short in (False, True)
     )
 
     def score(sums: Floats) -> Floats:

@@ -48,7 +48,7 @@ def command(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
     def call(*arguments: object, stdin: bytes = b"", environment: dict[str, str] | None = None) -> Run:
         capsys.readouterr()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+            patch.setattr("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(stdin)), encoding="utf-8"))
             for name, value in (environment or {}).items():
                 patch.setenv(name, value)
             try:

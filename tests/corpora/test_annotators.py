@@ -98,6 +98,64 @@ def test_a_file_becomes_texts_and_texts_the_file(command, written, tmp_path):
     assert "A 1 3|||replacement|||eats an|||" in found or "A 1 2|||replacement|||eats|||" in found
 
 
+def test_a_text_has_edits_of_the_file_as_a_whole_or_not_at_all(written):
+    """Lines of a system that equal an annotator's text have no other edits than its other lines."""
+    gold = read_m2(written(GOLD, "gold.m2"))
+    system = [TEXTS[1][0], *TEXTS[0][1:]]
+    assert edit_texts(gold, TEXTS[1])[0].annotations[0].edits == gold[0].annotations[1].edits
+    assert edit_texts(gold, system) == edit_texts([one.source for one in gold], system)
+    none = [TEXTS[0][0], TEXTS[0][1], "", TEXTS[0][3]]
+    assert edit_texts(gold, none, blank_outputs="missing") == edit_texts(gold, TEXTS[0])
+    assert edit_texts(gold, none)[2].annotations[0].edits
+
+
+@pytest.mark.parametrize("chosen", ["each", "1", "-1"])
+def test_signatures_have_chosen_annotators_and_score_them_again(command, written, chosen):
+    gold, output = written(GOLD, "gold.m2"), written("".join(f"{line}\n" for line in TEXTS[0]), "output.txt")
+    given = "--gold", gold, *(() if chosen == "each" else ("-c", output)), "-f", "json", "--quiet"
+    found = command("score", "-m", "m2", *given, "--annotators", chosen).out
+    signature = found.split('"signature": "')[1].split('"')[0]
+    assert f"|kept-annotators:{chosen}|" in signature
+    assert command("score", *given, "--signature", signature).out == found
+
+
+def test_an_absent_annotator_does_not_count_in_a_sentence():
+    """An annotator without a line is neither right nor wrong there, nor is one whom no other can judge."""
+    one, two = (Annotation(number, (Edit(0, 1, "V", ("b",)),)) for number in range(2))
+    gold = [GoldSegment("a c", (one,)), GoldSegment("a d", (one,)), GoldSegment("a e", (one, two))]
+    for corpus in leave_one_out(gold):
+        (score,) = softbleu.score_corpus(corpus, "m2")
+        assert (len(corpus), score.score) == (1, 100)
+    refused(InputError, "no sentence that others annotated", leave_one_out, [gold[0], GoldSegment("a d", (two,))])
+
+
+def test_edits_are_known_by_lines_of_any_file(command, written):
+    expected = command("edits", written(GOLD, "gold.m2"), "--text", "--annotators", "1", "--quiet").out
+    for name in ("GOLD.M2", "ü=ä.txt", "-"):
+        file = name if name == "-" else written(GOLD, name)
+        chosen = "--text", "--annotators", "1", "--quiet"
+        assert command("edits", file, *chosen, stdin=GOLD.encode()).out == expected
+    refused_text = command("edits", written("S he eats\nA dog\n", "plain.txt"))
+    assert "give a .m2 file alone" in refused_text.err
+
+
+def test_options_that_a_file_of_edits_leaves_no_use_for_are_refused(command, written):
+    gold = written(GOLD, "gold.m2")
+    for option, value in (("--tokenize", "13a"), ("--merging", "spelling")):
+        assert f"leave out {option}" in command("edits", gold, option, value).err
+    for option, value in (
+        ("--types", "form"),
+        ("--extraction", "own"),
+        ("--language", "de"),
+        ("--merging", "errant"),
+    ):
+        assert f"leave out {option}" in command("edits", gold, "--text", "--annotators", "1", option, value).err
+    assert "the other way: softbleu score --absent-annotators unchanged" in command("edits", gold).err
+    blank = written("A dog\n \n", "blank.txt")
+    found = command("score", "-m", "gleu", "-r", blank, blank, "--annotators", "each", "-s", blank)
+    assert f"{blank}, line 2 is blank" in found.err
+
+
 def test_edits_are_typed_anew_where_they_stand():
     """Like those found in texts; unclear edits and marks keep their types, and edits that overlap stand alone."""
     segments = edit_texts(["He eat a apple .", "I am in home ."], ["He eats an apple .", "I am at home ."])
@@ -129,16 +187,18 @@ def test_chosen_annotators_are_those_of_a_file_without_the_other_lines(command, 
             chosen_by = ("--annotators", chosen, "--score-only", "--digits", 8)
             assert command("score", "-m", metric, "--gold", gold, "-c", output, *chosen_by).out == expected
     refused(InputError, "unknown annotator '7'", choose_annotators, read_m2(gold), [7])
-    refused(InputError, "none left", choose_annotators, read_m2(gold), ["-0,-1"])
-    refused(InputError, "to keep beside some to leave out", choose_annotators, read_m2(gold), [0, "-1"])
+    refused(InputError, "not all to leave out", choose_annotators, read_m2(gold), ["-0,-1"])
+    refused(InputError, "either to keep or to leave out", choose_annotators, read_m2(gold), [0, "-1"])
 
 
 @pytest.mark.parametrize("metric", ["errant", "m2", "gleu"])
 def test_each_annotator_is_scored_as_in_a_literal_loop(command, written, tmp_path, metric):
     gold, parts = written(GOLD, "gold.m2"), []
+    # The third sentence has one annotator alone, whom nobody can judge.
+    both = written("\n\n".join(part for part in GOLD.split("\n\n") if "It rain" not in part), "both.m2")
     for number in ("0", "1"):
         for name, chosen in (("own", number), ("others", f"-{number}")):
-            assert command("edits", gold, "--annotators", chosen, "-o", tmp_path / f"{name}.m2", "--quiet").code == 0
+            assert command("edits", both, "--annotators", chosen, "-o", tmp_path / f"{name}.m2", "--quiet").code == 0
         files = "--gold", tmp_path / "others.m2", "-c", tmp_path / "own.m2"
         parts.append(command("score", "-m", metric, *files, "--score-only", "--digits", 8, "--quiet").out)
     found = command("score", "-m", metric, "--gold", gold, "--annotators", "each", "--score-only", "--digits", 8)
@@ -163,6 +223,24 @@ def test_each_annotator_is_scored_as_in_a_literal_loop(command, written, tmp_pat
         refused(InputError, "two references with all texts", leave_one_out, texts)
 
 
+def test_sentences_without_errors_are_the_same_for_each_system_and_metric():
+    """Sentences that no annotator changes, whichever annotator a system is compared with."""
+    change, whole = (Annotation(1, (Edit(0, end, "V", (text,)),)) for end, text in ((1, "b"), (2, "")))
+    gold = [GoldSegment("a c", (Annotation(0, ()), change)), GoldSegment("a d", (Annotation(0, ()),))]
+    gold += [GoldSegment("a e", (whole,)), GoldSegment("a f", (Annotation(0, (), absent=True),))]
+    lines = {"A": "a c|x d|a e|a f", "B": "b c|x d|x e|x f", "C": "x c|a d|x e|a f", "source": "a c|a d|a e|a f"}
+    systems = {name: text.split("|") for name, text in lines.items()}
+    source = systems.pop("source")
+    for metric in ("errant", "m2"):
+        scores = softbleu.score_corpus(Segments.of_gold(systems, gold), metric)
+        assert [one.numbers.false_alarms for one in scores] == [50, 100, 0]
+    references = [*zip(systems["A"], systems["C"], strict=True)]
+    score = softbleu.score(systems["B"], references, source, metrics="errant")
+    assert score.numbers.false_alarms == 100
+    table = compare_buckets(Segments.of_gold(systems, gold), "gleu", by="errors")
+    assert {row.bucket: row.segments for row in table.rows} == {"with errors": 2, "without errors": 2}
+
+
 def test_sentences_without_errors_are_a_part_and_kinds_have_a_mean():
     few = SignificanceSettings(samples=20, trials=20)
     gold = [
@@ -177,6 +255,9 @@ def test_sentences_without_errors_are_a_part_and_kinds_have_a_mean():
     rows = compare_buckets(corpus, "gleu", by="errors", significance=few).rows
     assert [(row.bucket, row.segments) for row in rows[::2]] == [("with errors", 12), ("without errors", 11)]
     assert [row.score == 100 for row in rows] == [False, False, True, False]
+    table = compare_buckets(corpus, "m2", by="errors", significance=few)
+    assert [row.score is None and row.p_value is None for row in table.rows] == [False, False, True, True]
+    assert "|test-by:errors|" in table.signature
     table = compare_corrections(corpus, "m2", significance=few)
     kinds = correction_kinds(corpus, "m2")
     macro = [

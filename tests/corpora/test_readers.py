@@ -462,7 +462,7 @@ def test_edits_of_a_file_are_read_and_make_references(written):
     assert first.source == "He eat a apple ."
     edits = (Edit(1, 2, "Vform", ("eats",)), Edit(2, 3, "ArtOrDet", ("an", "the")))
     assert first.annotations == (Annotation(0, edits), Annotation(2, ()))
-    assert second == GoldSegment("All is well .", (Annotation(0, ()),))
+    assert second == GoldSegment("All is well .", (Annotation(0, (), absent=True),))
     assert third.source == "They they go home"
     edits = (Edit(1, 2, "Dup", ("",), comment="twice"), Edit(4, 4, "Mec", (".",), "OPTIONAL"))
     assert third.annotations == (Annotation(0, (Edit(2, 3, "Um", ()),)), Annotation(1, edits))
@@ -512,7 +512,7 @@ def test_forms_of_the_file(written):
     }.items():
         assert read_m2(written(data, name)) == expected, name
     assert read_m2(written("S é\n".encode("latin-1")), "latin-1")[0].source == "é"
-    assert read_m2(written("S\n\nS b\n"))[0] == GoldSegment("", (Annotation(0, ()),))
+    assert read_m2(written("S\n\nS b\n"))[0] == GoldSegment("", (Annotation(0, (), absent=True),))
 
 
 LINE = "A {} {}|||{}|||{}|||REQUIRED|||-NONE-|||{}\n"
@@ -668,7 +668,7 @@ def test_written_edits_are_read_back(tmp_path, written):
     edits = (Edit(0, 1, "", ("",)), Edit(1, 1, "x", ("a b", "c"), "OPTIONAL", "why"), Edit(2, 3, "y", ("", "e")))
     segments = [
         GoldSegment("a b c", (Annotation(0, ()), Annotation(3, (*edits, Edit(3, 3, "z", ()))))),
-        GoldSegment("", (Annotation(0, ()),)),
+        GoldSegment("", (Annotation(0, (), absent=True),)),
     ]
     assert read_m2(written("".join(write_m2(segments)))) == segments
     barred = edit_texts(["a", "b"], ["a || b |", "| &#124; b &verbar; &verbarx;"])

@@ -159,7 +159,7 @@ def test_which_words_are_lone():
     assert lone.tolist() == [word in LONE for word in words]
     refused(
         UnknownNameError,
-        "function_words: unknown value 'hard'; valid: soft, exact",
+        "unknown function_words 'hard'; valid: soft, exact",
         WordMeasure,
         function_words="hard",
     )

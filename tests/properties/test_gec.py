@@ -100,7 +100,7 @@ def test_credit_of_similar_edits_is_that_of_the_literal_scorer(case, most_unchan
     cosines = np.maximum(ROWS.astype(np.float64) @ ROWS.T, np.eye(6))
     texts, graph = as_gold(gold), m2_oracle.Graph(as_text(source), as_text(candidate), most_unchanged)
     lines = [Tokens(np.array(text, np.int32), np.array([0, len(text)])) for text in (candidate, (), source)]
-    chunk = Chunk(lines[0], lines[1], np.array([0, 1]), lines[2], [CodedGold((0,), (gold,))])
+    chunk = Chunk(lines[0], lines[1], np.array([0, 1]), lines[2], [CodedGold((0,), (gold,), not gold)])
     metric = M2(threshold=threshold, max_unchanged_words=most_unchanged)
     (row,) = metric.statistics(chunk, TABLE, choose_kernels("numpy"))
     if threshold == 1.0:

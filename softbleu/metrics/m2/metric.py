@@ -45,7 +45,7 @@ class M2Score(Score):
     correct_sentences: float = column("acc", "correct sentences", "per cent", default=0.0)
     """Sentences that have the gold edits, and no others."""
     false_alarms: float | None = column("FA", "false alarms", "per cent", default=None)
-    """Changed ones of the sentences without gold edits; None without one."""
+    """Changed ones of the sentences that no annotator changes; None without one."""
     annotator: int | None = column("annotator", "", "text", default=None)  # Of a single segment
 
 
@@ -114,13 +114,13 @@ class M2(WholeMetric):
         """Count edits and sentences: a row for each annotator of each segment.
 
         Edits are correct, proposed and gold ones; then comes the annotator's number. Sentences are all, those without
-        gold edits, these that are changed, and those with all gold edits and no others.
+        errors, these that are changed, and those with all gold edits and no others.
         """
         unit, rows = SCALE if self.soft else 1, list[tuple[int, ...]]()
         for gold, towards in self._linked(chunk, words, kernels):
             for annotator, gold_edits, (edits, links) in zip(gold.annotators, gold.edits, towards, strict=True):
                 credit, proposed, wanted = sum(link[2] for link in links), len(edits), len(gold_edits)
-                sentence = 1, not wanted, proposed > 0 == wanted, credit == proposed * SCALE == wanted * SCALE
+                sentence = 1, gold.clean, gold.clean and proposed > 0, credit == proposed * SCALE == wanted * SCALE
                 rows.append((credit * unit // SCALE, proposed, wanted, annotator, *sentence))
         return np.array(rows, np.int64).reshape(-1, 8)
 
