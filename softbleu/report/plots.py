@@ -854,7 +854,7 @@ def answer_panels(evaluation: MetaEvaluation) -> list[IntervalRows]:
     groups: dict[str, list[Cells]] = {}
     for row in evaluation.records():
         title = ", ".join(readable_measure(str(row[name])) for name in shown.panels)
-        if "human" in shown.panels and row["metric"] in evaluation.judges:
+        if "human" in shown.panels and row.get("metric") in evaluation.judges:
             title = next(iter(groups), title)  # Beside the metrics
         if row[shown.value] is not None:
             groups.setdefault(title, []).append(row)
