@@ -101,7 +101,7 @@ def test_metrics_with_equal_labels_and_partial_scores_are_told_apart() -> None:
     metrics = ["chrf", "chrf(char_order=3)", "ter(partial=yes)"]
     found = softbleu.score(texts("full", "cut"), REFERENCE, metrics=metrics)
     groups = [[found[place], found[place + 1]] for place in (0, 2, 4)]
-    said_of = best_scores_text(groups)
+    said_of = best_scores_text(groups, Layout())
     assert "best chrf and chrf(char_order=3);" in said_of
     assert "best TER (partial) (not" in said_of
     assert "chrf(char_order=3) agrees" in said("full cut", "chrf chrf(char_order=3)")
