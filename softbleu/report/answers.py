@@ -15,7 +15,7 @@ from softbleu.report.charts import Chart, draw_chart
 from softbleu.report.credit import credit_lines
 from softbleu.report.html import page_fold, page_section, page_table, static_page
 from softbleu.report.plots import IntervalRow, answer_panels, readable_measure, spurious_lines, sweep_lines
-from softbleu.report.verdicts import join_names
+from softbleu.results.verdicts import join_names
 from softbleu.tables import SIGNIFICANT, Table
 
 if TYPE_CHECKING:

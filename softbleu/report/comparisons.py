@@ -26,7 +26,7 @@ from softbleu.formats import (
 )
 from softbleu.io.progress import note
 from softbleu.report.scores import COVERAGE_COUNTS, coverage_columns, coverage_counts, gate_columns, signature_notes
-from softbleu.report.verdicts import corrected_text, distinct_labels, drawn_text, headline, score_digits
+from softbleu.results.verdicts import corrected_text, distinct_labels, drawn_text, headline, score_digits
 from softbleu.tables import CELL_FORMS, SIGNIFICANT, TOO_FEW, Table, TableColumn, best_places, is_significant, p_text
 
 if TYPE_CHECKING:

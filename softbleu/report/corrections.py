@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from softbleu import report
 from softbleu.analysis.corrections import ALL
 from softbleu.errors import InputError
-from softbleu.report.verdicts import corrected_text
 from softbleu.results.comparison import ComparedRow, Comparison
+from softbleu.results.verdicts import corrected_text
 from softbleu.tables import SIGNIFICANT, is_significant
 
 _DRAWN = 20  # Kinds of a picture: those that add most

@@ -9,7 +9,7 @@ from softbleu import report
 from softbleu.formats import Layout
 from softbleu.report.comparisons import cut_notes, share_name
 from softbleu.report.scores import signature_notes
-from softbleu.report.verdicts import distinct_labels
+from softbleu.results.verdicts import distinct_labels
 from softbleu.tables import Table, TableColumn, Value
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from softbleu.errors import counted, one_line
 from softbleu.formats import NUMBER, Layout, as_html, dump
 from softbleu.metrics.protocols import BleuFormula, in_percent
 from softbleu.report.credit import shown_parts
-from softbleu.report.verdicts import headline, join_names, make_verdicts
+from softbleu.results.verdicts import headline, join_names, make_verdicts
 from softbleu.tables import Table, TableColumn, Value
 from softbleu.version import __version__
 

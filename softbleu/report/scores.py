@@ -21,7 +21,7 @@ from softbleu.formats import (
     table_writers,
 )
 from softbleu.report.credit import shown_parts
-from softbleu.report.verdicts import best_scores_text, distinct_labels
+from softbleu.results.verdicts import best_scores_text, distinct_labels
 from softbleu.tables import CELL_FORMS, Table, TableColumn, Value, spread
 
 if TYPE_CHECKING:

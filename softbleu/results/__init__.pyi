@@ -4,6 +4,7 @@ from . import fractions as fractions
 from . import prefixes as prefixes
 from . import significance as significance
 from . import slices as slices
+from . import verdicts as verdicts
 from .api import Accumulator as Accumulator
 from .api import ScoredStream as ScoredStream
 from .api import SegmentScorer as SegmentScorer

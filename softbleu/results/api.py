@@ -28,6 +28,7 @@ from softbleu.engine.scorer import SegmentScorer as SegmentScorer
 from softbleu.engine.streams import ScoredStream as ScoredStream
 from softbleu.engine.totals import Kept, Totals, reason_for_text
 from softbleu.errors import InputError, known_name
+from softbleu.formats import Layout
 from softbleu.io.platform import cached_property
 from softbleu.io.progress import keeping_notes, note, shown
 from softbleu.metrics.base import Level, Metric
@@ -169,7 +170,9 @@ def compare_corpus(
     paired = zip(statistics, tables, strict=True)
     note_impossible((row.name, each.metric, row.score) for each, table in paired for row in table.comparisons)
     note_coverage((row.name, table.label, row.coverage) for table in tables for row in table.comparisons)
-    return tables if isinstance(metrics, list | tuple | Plan) else tables[0]
+    found = tables if isinstance(metrics, list | tuple | Plan) else tables[0]
+    whole = not found.families[0].slices[0]  # No moments
+    return replace(found, verdict=library.verdicts.headline([*found], Layout())) if whole else found
 
 
 @overload

@@ -7,14 +7,12 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from softbleu.config.earlier import warn_renamed
 from softbleu.errors import InputError, Parameter, UnknownNameError
-from softbleu.formats import Layout
 from softbleu.io.platform import cached_property, single_threaded_blas
 from softbleu.io.progress import note_wait
 from softbleu.resample import (
@@ -188,6 +186,7 @@ class Comparison(Tabular, Sequence["Comparison"]):
     best: Sequence[ComparedRow] = ()
     """Each system beside the best one of the metric, where three systems or more have no baseline that was named,
     corrected among themselves."""
+    verdict: str = ""  # The finding in a sentence, which the table begins with
 
     def __len__(self) -> int:
         return len(self._names)
@@ -208,7 +207,7 @@ class Comparison(Tabular, Sequence["Comparison"]):
         own = [(each, drawn) for each, drawn in both if chosen(each.named(0, 0))]
         columns = {name: key for name, key in self.columns.items() if name != "metric"}
         families, drawn = zip(*own, strict=True)
-        own_rows: Keywords = {"rows": rows, "pairs": pairs, "best": best, "facts": None}
+        own_rows: Keywords = {"rows": rows, "pairs": pairs, "best": best, "facts": None, "verdict": ""}
         return replace(self, families=families, drawn=drawn, columns=columns, **own_rows)
 
     def beside_best(self) -> Comparison:
@@ -347,10 +346,9 @@ class Comparison(Tabular, Sequence["Comparison"]):
             {**row, **record, "better": lower[row["metric"]]}
             for row, record in zip(self.rows, self.records(), strict=True)
         ]
-        verdicts = import_module("softbleu.report.verdicts")  # Known by name alone: it knows comparisons
         made = Table.of(
             rows,
-            lead=verdicts.headline([*self], Layout()) if slices == ("metric",) else "",
+            lead=self.verdict,
             shown=[TableColumn(name, better=name == "score") for name in self.columns],
             digits=lambda row: digits[row["metric"]],
             group=lambda row: tuple(row[name] for name in slices),

@@ -30,9 +30,9 @@ from softbleu.metrics.protocols import CANDIDATE, SOURCE, Mark, WordPair, marks_
 from softbleu.metrics.reading import read_metric
 from softbleu.report import Layout
 from softbleu.report.pages import make_comparison_page, make_page
-from softbleu.report.verdicts import headline, make_verdicts
 from softbleu.results.explain import explain_corpus
 from softbleu.results.significance import SignificanceSettings
+from softbleu.results.verdicts import headline, make_verdicts
 
 ROWS = [[1.0, 0.0, 0.1], [0.9, 0.4, 0.0], [0.7, 0.7, 0.0], [0.0, 1.0, 0.3], [0.1, 0.2, 1.0]]
 VECTORS = dict(zip("abcde", ROWS, strict=True))

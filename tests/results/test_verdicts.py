@@ -8,7 +8,7 @@ import softbleu
 from softbleu.corpora import Segments
 from softbleu.formats import Layout
 from softbleu.report.curves import curve_records
-from softbleu.report.verdicts import best_scores_text, headline
+from softbleu.results.verdicts import best_scores_text, headline
 
 REFERENCE = ["the cat sat on the mat by the door", "a dog ran in the park all day", "we took the train home"] * 20
 LOSSES = {"full": 0, "near": 1, "half": 30, "cut": 60}
