@@ -37,7 +37,6 @@ LENGTHS = (0, 10, 20, 30, 40, 50, 60)  # Tokens of a segment from which each buc
 FREQUENCIES = (0, 1, 2, 3, 5, 10, 100, 1000)  # Occurrences of a word in the references from which each bucket starts
 MOST_LABELS = 200  # Most buckets of a table
 _PARTS, _CLEAN = ("length", "document", "errors"), "without errors"
-_OF_EDITS = ("m2", "errant", "cleme", "uot")  # F of edits, which is 0 or 100 in sentences without errors
 _Naming = tuple[Value, ...]  # Metric, bucket and, if counted, the size of the bucket
 _Scores = Sequence[float | None]
 
@@ -165,7 +164,7 @@ def _family(
 ) -> SliceFamily:
     """Make the family of a part, the `chosen` segments."""
     family = outputs_family(part, baseline, how, {"bucket": bucket, "segments": len(part.counts)}, by=by)
-    if by == "errors" and bucket == _CLEAN and part.metric.name in _OF_EDITS:
+    if by == "errors" and bucket == _CLEAN and part.metric.needs_errors:
         note(f"{family.label} is blank {bucket}: F is 0 there with any edit; see false alarms (score -m errant m2)")
         none = np.full_like(family.observed, np.nan)
         family = replace(

@@ -67,6 +67,7 @@ class Metric(DeclaredMetric):
     """
 
     higher_is_better: ClassVar[bool] = True
+    needs_errors: ClassVar[bool] = False  # Whether a score says nothing of sentences without errors, as F of edits
 
     def __init_subclass__(cls, **more: object) -> None:
         """Accept a method `score` of single rows in the place of `columns`, and name other packages in errors."""

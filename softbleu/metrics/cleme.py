@@ -264,6 +264,7 @@ class Cleme(ChunkMetric):
     language: str | None = edit_language()
     merging: Merging | None = edit_merging()
     name: ClassVar[str] = "cleme"
+    needs_errors: ClassVar[bool] = True
 
     def scored(self, sums: Sequence[float], *, rounded: bool = False) -> ClemeScore:
         """Score sums of weights by kind."""

@@ -121,6 +121,7 @@ class Errant(KindMetric):
     )
     merging: Merging | None = edit_merging()
     name: ClassVar[str] = "errant"
+    needs_errors: ClassVar[bool] = True
 
     def statistics(self, chunk: Chunk, words: WordTable | None, kernels: Kernels) -> Integers:
         """Count by the kinds of chunks, of which three are used, then sentences: a row for each reference.

@@ -97,6 +97,7 @@ class Uot(EditMetric):
     merging: Merging | None = edit_merging()
     vector_choice: VectorChoice = setting(VectorChoice(DEFAULT_ENCODER), kw_only=True)
     name: ClassVar[str] = "uot"
+    needs_errors: ClassVar[bool] = True
     also_rewards: ClassVar[str] = (
         "errors added to the source (65% of sentences); with beta 4 all edits of all systems, above the best"
     )

@@ -92,6 +92,7 @@ class M2(WholeMetric):
     )
     characters: float = setting(0.0, "Weight of the similarity of spellings", least=0, most=1, metavar="0..1")
     name: ClassVar[str] = "m2"
+    needs_errors: ClassVar[bool] = True
 
     @property
     def requires(self) -> Requirements:
