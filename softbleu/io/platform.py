@@ -122,9 +122,12 @@ def count_workers(executor: Executor) -> int:
     8
     """
     workers = getattr(executor, "_max_workers", None)
-    if isinstance(workers, int) and workers > 0:
-        return workers
-    return os.cpu_count() or 1
+    return workers if isinstance(workers, int) and workers > 0 else count_cores()
+
+
+def count_cores() -> int:
+    """Count the cores that this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
@@ -144,7 +147,7 @@ def own_cores() -> int:
     """
     worker = getattr(sys.modules.get("multiprocessing.process"), "parent_process", lambda: None)()
     limited = "1" in (os.environ.get("OMP_NUM_THREADS"), os.environ.get("OPENBLAS_NUM_THREADS"))
-    return 1 if worker or limited or not _ALL_CORES.get() else os.cpu_count() or 1
+    return 1 if worker or limited or not _ALL_CORES.get() else count_cores()
 
 
 def runs_again(main: object) -> bool:
