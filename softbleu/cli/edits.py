@@ -71,13 +71,11 @@ def edits(options: EditsOptions) -> None:
     if options.chosen_annotators and not gold:
         raise InputError(f"{options.source_text} has no annotators: give a .m2 file")
     idle = ("tokenize", "merging") if gold and not options.texts and options.extraction is None else ()
-    for name in (*idle, *(("extraction", "types", "language") if options.text else ())):
+    for name in (*idle, *(("extraction", "types", "language", "merging") if options.text else ())):
         if getattr(options, name) is not None:
             said = "texts have the words of the file" if options.text else "edits of a .m2 file stand as they are"
             raise InputError(f"{said}: leave out ", Parameter(name))
     if options.text:
-        if unused := [name for name in ("extraction", "types", "language", "merging") if getattr(options, name)]:
-            raise InputError("--text writes what the edits of the file make: leave out ", Parameter(unused[0]))
         absent = read_m2(options.source_text, options.encoding, absent_annotators="unchanged")
         _write_texts(options, annotator_texts(choose_annotators(absent, [options.chosen_annotators or ""])))
         return
