@@ -6,7 +6,7 @@ python experiments/map/strings.py why TABLES --kept STATES --distances FOLDER -o
 python experiments/map/strings.py gaming TABLES -o strings-gaming.csv
 
 TABLES are those of `judgements.py`. A family that the map is learned from has a map of the others. `learned` has
-prices of ridge regression, none negative, on the families of other sets; `head` has those of the head in the box.
+prices of ridge regression, none negative, on the families of other sets; `head` has the bundled prices.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What strict rewards cost in agreement, how their constants were chosen, and which ordinary lines they find.
+"""Measure the agreement of strict rewards with judges, try their constants, and count ordinary lines that lose all.
 
     python experiments/map/judgements.py ../shared/data TABLES --outputs 800
     python experiments/rewards/agreement.py TABLES

@@ -1,4 +1,4 @@
-"""What each metric also rewards: texts that no translator writes, beside a real system and a second human reference.
+"""Reward texts that no translator writes by each metric, beside a real system and a second human reference.
 
     python experiments/rewards/make.py ../shared/data
     python experiments/rewards/make.py ../shared/data --only chrf 'chrf|strict'

@@ -7,7 +7,7 @@ Every other one is made worse: lines left out, of other texts, in loops or cut s
 laughter in brackets. The first run writes them as cases.json into the folder. With OmniSTEval or mweralign installed,
 and run by its name (cuts.py FOLDER omnisteval), the script writes their cuts. Without a name it counts them and ours
 in cuts.csv: per cent of words in another segment than they were said in, and the mean distance of a recording's YAAL
-and LAAL, in milliseconds, from those of the known segments.
+and LAAL, in milliseconds, from the figures of the known segments.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ def sign(number: float) -> int:
 
 
 def beside_others(rows: Sequence[Row], judge: str | None) -> list[tuple[int, int]]:
-    """What a judge, or each one, says of two outputs, and what most of the others say."""
+    """List the outcomes of one judge, or of each, for two outputs, and the others' majority."""
     found = []
     for segment, one, two, outcome, who in rows:
         others = [
