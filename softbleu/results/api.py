@@ -170,9 +170,14 @@ def compare_corpus(
     paired = zip(statistics, tables, strict=True)
     note_impossible((row.name, each.metric, row.score) for each, table in paired for row in table.comparisons)
     note_coverage((row.name, table.label, row.coverage) for table in tables for row in table.comparisons)
-    found = tables if isinstance(metrics, list | tuple | Plan) else tables[0]
-    whole = not found.families[0].slices[0]  # No moments
-    return replace(found, verdict=library.verdicts.headline([*found], Layout())) if whole else found
+    return _with_verdict(tables, several=isinstance(metrics, list | tuple | Plan))
+
+
+def _with_verdict(tables: Comparison, *, several: bool) -> Comparison:
+    """Return the comparison by several metrics, or by the only one, with its finding unless it is of moments."""
+    found = tables if several else tables[0]
+    verdict = "" if found.families[0].slices[0] else library.verdicts.headline([*found], Layout())
+    return replace(found, verdict=verdict)
 
 
 @overload
@@ -381,7 +386,7 @@ def compare(
         few, tests = tables[0].untested, len(tables[0].pairs)
         for said in [few] if few else tables[0].significance.too_few(tests) if tests else ():
             note(said)
-    return tables if isinstance(metrics, list | tuple) else tables[0]
+    return _with_verdict(tables, several=isinstance(metrics, list | tuple))
 
 
 class Accumulator:

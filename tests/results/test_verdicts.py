@@ -109,3 +109,8 @@ def test_metrics_with_equal_labels_and_partial_scores_are_told_apart() -> None:
     named = [row["metric"] for row in curve_records(curves, Layout()).records()]
     assert named == [name for name in dict.fromkeys(one.metric for one in curves.curves) for _ in range(2)]
     assert len({*named}) == 2
+
+
+def test_python_prints_the_verdict_of_one_metric_named_alone() -> None:
+    table = softbleu.compare(texts("full", "cut"), REFERENCE, metrics="chrf")
+    assert str(table).startswith("full is better than cut by ")
